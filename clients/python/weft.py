@@ -550,11 +550,12 @@ Effect = TypedDict("Effect", {
     "others": "List[Place]",  # Where it meets nothing: instances that wait for the same with another correlation; 10 at most.
     "queued": "bool",  # It meets nothing, and would wait in the queue.
     "recent": "List[SentEvent]",  # Events of this name, or nearly so, of the last hour that nodes remember, the newest first; 10 at most. No node remembers more than 10,000, and none what was before its start.
+    "refused": "Union[Refused, None]",  # Why it would be refused if it were sent now: its instance is not there, has ended or is damaged, the cluster is paused, etcd is too full, it meets too many, or it meets one definition only, and the gate of that is held. Null: it would be taken.
     "resumed": "int",  # How many it would resume in all.
     "resumes": "List[Place]",  # Instances that it would resume; 100 at most.
     "revision": "int",  # Of etcd, at which this was so.
-    "started": "int",  # How many it would start in all.
-    "starts": "List[Trigger]",  # Definitions that it would start, unless the gate of the activation strategy is held; 100 at most.
+    "started": "int",  # How many it would start in all, also those whose gate is held.
+    "starts": "List[Trigger]",  # Definitions that it would start, unless an instance holds the gate of the activation strategy (holder); 100 at most.
 })
 
 EventRequest = TypedDict("EventRequest", {
@@ -569,14 +570,17 @@ Explanation = TypedDict("Explanation", {
     "doing": "Union[Doing, None]",  # The activity that the owner is in; null: none at the moment, or it could not be asked.
     "gate": "Union[Gate, None]",  # Of its activation strategy, which lets one instance run at a time: it holds it, or its start waits until it is free.
     "history": "Union[History, None]",  # Who made its last 100 commits: the last 10 rows, and the last 10 refusals. GET /instances/{id}/owners has more.
+    "incidents": "List[Open]",  # The newest 5, those first that are open.
+    "incidentsLeft": "int",  # How many more there are.
     "instanceId": "str",
     "lastCommit": "Union[LastCommit, None]",
     "mail": "List[Mail]",  # Commands that wait to be run, the oldest first; 50 at most.
     "mailLeft": "int",  # How many more there are.
-    "nearMisses": "List[NearMiss]",  # Stimuli that are nearly what it waits for, 10 at most: of the first 200 of the queue and of the dead letters, and up to 5 of the events that nodes remember of the last hour.
+    "nearMisses": "List[NearMiss]",  # Stimuli that are nearly what it waits for, 10 at most, those first that were likely meant for it: of the newest 200 of the queue and of the dead letters, and of the events that nodes remember of the last hour; up to 5 that met others.
     "next": "List[str]",  # What a person can do, the most likely first. Paths are below /api/v1.
     "owner": "Union[Claim, None]",  # The node that has the instance's lock; null: nobody runs it.
     "reasons": "List[Reason]",  # The first is the one that the summary begins with.
+    "reasonsLeft": "int",  # At how many more places it waits: reasons has 100 of them.
     "revision": "int",  # Of etcd, at which record, mailbox, lock and reasons were read.
     "state": "str",  # One of "running", "queued", "waiting", "finished", "faulted", "stuck", "damaged". stuck: nothing that is known will move it.
     "summary": "str",  # One sentence, for people.
@@ -788,6 +792,7 @@ JournalPage = TypedDict("JournalPage", {
 LastCommit = TypedDict("LastCommit", {
     "at": "Union[str, None]",
     "fence": "int",  # Of the lock that it was made under; 0: none.
+    "nodeId": "Union[str, None]",  # That made it.
     "sequence": "int",
 })
 
@@ -1000,6 +1005,14 @@ NotRefreshed = TypedDict("NotRefreshed", {
     "reason": "str",
 })
 
+Open = TypedDict("Open", {
+    "activityId": "str",
+    "activityType": "str",
+    "message": "str",
+    "open": "bool",  # What failed is still faulted; false: it ran again since, or was skipped or cancelled.
+    "time": "str",
+})
+
 Outcome = TypedDict("Outcome", {
     "code": "NotRequired[str]",  # Why it was refused.
     "instanceId": "str",
@@ -1163,6 +1176,11 @@ Refusal = TypedDict("Refusal", {
 Refusals = TypedDict("Refusals", {
     "items": "List[Refusal]",  # The newest first, of the last 1,000 since the node's start.
     "nodeId": "str",
+})
+
+Refused = TypedDict("Refused", {
+    "code": "str",
+    "detail": "str",
 })
 
 Relative = TypedDict("Relative", {
@@ -1503,6 +1521,7 @@ Trigger = TypedDict("Trigger", {
     "activation": "Union[str, None]",  # Its activation strategy.
     "activityId": "str",
     "definitionId": "str",
+    "holder": "Union[str, None]",  # The instance that runs and holds the gate of that strategy: the start waits until it has ended, or is refused if it is all that the event meets. Null: it starts.
     "version": "int",
 })
 
@@ -1739,9 +1758,9 @@ class Client(_Core):
         """Start an instance and answer after its first burst is committed, also when it faulted: POST /api/v1/definitions/{id}/execute."""
         return self._call("POST", f"/api/v1/definitions/{_part(id)}/execute", {}, body or {}, wait=wait, accept=accept, key=key)
 
-    def explain_event(self, name: str, *, correlation_id: Optional[str] = None, instance_id: Optional[str] = None, wait: Optional[int] = None, accept: Optional[str] = None) -> Answer["Effect"]:
+    def explain_event(self, name: str, *, correlation_id: Optional[str] = None, instance_id: Optional[str] = None, dry_run: Optional[bool] = None, wait: Optional[int] = None, accept: Optional[str] = None) -> Answer["Effect"]:
         """Who waits for an event: what it would do if it were sent now: GET /api/v1/events/{name}."""
-        return self._call("GET", f"/api/v1/events/{_part(name)}", {"correlationId": correlation_id, "instanceId": instance_id}, wait=wait, accept=accept)
+        return self._call("GET", f"/api/v1/events/{_part(name)}", {"correlationId": correlation_id, "instanceId": instance_id, "dryRun": dry_run}, wait=wait, accept=accept)
 
     def explain_instance(self, id: str, *, wait: Optional[int] = None, accept: Optional[str] = None) -> Answer["Explanation"]:
         """Why an instance is where it is: who runs it, what it waits for, what nearly met it, what to do: GET /api/v1/instances/{id}/explain."""
@@ -1928,7 +1947,7 @@ class Client(_Core):
         return _pages(self.list_queue, {"name": name, "activity_type": activity_type, "correlation_id": correlation_id, "instance_id": instance_id, "before": before, "limit": limit, "cursor": cursor})
 
     def list_recent_events(self, id: str, *, name: Optional[str] = None, wait: Optional[int] = None, accept: Optional[str] = None) -> Answer["RecentEvents"]:
-        """Events that a node sent lately, of its last 10,000, and where they went; any node asks it: GET /api/v1/nodes/{id}/events."""
+        """Events that a node sent lately, of its last 10,000, half of them of those that met nobody, and where they went; any node asks it: GET /api/v1/nodes/{id}/events."""
         return self._call("GET", f"/api/v1/nodes/{_part(id)}/events", {"name": name}, wait=wait, accept=accept)
 
     def list_refusals(self, id: str, *, instance_id: Optional[str] = None, wait: Optional[int] = None, accept: Optional[str] = None) -> Answer["Refusals"]:

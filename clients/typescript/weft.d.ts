@@ -547,15 +547,17 @@ export interface Effect {
   queued: boolean;
   /** Events of this name, or nearly so, of the last hour that nodes remember, the newest first; 10 at most. No node remembers more than 10,000, and none what was before its start. */
   recent: Array<SentEvent>;
+  /** Why it would be refused if it were sent now: its instance is not there, has ended or is damaged, the cluster is paused, etcd is too full, it meets too many, or it meets one definition only, and the gate of that is held. Null: it would be taken. */
+  refused: Refused | null;
   /** How many it would resume in all. */
   resumed: number;
   /** Instances that it would resume; 100 at most. */
   resumes: Array<Place>;
   /** Of etcd, at which this was so. */
   revision: number;
-  /** How many it would start in all. */
+  /** How many it would start in all, also those whose gate is held. */
   started: number;
-  /** Definitions that it would start, unless the gate of the activation strategy is held; 100 at most. */
+  /** Definitions that it would start, unless an instance holds the gate of the activation strategy (holder); 100 at most. */
   starts: Array<Trigger>;
 }
 
@@ -578,13 +580,17 @@ export interface Explanation {
   gate: Gate | null;
   /** Who made its last 100 commits: the last 10 rows, and the last 10 refusals. GET /instances/{id}/owners has more. */
   history: History | null;
+  /** The newest 5, those first that are open. */
+  incidents: Array<Open>;
+  /** How many more there are. */
+  incidentsLeft: number;
   instanceId: string;
   lastCommit: LastCommit | null;
   /** Commands that wait to be run, the oldest first; 50 at most. */
   mail: Array<Mail>;
   /** How many more there are. */
   mailLeft: number;
-  /** Stimuli that are nearly what it waits for, 10 at most: of the first 200 of the queue and of the dead letters, and up to 5 of the events that nodes remember of the last hour. */
+  /** Stimuli that are nearly what it waits for, 10 at most, those first that were likely meant for it: of the newest 200 of the queue and of the dead letters, and of the events that nodes remember of the last hour; up to 5 that met others. */
   nearMisses: Array<NearMiss>;
   /** What a person can do, the most likely first. Paths are below /api/v1. */
   next: Array<string>;
@@ -592,6 +598,8 @@ export interface Explanation {
   owner: Claim | null;
   /** The first is the one that the summary begins with. */
   reasons: Array<Reason>;
+  /** At how many more places it waits: reasons has 100 of them. */
+  reasonsLeft: number;
   /** Of etcd, at which record, mailbox, lock and reasons were read. */
   revision: number;
   /** stuck: nothing that is known will move it. */
@@ -890,6 +898,8 @@ export interface LastCommit {
   at: string | null;
   /** Of the lock that it was made under; 0: none. */
   fence: number;
+  /** That made it. */
+  nodeId: string | null;
   sequence: number;
 }
 
@@ -1175,6 +1185,15 @@ export interface NotRefreshed {
   reason: string;
 }
 
+export interface Open {
+  activityId: string;
+  activityType: string;
+  message: string;
+  /** What failed is still faulted; false: it ran again since, or was skipped or cancelled. */
+  open: boolean;
+  time: string;
+}
+
 export interface Outcome {
   /** Why it was refused. */
   code?: string;
@@ -1400,6 +1419,11 @@ export interface Refusals {
   /** The newest first, of the last 1,000 since the node's start. */
   items: Array<Refusal>;
   nodeId: string;
+}
+
+export interface Refused {
+  code: string;
+  detail: string;
 }
 
 export interface Relative {
@@ -1856,6 +1880,8 @@ export interface Trigger {
   activation: string | null;
   activityId: string;
   definitionId: string;
+  /** The instance that runs and holds the gate of that strategy: the start waits until it has ended, or is refused if it is all that the event meets. Null: it starts. */
+  holder: string | null;
   version: number;
 }
 
@@ -2130,7 +2156,7 @@ export class Client {
   executeDefinition(id: string, body?: StartRequest, options?: Options): Promise<Answer<Instance>>;
 
   /** Who waits for an event: what it would do if it were sent now: GET /api/v1/events/{name}. */
-  explainEvent(name: string, query?: { correlationId?: string; instanceId?: string; }, options?: Options): Promise<Answer<Effect>>;
+  explainEvent(name: string, query?: { correlationId?: string; instanceId?: string; dryRun?: boolean; }, options?: Options): Promise<Answer<Effect>>;
 
   /** Why an instance is where it is: who runs it, what it waits for, what nearly met it, what to do: GET /api/v1/instances/{id}/explain. */
   explainInstance(id: string, options?: Options): Promise<Answer<Explanation>>;
@@ -2270,7 +2296,7 @@ export class Client {
   /** All pages of listQueue. */
   allQueue(query?: { name?: string; activityType?: string; correlationId?: string; instanceId?: string; before?: string; limit?: number; cursor?: string; }, options?: Options): AsyncIterableIterator<QueueItem>;
 
-  /** Events that a node sent lately, of its last 10,000, and where they went; any node asks it: GET /api/v1/nodes/{id}/events. */
+  /** Events that a node sent lately, of its last 10,000, half of them of those that met nobody, and where they went; any node asks it: GET /api/v1/nodes/{id}/events. */
   listRecentEvents(id: string, query?: { name?: string; }, options?: Options): Promise<Answer<RecentEvents>>;
 
   /** Commits of a node that a fence refused, as another node had the instance by then; any node asks it: GET /api/v1/nodes/{id}/refusals. */

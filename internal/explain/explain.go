@@ -1,7 +1,6 @@
 package explain
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -51,9 +50,12 @@ type Explanation struct {
 	MailLeft   int64         // how many more there are
 	Commit     *Commit       // the last one; nil: none yet
 	NearMisses []NearMiss
-	Gate       *Gate    // that it holds, or that its start waits behind; nil: none
-	History    *History // the newest of it; nil: there is none
-	aside      []Reason // that are not waited for
+	Incidents  []Incident // the newest first, those that are open before others
+	Gate       *Gate      // that it holds, or that its start waits behind; nil: none
+	History    *History   // the newest of it; nil: there is none
+	aside      []Reason   // that are not waited for
+
+	ReasonsLeft, IncidentsLeft int // how many more there are
 
 	Revision int64     // of etcd
 	At       time.Time // by the clock of the node that answers
@@ -148,7 +150,14 @@ type Gate struct {
 // Commit is the newest commit of the instance.
 type Commit struct {
 	Sequence, Fence int64
+	Node            string    // that made it; "": not known
 	At              time.Time // zero: not known
+}
+
+// Incident is one that the instance remembers.
+type Incident struct {
+	workflow.Incident
+	Open bool // what failed is still faulted: nobody has made it run again
 }
 
 // NearMiss is a stimulus that is nearly what the instance waits for.
@@ -250,10 +259,13 @@ func (x *Explainer) asideOf(ctx context.Context, id string, f *facts, peers Peer
 	if f.history != nil {
 		x.refusals(f.history, id, told)
 	}
-	if suspended {
-		f.recent = x.lately(q.Names, told)
+	if !suspended {
+		return nil
 	}
-	return nil
+	f.recent = x.lately(q.Names, told)
+	err := x.whereabouts(ctx, f)
+	slices.SortStableFunc(f.sent, func(a, b sent) int { return b.at.Compare(a.at) })
+	return err
 }
 
 // toAsk are the other nodes that may know something. Any may remember a refusal, or an event,
@@ -327,9 +339,9 @@ func (x *Explainer) Hottest(most int) []client.Hot { return x.cfg.Node.Hottest(m
 // instance, or of all ("").
 func (x *Explainer) Refusals(id string) []client.Refusal { return x.cfg.Node.Refusals(id) }
 
-// nearly reads the beginnings of the queue and of the dead letters.
+// nearly reads what came lately of the queue and of the dead letters.
 func (x *Explainer) nearly(ctx context.Context, f *facts) error {
-	queue, _, err := x.cfg.Reader.QueueItems(ctx, "", "", mostLooked)
+	queue, err := x.cfg.Reader.NewestQueueItems(ctx, mostLooked)
 	if err != nil {
 		return err
 	}
@@ -338,7 +350,7 @@ func (x *Explainer) nearly(ctx context.Context, f *facts) error {
 			f.take(sent{where: "queue", id: queue[i].ID, stimulus: &queue[i].Stimulus, at: queue[i].CreatedAt})
 		}
 	}
-	dead, _, err := x.cfg.Reader.DeadLetters(ctx, "", mostLooked)
+	dead, err := x.cfg.Reader.NewestDeadLetters(ctx, mostLooked)
 	if err != nil {
 		return err
 	}
@@ -349,7 +361,6 @@ func (x *Explainer) nearly(ctx context.Context, f *facts) error {
 		}
 		f.take(sent{where: "dead-letter", id: d.ID, stimulus: stimulusOf(d), at: d.CreatedAt, reason: d.Reason, instance: d.InstanceID})
 	}
-	slices.SortStableFunc(f.sent, func(a, b sent) int { return cmp.Compare(b.at.UnixNano(), a.at.UnixNano()) })
 	return nil
 }
 

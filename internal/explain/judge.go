@@ -83,8 +83,9 @@ func judge(id string, f *facts) *Explanation {
 	}
 	x.Instance = f.Record.Header
 	x.takeHistory(f.history)
+	x.takeIncidents(f)
 	if f.Commit != nil {
-		x.Commit = &Commit{f.Commit.Seq, f.Commit.Fence, f.Commit.At}
+		x.Commit = &Commit{f.Commit.Seq, f.Commit.Fence, f.Commit.Node, f.Commit.At}
 	}
 	switch h := &x.Instance; {
 	case x.Owner != nil && !(x.Owner.Gone && h.Status == workflow.StatusFinished):
@@ -200,6 +201,41 @@ func (x *Explanation) takeHistory(h *History) {
 		h.Before = h.Periods[0].From
 	}
 	h.Refusals = h.Refusals[max(0, len(h.Refusals)-recentPeriods):]
+}
+
+// mostIncidents bounds those that are told.
+const mostIncidents = 5
+
+// takeIncidents keeps the newest of them, those before others of which a branch is still faulted. The
+// incidents of an execution that was run again are of the past, but for the last.
+func (x *Explanation) takeIncidents(f *facts) {
+	h := &x.Instance
+	if len(h.Incidents) == 0 {
+		return
+	}
+	faulted := engine.FaultedIn(f.Record.State)
+	var past []Incident
+	for i := range slices.Backward(h.Incidents) {
+		in := h.Incidents[i]
+		if faulted[in.ContextID] || i == len(h.Incidents)-1 && h.SubStatus == workflow.Faulted {
+			x.Incidents = append(x.Incidents, Incident{in, true})
+		} else {
+			past = append(past, Incident{in, false})
+		}
+		delete(faulted, in.ContextID)
+	}
+	open := len(x.Incidents)
+	x.Incidents = append(x.Incidents, past...)
+	if open > 0 && h.Status != workflow.StatusFinished {
+		in := &x.Incidents[0]
+		r := Reason{Kind: "incident", Text: fmt.Sprintf("activity %s in it is faulted: %s", plain(in.ActivityID), oneLine(in.Message)), Since: in.Time, Key: f.Keys.Instance, Object: in.ActivityID}
+		if open > 1 {
+			r.Text += fmt.Sprintf(" (and %d more)", open-1)
+		}
+		x.aside = append(x.aside, r)
+	}
+	x.IncidentsLeft = max(0, len(x.Incidents)-mostIncidents)
+	x.Incidents = x.Incidents[:len(x.Incidents)-x.IncidentsLeft]
 }
 
 func (x *Explanation) takeMail(f *facts) {
@@ -333,7 +369,6 @@ func commands(n int64) string {
 func (x *Explanation) waiting(f *facts) {
 	x.State = Waiting
 	hope := false
-	looked := map[string]bool{} // for near misses, by hash: one of a name stands for all
 	children := map[string]*store.ChildState{}
 	for i := range f.Children {
 		children[f.Children[i].ID] = &f.Children[i]
@@ -357,7 +392,6 @@ func (x *Explanation) waiting(f *facts) {
 			cause, alive = x.timer(&r, b, f)
 		default:
 			cause = x.stimulus(&r, b)
-			x.nearly(b, f, looked)
 		}
 		if hope = hope || alive; x.Cause == "" || x.Cause == CauseTimer && cause != CauseTimer {
 			x.Cause = cause
@@ -367,11 +401,16 @@ func (x *Explanation) waiting(f *facts) {
 	if !hope {
 		x.State = Stuck
 	}
-	x.ownLetters(f)
-	x.lately(f)
+	x.nearly(f)
 	slices.SortStableFunc(x.Reasons, func(a, b Reason) int { return cmp.Compare(rank(a), rank(b)) })
+	if left := len(x.Reasons) - mostReasons; left > 0 {
+		x.Reasons, x.ReasonsLeft = x.Reasons[:mostReasons], left
+	}
 	x.nearest(f)
 }
+
+// mostReasons bounds the places at which an instance waits that are told one by one.
+const mostReasons = 100
 
 // stimulus explains what somebody has to send.
 func (x *Explanation) stimulus(r *Reason, b *workflow.Bookmark) Cause {
@@ -389,10 +428,16 @@ func (x *Explanation) stimulus(r *Reason, b *workflow.Bookmark) Cause {
 		return CauseTask
 	}
 	r.Kind, r.Text = "stimulus", plain(b.ActivityType)+" "+plain(b.Name)
-	if workflow.EndpointOf(b) != nil {
+	if e := workflow.EndpointOf(b); e != nil {
 		r.Kind, r.Text = "endpoint", "a request "+plain(b.Name)
+		request := "send it: " + plain(e.Method) + " " + plain("/workflows/"+e.Template) + ", which is not below /api/v1"
+		if c := x.Instance.CorrelationID; c != "" {
+			request += ", with X-Correlation-Id: " + plain(c)
+		}
+		x.advise(request)
 		return CauseEndpoint
 	}
+	x.advise("POST /bookmarks/" + url.PathEscape(b.ID) + "/resume goes on")
 	return CauseStimulus
 }
 
@@ -485,7 +530,6 @@ func sendEvent(name, correlation string) string {
 	return path + " " + object("correlationId", correlation)
 }
 
-// object is a JSON object of one text.
 // object is a body of names and texts, in turn.
 func object(pairs ...string) string {
 	texts := map[string]string{}
@@ -528,7 +572,7 @@ func (x *Explanation) child(r *Reason, b *workflow.Bookmark, c *store.ChildState
 // timer explains one. It is late by the clock of the median; what would have fired by now,
 // were it not for a clock that is off, waits because of that clock.
 func (x *Explanation) timer(r *Reason, b *workflow.Bookmark, f *facts) (cause Cause, alive bool) {
-	r.Kind, r.Text = "timer", "its "+strings.ToLower(cmp.Or(b.Name, "timer"))
+	r.Kind, r.Text = "timer", timerOf(b)
 	late := f.now.Add(-f.skews[f.self]).Sub(*b.DueAt)
 	ahead, off := f.clocks()
 	switch {
@@ -542,6 +586,14 @@ func (x *Explanation) timer(r *Reason, b *workflow.Bookmark, f *facts) (cause Ca
 		return CauseClock, true
 	}
 	return CauseLate, late < overdue || f.Paused || f.full
+}
+
+// timerOf names a timer. Of a timeout it says whose it is: the notation writes one for a Delay beside it.
+func timerOf(b *workflow.Bookmark) string {
+	if of, is := strings.CutSuffix(b.ActivityID, workflow.TimeoutSuffix+".delay"); is {
+		return "the timeout of " + plain(of)
+	}
+	return "its " + strings.ToLower(cmp.Or(b.Name, "timer"))
 }
 
 // clocks tells how far the fastest clock is ahead of the median, and how far the worst is
@@ -564,7 +616,7 @@ func (x *Explanation) retry(r *Reason, b *workflow.Bookmark, f *facts) (cause Ca
 	if b.DueAt != nil {
 		cause, alive = x.timer(r, b, f)
 	}
-	late := strings.TrimPrefix(r.Text, "its "+strings.ToLower(b.Name))
+	late := strings.TrimPrefix(r.Text, timerOf(b))
 	r.Kind, r.Text = "retry", fmt.Sprintf("%s of activity %s%s; the one before failed: %s", count, plain(next.Activity), late, oneLine(next.Error))
 	x.advise("POST /bookmarks/" + url.PathEscape(b.ID) + "/resume tries it now")
 	if cause == CauseTimer {
@@ -577,7 +629,7 @@ func (x *Explanation) retry(r *Reason, b *workflow.Bookmark, f *facts) (cause Ca
 func (x *Explanation) ownLetters(f *facts) {
 	for i := range f.sent {
 		if s := &f.sent[i]; s.instance == x.Instance.ID {
-			x.miss(s, "", CauseDeadLetter, fmt.Sprintf("it is a dead letter of this instance (%s)", s.reason))
+			x.miss(s, "", CauseDeadLetter, fmt.Sprintf("it is a dead letter of this instance%s", s.because()))
 		}
 	}
 }
@@ -608,6 +660,14 @@ func (x *Explanation) meant(s *sent) bool {
 	return workflow.Nearest(theirs, []string{ours}) != "" || strings.Contains(theirs, ours) || strings.Contains(ours, theirs)
 }
 
+// because is why a dead letter is one, as far as it is known.
+func (s *sent) because() string {
+	if s.reason == "" {
+		return ""
+	}
+	return " (" + string(s.reason) + ")"
+}
+
 func eventName(s *workflow.Stimulus) string {
 	payload, _ := s.Payload.(map[string]any)
 	name, _ := payload["eventName"].(string)
@@ -620,29 +680,48 @@ func eventName(s *workflow.Stimulus) string {
 // mostMarks is for how many different stimuli near misses are looked for.
 const mostMarks = 20
 
-// nearly looks for what almost met a bookmark.
-func (x *Explanation) nearly(b *workflow.Bookmark, f *facts, looked map[string]bool) {
-	if looked[b.Hash] || len(looked) == mostMarks || len(x.NearMisses) == mostMisses {
-		return
-	}
-	looked[b.Hash] = true
-	for i := range f.sent {
-		s := &f.sent[i]
-		if s.stimulus.ActivityType != b.ActivityType {
-			continue
-		}
-		if s.hash == b.Hash {
-			x.nearlyBy(s, b)
-		} else if name := eventName(s.stimulus); name != "" && workflow.Nearest(name, []string{b.Name}) != "" {
-			x.miss(s, b.ID, CauseSpelling, fmt.Sprintf("it came as %q, and this one waits for %q", name, b.Name))
+// nearly looks for what almost met a bookmark: first for what was likely meant for this instance, as
+// there is no room for all.
+func (x *Explanation) nearly(f *facts) {
+	var marks []*workflow.Bookmark // one of a stimulus stands for all
+	looked := map[string]bool{}
+	for i := range x.Instance.Bookmarks {
+		if b := &x.Instance.Bookmarks[i]; awaitsStimulus(b) && !looked[b.Hash] && len(marks) < mostMarks {
+			marks, looked[b.Hash] = append(marks, b), true
 		}
 	}
-	for _, q := range f.Queued {
-		if q.Hash != b.Hash {
-			continue
+	x.missed(marks, f, true)
+	x.ownLetters(f)
+	x.lately(f)
+	x.missed(marks, f, false)
+}
+
+// awaitsStimulus tells whether somebody has to send what a bookmark waits for.
+func awaitsStimulus(b *workflow.Bookmark) bool {
+	return b.Child() == "" && b.Retry() == nil && (b.DueAt == nil || b.ActivityType == workflow.EventType)
+}
+
+// missed adds what is queued, or dead, and nearly met one of these bookmarks: what was meant for this
+// instance, or what was not.
+func (x *Explanation) missed(marks []*workflow.Bookmark, f *facts, meant bool) {
+	for _, b := range marks {
+		for i := range f.sent {
+			s := &f.sent[i]
+			if s.stimulus.ActivityType != b.ActivityType || x.meant(s) != meant {
+				continue
+			}
+			if s.hash == b.Hash {
+				x.nearlyBy(s, b)
+			} else if name := eventName(s.stimulus); name != "" && workflow.Nearest(name, []string{b.Name}) != "" {
+				x.miss(s, b.ID, CauseSpelling, fmt.Sprintf("it came as %q, and this one waits for %q", name, b.Name))
+			}
 		}
-		s := &sent{where: "queue", id: q.ID, stimulus: &workflow.Stimulus{ActivityType: b.ActivityType, Payload: b.Payload, CorrelationID: q.CorrelationID, InstanceID: q.InstanceID}}
-		x.nearlyBy(s, b)
+		for _, q := range f.Queued {
+			s := &sent{where: "queue", id: q.ID, stimulus: &workflow.Stimulus{ActivityType: b.ActivityType, Payload: b.Payload, CorrelationID: q.CorrelationID, InstanceID: q.InstanceID}}
+			if q.Hash == b.Hash && x.meant(s) == meant {
+				x.nearlyBy(s, b)
+			}
+		}
 	}
 }
 
@@ -662,9 +741,9 @@ func (x *Explanation) why(s *sent, b *workflow.Bookmark) (kind Cause, text strin
 	case s.stimulus.CorrelationID != "" && s.stimulus.CorrelationID != h.CorrelationID:
 		return CauseCorrelation, fmt.Sprintf("it came for correlation %q, and this one has %q", s.stimulus.CorrelationID, h.CorrelationID)
 	case s.where == "dead-letter" && !s.at.IsZero() && s.at.Before(b.CreatedAt):
-		return CauseDeadLetter, fmt.Sprintf("it came %s before this one waited, and became a dead letter (%s)", about(b.CreatedAt.Sub(s.at)), s.reason)
+		return CauseDeadLetter, fmt.Sprintf("it came %s before this one waited, and became a dead letter", about(b.CreatedAt.Sub(s.at))) + s.because()
 	case s.where == "dead-letter":
-		return CauseDeadLetter, fmt.Sprintf("it became a dead letter (%s)", s.reason)
+		return CauseDeadLetter, "it became a dead letter" + s.because()
 	}
 	return CauseMail, "it is about to be taken"
 }
@@ -673,6 +752,9 @@ func (x *Explanation) why(s *sent, b *workflow.Bookmark) (kind Cause, text strin
 func (x *Explanation) tell(f *facts) *Explanation {
 	because := x.Reasons
 	x.Reasons = append(x.Reasons, x.aside...)
+	if len(x.Incidents) > 0 && x.Incidents[0].Open && x.Instance.Status == workflow.StatusRunning {
+		x.advise(x.path("retry") + " makes the call again that failed, if it may")
+	}
 	if x.State == Waiting || x.State == Queued || x.State == Stuck {
 		x.circumstances(f)
 	}
@@ -766,7 +848,7 @@ func (x *Explanation) sentence(because []Reason, now time.Time) string {
 		return parts[0]
 	}
 	text := "waits for " + strings.Join(parts, "; or for ")
-	if more := len(because) - told; more > 0 {
+	if more := len(because) + x.ReasonsLeft - told; more > 0 {
 		text += fmt.Sprintf("; or for %d others", more)
 	}
 	if x.State == Stuck {

@@ -1,7 +1,10 @@
 package explain
 
 import (
+	"encoding/json"
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -50,6 +53,35 @@ func timer(due time.Time) workflow.Bookmark {
 func pause(due time.Time, attempts int64) workflow.Bookmark {
 	next := workflow.Retry{Activity: "charge", Attempt: 3, Attempts: attempts, Error: "no funds"}
 	return workflow.Bookmark{ID: "i~1", ActivityID: "charge.retry", ActivityType: workflow.RetryType, Name: "charge", DueAt: &due, Metadata: next.Metadata()}
+}
+
+// timeout is the Delay that the notation writes beside an activity with a timeout.
+func timeout(due time.Time) workflow.Bookmark {
+	b := timer(due)
+	b.ActivityID = "if1.then.event1.timeout.delay"
+	return b
+}
+
+func endpoint(name string) workflow.Bookmark {
+	method, path, _ := strings.Cut(name, " ")
+	e := workflow.Endpoint{Method: method, Template: strings.TrimPrefix(path, "/")}
+	return workflow.Bookmark{ActivityID: "httpEndpoint1", ActivityType: workflow.EndpointType, Name: name, Payload: e.Payload(), Metadata: e.Metadata()}
+}
+
+// faulted adds an incident of an execution, to an instance in which these are faulted.
+func faulted(activity, message, execution string, now ...string) func(*facts) {
+	return func(f *facts) {
+		h := &f.Record.Header
+		h.Incidents = append(h.Incidents, workflow.Incident{ActivityID: activity, Message: message, ContextID: execution, Time: ago(time.Minute)})
+		var state struct {
+			Executions []map[string]any `json:"executions"`
+		}
+		for _, id := range now {
+			state.Executions = append(state.Executions, map[string]any{"id": id, "faulted": true, "vars": map[string]any{"id": "x9"}})
+		}
+		state.Executions = append(state.Executions, map[string]any{"id": "x0"})
+		f.Record.State, _ = json.Marshal(state)
+	}
 }
 
 func child(id string) workflow.Bookmark {
@@ -104,6 +136,11 @@ func TestStalls(t *testing.T) {
 		"a late attempt":                      {f: suspended(pause(ago(3*time.Minute), 5)), state: Stuck, says: []string{"attempt 3 of 5 of activity charge, which was due 3 min ago; the one before"}, next: "POST /bookmarks/"},
 		"or its time-out": {f: suspended(timer(now.Add(45*time.Hour)), event("approved")), state: Waiting,
 			says: []string{"event approved", "; or for its delay, in 45 h (2026-11-25 09:00:00 UTC)"}},
+		"or its own time-out": {f: suspended(event("approved"), timeout(now.Add(45*time.Hour))), state: Waiting,
+			says: []string{"waits for event approved", "; or for the timeout of if1.then.event1, in 45 h (2026-11-25 09:00:00 UTC)"}},
+		"a late time-out": {cause: "late-timer", f: suspended(timeout(ago(3 * time.Minute))), state: Stuck, says: []string{"waits for the timeout of if1.then.event1, which was due 3 min ago"}},
+		"a request": {cause: "endpoint", f: suspended(endpoint("GET /orders/{id}")), state: Waiting, says: []string{"waits for a request GET /orders/{id}, since"},
+			next: "send it: GET /workflows/orders/{id}, which is not below /api/v1, with X-Correlation-Id: o-2"},
 		"another correlation": {cause: "other-correlation", f: suspended(event("approved")).with(func(f *facts) { f.sent = []sent{came("queue", "approved", "o-1", time.Minute)} }), state: Waiting,
 			says: []string{"event approved"}, miss: `it came for correlation "o-1", and this one has "o-2"`},
 		"another correlation, far down in the queue": {cause: "other-correlation", f: suspended(event("approved")).with(func(f *facts) {
@@ -116,6 +153,10 @@ func TestStalls(t *testing.T) {
 			miss: `it came as "aproved", and this one waits for "approved"`, next: `if it is the one: POST /queue/aprovedo-2/send {"instanceId":"i","name":"approved"}`},
 		"another spelling, in a dead letter": {cause: "other-name", f: suspended(event("approved")).with(func(f *facts) { f.sent = []sent{came("dead-letter", "aproved", "o-2", time.Minute)} }), state: Waiting,
 			miss: `it came as "aproved", and this one waits for "approved"`, next: `if it is the one: POST /dead-letters/aprovedo-2/replay {"instanceId":"i","name":"approved"}`},
+		"it came too early, and nobody knows why it is dead": {cause: "dead-letter", f: suspended(event("approved")).with(func(f *facts) {
+			f.sent = []sent{came("dead-letter", "approved", "o-2", 3*time.Hour)}
+			f.sent[0].reason = ""
+		}), state: Waiting, says: []string{"it came 2 h before this one waited, and became a dead letter (among the dead letters, since"}, next: "POST /dead-letters/approvedo-2/replay"},
 		"it came too early": {cause: "dead-letter", f: suspended(event("approved")).with(func(f *facts) { f.sent = []sent{came("dead-letter", "approved", "o-2", 3*time.Hour)} }), state: Waiting,
 			miss: "it came 2 h before this one waited, and became a dead letter (expired)"},
 		"a dead letter of its own": {cause: "dead-letter", f: suspended(event("approved")).with(func(f *facts) {
@@ -145,7 +186,7 @@ func TestStalls(t *testing.T) {
 		}), state: Waiting, says: []string{"which is faulted", "no money"}},
 		"a child that is gone":       {cause: "lost-child", f: suspended(child("c")).with(func(f *facts) { f.Children = []store.ChildState{{ID: "c"}} }), state: Stuck, says: []string{"which is gone"}},
 		"a task":                     {cause: "task", f: suspended(workflow.Bookmark{ActivityType: workflow.TaskType, Name: "check"}), state: Waiting, says: []string{"a worker that does task check"}},
-		"an activity of an embedder": {cause: "stimulus", f: suspended(workflow.Bookmark{ActivityType: "acme.Wait", Name: "door", Payload: "x"}), state: Waiting, says: []string{"acme.Wait door"}},
+		"an activity of an embedder": {cause: "stimulus", f: suspended(workflow.Bookmark{ActivityType: "acme.Wait", Name: "door", Payload: "x"}), state: Waiting, says: []string{"acme.Wait door"}, next: "POST /bookmarks/i~b/resume"},
 		"it runs":                    {cause: "running", f: suspended().with(func(f *facts) { f.claims = []cluster.Holder{holder("n2", 0xb, time.Second)} }), state: Running, says: []string{"node n2 runs it"}},
 		"it runs for long": {cause: "activity", f: suspended().with(func(f *facts) {
 			f.claims = []cluster.Holder{holder("n2", 0xb, 5*time.Minute)}
@@ -221,8 +262,13 @@ func TestStalls(t *testing.T) {
 			f.sent = []sent{came("queue", "aproved", "invoice 77", time.Minute)}
 		}), state: Waiting, miss: `it came as "aproved"`},
 		"a node that has answered for it": {cause: "event", f: suspended(event("approved")).with(func(f *facts) { f.running = &client.Running{InstanceID: "i"} }), state: Waiting},
-		"nothing moves it":                {cause: "nothing", f: suspended(), state: Stuck, says: []string{"has no work, waits for nothing, and nobody runs it"}, next: "run weft fsck"},
-		"damaged":                         {cause: "damaged", f: suspended().with(func(f *facts) { f.Record, f.Damage = nil, errors.New("no JSON") }), state: Damaged, says: []string{"cannot be read: no JSON"}, next: "run weft fsck"},
+		"beside what faulted in it": {cause: "event", f: suspended(event("approved")).with(faulted("charge", "no funds", "x1", "x1")), state: Waiting,
+			says: []string{"waits for event approved", "; activity charge in it is faulted: no funds"}, next: `POST /events/approved {"correlationId":"o-2"}`},
+		"beside what faulted in it, twice": {cause: "event", f: suspended(event("approved")).with(faulted("charge", "no funds", "x1", "x1", "x2")).with(faulted("ship", "no truck", "x2", "x1", "x2")), state: Waiting,
+			says: []string{"; activity ship in it is faulted: no truck (and 1 more)"}},
+		"what faulted in it ran again": {cause: "event", f: suspended(event("approved")).with(faulted("charge", "no funds", "x1")), state: Waiting},
+		"nothing moves it":             {cause: "nothing", f: suspended(), state: Stuck, says: []string{"has no work, waits for nothing, and nobody runs it"}, next: "run weft fsck"},
+		"damaged":                      {cause: "damaged", f: suspended().with(func(f *facts) { f.Record, f.Damage = nil, errors.New("no JSON") }), state: Damaged, says: []string{"cannot be read: no JSON"}, next: "run weft fsck"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -251,6 +297,65 @@ func TestStalls(t *testing.T) {
 	}
 }
 
+// Of what faulted it is told whether it still is, however often it was run again.
+func TestIncidentsAreTold(t *testing.T) {
+	t.Parallel()
+	told := func(x *Explanation) (s string) {
+		for _, in := range x.Incidents {
+			s += fmt.Sprintf("%s:%v ", in.Message, in.Open)
+		}
+		return s + fmt.Sprint(x.IncidentsLeft)
+	}
+	f := suspended(event("approved"))
+	for i, in := range []string{"x1", "x2", "x1", "x3", "x4", "x5", "x6"} {
+		faulted("charge", fmt.Sprint(i), in, "x1", "x4")(f)
+	}
+	x := judge("i", f)
+	if got, want := told(x), "4:true 2:true 6:false 5:false 3:false 2"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if n := len(x.Next); n != 2 || x.Next[1] != "POST /instances/i/retry makes the call again that failed, if it may" {
+		t.Errorf("%q", x.Next)
+	}
+	// It has ended by a fault of nobody's: the last is why.
+	f.Record.Header.Status, f.Record.Header.SubStatus = workflow.StatusFinished, workflow.Faulted
+	if x := judge("i", f); !strings.HasPrefix(told(x), "6:true 4:true 2:true ") || strings.Contains(x.Summary, "in it is faulted") {
+		t.Errorf("%s: %s", told(x), x.Summary)
+	}
+	f.Record.State = json.RawMessage("{")
+	f.Record.Header.SubStatus = workflow.Cancelled
+	if x := judge("i", f); strings.Contains(told(x), "true") || x.State != Finished {
+		t.Errorf("%s", told(x))
+	}
+}
+
+// What was likely meant for an instance is told before what was not, however much there is of that, and
+// also if it lies further on, or is nearly what the last of its bookmarks waits for.
+func TestWhatWasMeantIsToldFirst(t *testing.T) {
+	t.Parallel()
+	f := suspended(event("approved"), event("shipped"))
+	for i := range mostLooked {
+		f.sent = append(f.sent, came("queue", "approved", fmt.Sprintf("invoice %d", i), time.Second))
+	}
+	for i := range 50 {
+		f.recent = append(f.recent, passed("approved", fmt.Sprintf("case %d", i), "other", 1, time.Minute))
+		f.Queued = append(f.Queued, store.QueuedFor{ID: fmt.Sprint("q", i), Hash: f.Record.Header.Bookmarks[0].Hash, CorrelationID: fmt.Sprintf("bill %d", i)})
+	}
+	f.Queued = append(f.Queued, store.QueuedFor{ID: "near", Hash: f.Record.Header.Bookmarks[0].Hash, CorrelationID: "o-22"})
+	f.sent = append(f.sent, came("queue", "shiped", "o-2", time.Minute))
+	own := came("dead-letter", "other", "", time.Minute)
+	own.instance = "i"
+	f.sent = append(f.sent, own)
+	x := judge("i", f)
+	var first []string
+	for _, m := range x.NearMisses {
+		first = append(first, m.ID)
+	}
+	if len(first) != mostMisses || !slices.Equal(first[:3], []string{"near", "shipedo-2", "other"}) || x.Cause != CauseCorrelation {
+		t.Errorf("cause %s, %q", x.Cause, first)
+	}
+}
+
 func TestAReasonNamesWhatShowsIt(t *testing.T) {
 	t.Parallel()
 	x := judge("i", suspended(event("approved"), event("denied")))
@@ -274,6 +379,9 @@ func TestWhatIsExplainedIsBounded(t *testing.T) {
 	x := judge("i", f)
 	if len(x.NearMisses) != mostMisses || len(x.Next) != mostAdvice || len(x.Summary) > 1000 || !strings.Contains(x.Summary, "; or for 1997 others") {
 		t.Errorf("%d near misses, %d advices, %q", len(x.NearMisses), len(x.Next), x.Summary)
+	}
+	if len(x.Reasons) != mostReasons || x.ReasonsLeft != 2000-mostReasons {
+		t.Errorf("%d reasons, %d more", len(x.Reasons), x.ReasonsLeft)
 	}
 }
 

@@ -44,6 +44,7 @@ func TestThePageShowsWhatIsSaid(t *testing.T) {
 			f.kids = []workflow.Instance{*k}
 		}),
 		suspended(late),
+		suspended(since(event("approved"))).with(faulted("ship", "https://ship.example answered 502 Bad Gateway", "x", "x")),
 		suspended(timer(ago(3 * time.Minute))).with(func(f *facts) { f.Paused = true }),
 		suspended().with(func(f *facts) {
 			f.claims = []cluster.Holder{holder("n2", 0xb, 5*time.Minute)}

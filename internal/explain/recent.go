@@ -2,11 +2,13 @@ package explain
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"time"
 
 	"github.com/weft-run/weft/internal/recent"
+	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -14,6 +16,7 @@ import (
 type Sent struct {
 	Node string
 	recent.Event
+	taken bool // it met nobody, and is in the queue no more
 }
 
 // Events of the last lately are told, mostNames names of an instance are asked for, and
@@ -39,14 +42,62 @@ func (x *Explainer) lately(names []string, all []told) []Sent {
 	for _, t := range append([]told{{node: x.cfg.Session.NodeID(), Known: Known{Events: x.Recent(names)}}}, all...) {
 		for _, e := range t.Events {
 			if e.At.After(since) {
-				out = append(out, Sent{t.node, e})
+				out = append(out, Sent{Node: t.node, Event: e})
 			}
 		}
 	}
 	slices.SortFunc(out, func(a, b Sent) int {
 		return cmp.Or(b.At.Compare(a.At), cmp.Compare(a.Node, b.Node), cmp.Compare(a.ID, b.ID))
 	})
-	return out[:min(len(out), mostSent)]
+	return recent.Chosen(out, mostSent, func(e *Sent) bool { return e.Met == 0 })
+}
+
+// whereabouts finds out where those events are now that met nobody when they were sent: a node remembers
+// what it did with them, and not what became of them. So what lies in the queue, or among the dead letters,
+// is found there however much does.
+func (x *Explainer) whereabouts(ctx context.Context, f *facts) error {
+	var unmet []store.SentStimulus
+	for i := range f.recent {
+		if e := &f.recent[i]; e.Met == 0 {
+			unmet = append(unmet, store.SentStimulus{ID: e.ID, Stimulus: e.stimulus()})
+		}
+	}
+	if len(unmet) == 0 {
+		return nil
+	}
+	found, err := x.cfg.Reader.Whereabouts(ctx, unmet)
+	if err != nil {
+		return err
+	}
+	met := f.recent[:0]
+	for _, e := range f.recent {
+		if e.Met > 0 {
+			met = append(met, e)
+			continue
+		}
+		is, st := found[0], e.stimulus()
+		found = found[1:]
+		s := sent{where: "queue", id: e.ID, stimulus: &st, at: e.At}
+		if is.Letter != "" {
+			s.where, s.id = "dead-letter", is.Letter
+		}
+		switch {
+		case !is.Queued && is.Letter == "":
+			e.taken = true
+			met = append(met, e)
+		case !slices.ContainsFunc(f.sent, func(o sent) bool { return o.where == s.where && o.id == s.id }):
+			f.take(s)
+		}
+	}
+	f.recent = met
+	return nil
+}
+
+// stimulus is what the event was sent as, without what it brought.
+func (e *Sent) stimulus() workflow.Stimulus {
+	st := workflow.EventStimulus(e.Name, nil)
+	st.CorrelationID, st.InstanceID = e.CorrelationID, e.InstanceID
+	return st
 }
 
 // eventNames are those of the events that an instance waits for.
@@ -79,7 +130,7 @@ func (x *Explanation) lately(f *facts) {
 				continue
 			}
 			x.NearMisses = append(x.NearMisses, NearMiss{Kind: kind, Where: "sent", ID: e.ID, Bookmark: b.ID, Name: e.Name, CorrelationID: e.CorrelationID,
-				InstanceID: e.InstanceID, CreatedAt: e.At, Text: text, likely: kind == CauseElsewhere && e.CorrelationID != "" && e.Met <= 1})
+				InstanceID: e.InstanceID, CreatedAt: e.At, Text: text, likely: kind == CauseElsewhere && e.CorrelationID != "" && e.Met == 1})
 			told++
 		}
 	}
@@ -112,6 +163,8 @@ func (x *Explanation) whyNot(e *Sent, b *workflow.Bookmark) (kind Cause, text st
 		kind, text = CauseElsewhere, fmt.Sprintf("it came %s before this one waited", about(b.CreatedAt.Sub(e.At)))
 	}
 	switch {
+	case e.taken:
+		text += ", met nobody, and was taken from the queue, or deleted, since"
 	case e.Met == 0:
 		text += ", met nobody, and was put into the queue"
 	case e.First != "" && e.Met > 1:

@@ -10,7 +10,7 @@ import (
 )
 
 func passed(name, correlation, first string, met int, at time.Duration) Sent {
-	return Sent{"n2", recent.Event{ID: name + correlation, Name: name, CorrelationID: correlation, First: first, Met: met, At: ago(at)}}
+	return Sent{Node: "n2", Event: recent.Event{ID: name + correlation, Name: name, CorrelationID: correlation, First: first, Met: met, At: ago(at)}}
 }
 
 // What went to others is told, and is the cause only if it had this very correlation.
@@ -25,13 +25,16 @@ func TestWhatWentElsewhereIsANearMiss(t *testing.T) {
 		"another correlation": {[]Sent{passed("approved", "o-1", "other", 1, time.Minute)}, CauseCorrelation, CauseEvent,
 			`it came for correlation "o-1", and this one has "o-2", and went to instance other`},
 		"another spelling":      {[]Sent{passed("aproved", "o-2", "", 2, time.Minute)}, CauseSpelling, CauseEvent, `it came as "aproved", and this one waits for "approved", and started 2`},
-		"another instance":      {[]Sent{{"n2", recent.Event{ID: "x", Name: "approved", InstanceID: "j", First: "j", Met: 1, At: ago(time.Minute)}}}, CauseAddress, CauseEvent, "it was for instance j, and went to instance j"},
+		"another instance":      {[]Sent{{Node: "n2", Event: recent.Event{ID: "x", Name: "approved", InstanceID: "j", First: "j", Met: 1, At: ago(time.Minute)}}}, CauseAddress, CauseEvent, "it was for instance j, and went to instance j"},
 		"too early, to another": {[]Sent{passed("approved", "o-2", "first", 1, 3*time.Hour)}, CauseElsewhere, CauseElsewhere, "it came 2 h before this one waited, and went to instance first"},
 		// This one may have been one of them, and waits again.
 		"too early, to several": {[]Sent{passed("approved", "o-2", "first", 3, 3*time.Hour)}, CauseElsewhere, CauseEvent,
 			"it came 2 h before this one waited, and went to instance first and 2 more"},
-		"too early, for all":   {[]Sent{passed("approved", "", "first", 1, 3*time.Hour)}, CauseElsewhere, CauseEvent, "it came 2 h before this one waited, and went to instance first"},
-		"into the queue":       {[]Sent{passed("approved", "o-1", "", 0, time.Minute)}, CauseCorrelation, CauseEvent, "met nobody, and was put into the queue"},
+		"too early, for all": {[]Sent{passed("approved", "", "first", 1, 3*time.Hour)}, CauseElsewhere, CauseEvent, "it came 2 h before this one waited, and went to instance first"},
+		"into the queue":     {[]Sent{passed("approved", "o-1", "", 0, time.Minute)}, CauseCorrelation, CauseEvent, "met nobody, and was put into the queue"},
+		// It waited in the queue for this very instance, perhaps, which waits again now.
+		"taken from the queue": {[]Sent{func() Sent { s := passed("approved", "o-2", "", 0, 3*time.Hour); s.taken = true; return s }()}, CauseElsewhere, CauseEvent,
+			"it came 2 h before this one waited, met nobody, and was taken from the queue, or deleted, since"},
 		"this one":             {[]Sent{passed("approved", "o-2", "i", 1, 3*time.Hour)}, "", CauseEvent, ""},
 		"since this one waits": {[]Sent{passed("approved", "o-2", "other", 1, time.Minute)}, "", CauseEvent, ""},
 		"another event":        {[]Sent{passed("shipped", "o-2", "other", 1, time.Minute)}, "", CauseEvent, ""},

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/weft-run/weft/internal/auth"
@@ -19,7 +20,8 @@ func (a *API) explainRoutes() []route {
 			answers: map[int]any{200: ownersView{}}, problems: []workflow.Code{workflow.CodeInstanceNotFound}, serve: owners},
 		{method: "GET", path: "/events/{name}", name: "explainEvent", costly: true, role: auth.Viewer, tag: "stimuli", kind: reads,
 			summary: "Who waits for an event: what it would do if it were sent now",
-			query:   []param{{name: "correlationId", typ: "string"}, {name: "instanceId", typ: "string"}},
+			query: []param{{name: "correlationId", typ: "string"}, {name: "instanceId", typ: "string"},
+				{name: "dryRun", typ: "boolean", doc: "It is one in any case; false is refused."}},
 			answers: map[int]any{200: effectView{}}, serve: explainEvent},
 	}
 }
@@ -39,11 +41,25 @@ type explanationView struct {
 	MailLeft   int64           `json:"mailLeft" doc:"How many more there are."`
 	LastCommit *lastCommitView `json:"lastCommit"`
 	Gate       *gateView       `json:"gate" doc:"Of its activation strategy, which lets one instance run at a time: it holds it, or its start waits until it is free."`
-	NearMisses []nearMissView  `json:"nearMisses" doc:"Stimuli that are nearly what it waits for, 10 at most: of the first 200 of the queue and of the dead letters, and up to 5 of the events that nodes remember of the last hour."`
-	History    *historyView    `json:"history" doc:"Who made its last 100 commits: the last 10 rows, and the last 10 refusals. GET /instances/{id}/owners has more."`
+	NearMisses []nearMissView  `json:"nearMisses" doc:"Stimuli that are nearly what it waits for, 10 at most, those first that were likely meant for it: of the newest 200 of the queue and of the dead letters, and of the events that nodes remember of the last hour; up to 5 that met others."`
+	Incidents  []openView      `json:"incidents" doc:"The newest 5, those first that are open."`
+
+	IncidentsLeft int `json:"incidentsLeft" doc:"How many more there are."`
+	ReasonsLeft   int `json:"reasonsLeft" doc:"At how many more places it waits: reasons has 100 of them."`
+
+	History *historyView `json:"history" doc:"Who made its last 100 commits: the last 10 rows, and the last 10 refusals. GET /instances/{id}/owners has more."`
 
 	Revision int64     `json:"revision" doc:"Of etcd, at which record, mailbox, lock and reasons were read."`
 	At       time.Time `json:"at" doc:"By the clock of the node that answers."`
+}
+
+// openView is an incident, and whether it still is one.
+type openView struct {
+	ActivityID   string    `json:"activityId"`
+	ActivityType string    `json:"activityType"`
+	Message      string    `json:"message"`
+	Time         time.Time `json:"time"`
+	Open         bool      `json:"open" doc:"What failed is still faulted; false: it ran again since, or was skipped or cancelled."`
 }
 
 type reasonView struct {
@@ -83,6 +99,7 @@ type gateView struct {
 
 type lastCommitView struct {
 	Sequence int64      `json:"sequence"`
+	NodeID   *string    `json:"nodeId" doc:"That made it."`
 	Fence    int64      `json:"fence" doc:"Of the lock that it was made under; 0: none."`
 	At       *time.Time `json:"at"`
 }
@@ -101,15 +118,21 @@ type nearMissView struct {
 
 type effectView struct {
 	Resumes []placeView     `json:"resumes" doc:"Instances that it would resume; 100 at most."`
-	Starts  []triggerView   `json:"starts" doc:"Definitions that it would start, unless the gate of the activation strategy is held; 100 at most."`
+	Starts  []triggerView   `json:"starts" doc:"Definitions that it would start, unless an instance holds the gate of the activation strategy (holder); 100 at most."`
 	Resumed int             `json:"resumed" doc:"How many it would resume in all."`
-	Started int             `json:"started" doc:"How many it would start in all."`
+	Started int             `json:"started" doc:"How many it would start in all, also those whose gate is held."`
 	Queued  bool            `json:"queued" doc:"It meets nothing, and would wait in the queue."`
 	More    bool            `json:"more" doc:"It meets more than 10,000, and would be refused."`
+	Refused *refusedView    `json:"refused" doc:"Why it would be refused if it were sent now: its instance is not there, has ended or is damaged, the cluster is paused, etcd is too full, it meets too many, or it meets one definition only, and the gate of that is held. Null: it would be taken."`
 	Others  []placeView     `json:"others" doc:"Where it meets nothing: instances that wait for the same with another correlation; 10 at most."`
 	Recent  []sentEventView `json:"recent" doc:"Events of this name, or nearly so, of the last hour that nodes remember, the newest first; 10 at most. No node remembers more than 10,000, and none what was before its start."`
 
 	Revision int64 `json:"revision" doc:"Of etcd, at which this was so."`
+}
+
+type refusedView struct {
+	Code   workflow.Code `json:"code"`
+	Detail string        `json:"detail"`
 }
 
 type placeView struct {
@@ -139,6 +162,7 @@ type triggerView struct {
 	Version      int     `json:"version"`
 	ActivityID   string  `json:"activityId"`
 	Activation   *string `json:"activation" doc:"Its activation strategy."`
+	Holder       *string `json:"holder" doc:"The instance that runs and holds the gate of that strategy: the start waits until it has ended, or is refused if it is all that the event meets. Null: it starts."`
 }
 
 func viewPlace(p explain.Place) placeView {
@@ -146,16 +170,23 @@ func viewPlace(p explain.Place) placeView {
 }
 
 func viewEffect(e *explain.Effect) effectView {
-	return effectView{
+	v := effectView{
 		Resumes: each(e.Resumes, viewPlace), Resumed: e.Resumed, Started: e.Started, Queued: e.Queued, More: e.More, Others: each(e.Others, viewPlace), Recent: each(e.Recent, viewSent), Revision: e.Revision,
 		Starts: each(e.Starts, func(t explain.Trigger) triggerView {
-			return triggerView{t.DefinitionID, t.Version, t.ActivityID, some(t.Activation)}
+			return triggerView{t.DefinitionID, t.Version, t.ActivityID, some(t.Activation), some(t.Holder)}
 		}),
 	}
+	if e.Refused != nil {
+		v.Refused = &refusedView{e.Refused.Code, e.Refused.Detail}
+	}
+	return v
 }
 
 // explainEvent says what an event would do; its payload changes nothing about that.
 func explainEvent(c *call) (reply, error) {
+	if dryRun, err := c.flag("dryRun", true); err != nil || !dryRun {
+		return reply{}, cmp.Or[error](err, invalid("bad-parameter", "/dryRun", "GET tells what an event would do and sends none; POST does"))
+	}
 	name := c.r.PathValue("name")
 	if err := checkEventName(name); err != nil {
 		return reply{}, err
@@ -193,7 +224,10 @@ func viewExplanation(x *explain.Explanation) explanationView {
 		NearMisses: each(x.NearMisses, func(m explain.NearMiss) nearMissView {
 			return nearMissView{m.Kind, m.Where, m.ID, some(m.Bookmark), some(m.Name), some(m.CorrelationID), some(m.InstanceID), knownTime(m.CreatedAt), m.Text}
 		}),
-		Revision: x.Revision, At: x.At,
+		Incidents: each(x.Incidents, func(i explain.Incident) openView {
+			return openView{i.ActivityID, i.ActivityType, i.Message, i.Time.UTC(), i.Open}
+		}),
+		IncidentsLeft: x.IncidentsLeft, ReasonsLeft: x.ReasonsLeft, Revision: x.Revision, At: x.At,
 	}
 	if x.History != nil {
 		h := viewHistory(x.History)
@@ -207,7 +241,7 @@ func viewExplanation(x *explain.Explanation) explanationView {
 		v.Gate = &gateView{some(g.DefinitionID), some(g.CorrelationID), some(g.Holder), g.Behind, some(g.Item)}
 	}
 	if c := x.Commit; c != nil {
-		v.LastCommit = &lastCommitView{c.Sequence, c.Fence, knownTime(c.At)}
+		v.LastCommit = &lastCommitView{c.Sequence, some(c.Node), c.Fence, knownTime(c.At)}
 	}
 	return v
 }

@@ -137,6 +137,10 @@ func TestExplainOfWhatWentByAndOfAPause(t *testing.T) {
 		t.Errorf("%+v", x)
 	}
 	s.post(t, "/api/v1/pause", `{}`, 200)
+	polltest.Eventually(t, "an event would be refused", func() bool {
+		refused, _ := s.get(t, "/api/v1/events/go?correlationId=c").json(t)["refused"].(map[string]any)
+		return refused["code"] == "paused"
+	})
 	if x := s.explanation(t, "late"); x.state != "waiting" || !strings.Contains(x.summary, "; the cluster is paused") {
 		t.Errorf("%+v", x)
 	}
@@ -149,24 +153,31 @@ func TestWhatAnEventWouldDo(t *testing.T) {
 	s.publish(t, waitsForApproval)
 	s.publish(t, "id: starts-#\nroot:\n  - event: approved-#\n    trigger: true\n")
 	s.post(t, "/api/v1/definitions/ask-#/execute", `{"instanceId": "a-#", "correlationId": "c-#"}`, 200)
+	s.publish(t, "id: ended-#\nroot:\n  - writeLine: over\n")
+	s.post(t, "/api/v1/definitions/ended-#/execute", `{"instanceId": "over-#"}`, 200)
 	for name, tc := range map[string]struct {
 		query, body      string
 		resumes, starts  int
 		queued           bool
 		others, resuming string
+		refused          string // the code, which sending it has too
 	}{
-		"to all":              {resumes: 1, starts: 1, resuming: "a-#"},
-		"to its correlation":  {query: "correlationId=c-#", body: `"correlationId": "c-#"`, resumes: 1, starts: 1, resuming: "a-#"},
-		"to another one":      {query: "correlationId=d-#", body: `"correlationId": "d-#"`, starts: 1},
-		"to the instance":     {query: "instanceId=a-#", body: `"instanceId": "a-#"`, resumes: 1, resuming: "a-#"},
-		"to another instance": {query: "instanceId=b-#", body: `"instanceId": "b-#"`, queued: true},
+		"to all":             {resumes: 1, starts: 1, resuming: "a-#"},
+		"to its correlation": {query: "correlationId=c-#", body: `"correlationId": "c-#"`, resumes: 1, starts: 1, resuming: "a-#"},
+		"to another one":     {query: "correlationId=d-#", body: `"correlationId": "d-#"`, starts: 1},
+		"to the instance":    {query: "instanceId=a-#", body: `"instanceId": "a-#"`, resumes: 1, resuming: "a-#"},
+		"to the instance, with another correlation": {query: "instanceId=a-#&correlationId=d-#", body: `"instanceId": "a-#", "correlationId": "d-#"`, queued: true},
+		"to no instance":      {query: "instanceId=b-#", body: `"instanceId": "b-#"`, refused: "instance-not-found"},
+		"to one that is over": {query: "dryRun&instanceId=over-#", body: `"instanceId": "over-#"`, refused: "instance-finished"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			asked := s.get(t, "/api/v1/events/approved-#?"+tc.query).json(t)
 			dry := s.post(t, "/api/v1/events/approved-#?dryRun=true", "{"+tc.body+"}", 200).json(t)
 			for way, e := range map[string]map[string]any{"GET": asked, "dryRun": dry} {
-				if e["resumed"] != float64(tc.resumes) || e["started"] != float64(tc.starts) || e["queued"] != tc.queued || e["more"] != false {
+				refused, _ := e["refused"].(map[string]any)
+				code, _ := refused["code"].(string)
+				if e["resumed"] != float64(tc.resumes) || e["started"] != float64(tc.starts) || e["queued"] != tc.queued || e["more"] != false || code != tc.refused {
 					t.Errorf("%s: %v", way, e)
 				}
 				if tc.resuming != "" && e["resumes"].([]any)[0].(map[string]any)["instanceId"] != s.own(tc.resuming) {
@@ -185,14 +196,111 @@ func TestWhatAnEventWouldDo(t *testing.T) {
 			t.Errorf("%v", e)
 		}
 	})
-	if a := s.do(t, http.MethodGet, "/api/v1/events/approved-#?instanceId=no%20id", ""); a.code() != "invalid-request" {
-		t.Errorf("%d %s", a.status, a.body)
+	for _, body := range []string{`{"instanceId": "b-#"}`, `{"instanceId": "over-#"}`} { // as was told
+		if a := s.do(t, http.MethodPost, "/api/v1/events/approved-#", body); a.code() != "instance-not-found" && a.code() != "instance-finished" {
+			t.Errorf("%s: %d %s", body, a.status, a.body)
+		}
+	}
+	for _, query := range []string{"instanceId=no%20id", "dryRun=false", "dryRun=maybe", "dryRun&payload=1"} {
+		if a := s.do(t, http.MethodGet, "/api/v1/events/approved-#?"+query, ""); a.code() != "invalid-request" {
+			t.Errorf("%s: %d %s", query, a.status, a.body)
+		}
 	}
 	if x := s.explanation(t, "a-#"); x.state != "waiting" {
 		t.Errorf("asking changed it: %+v", x)
 	}
 	if queue := string(s.get(t, "/api/v1/queue").body); strings.Contains(queue, s.own("approved-#")) {
 		t.Errorf("asking queued it: %s", queue)
+	}
+}
+
+// What an activation strategy keeps from starting is told with the instance that runs.
+func TestWhatAnEventWouldNotStart(t *testing.T) {
+	t.Parallel()
+	s := sharedServer(t)
+	s.publish(t, "id: single-#\noptions: {activation: Singleton}\nroot:\n  - event: begins-#\n    trigger: true\n  - event: ends-#\n")
+	asked := func() (code, holder string) {
+		t.Helper()
+		e := s.get(t, "/api/v1/events/begins-#").json(t)
+		if starts := e["starts"].([]any); len(starts) == 0 || e["started"] != float64(len(starts)) || e["queued"] != false {
+			t.Fatalf("%v", e)
+		}
+		for _, st := range e["starts"].([]any) {
+			if st := st.(map[string]any); st["activation"] != nil {
+				holder, _ = st["holder"].(string)
+			}
+		}
+		refused, _ := e["refused"].(map[string]any)
+		code, _ = refused["code"].(string)
+		return code, holder
+	}
+	if code, holder := asked(); code != "" || holder != "" {
+		t.Errorf("nobody runs: %s, %s", code, holder)
+	}
+	started := s.post(t, "/api/v1/events/begins-#", `{}`, 200).json(t)["outcomes"].([]any)[0].(map[string]any)
+	first, _ := started["instanceId"].(string)
+	if code, holder := asked(); code != "instance-refused" || holder != first || first == "" {
+		t.Errorf("it runs: %s, %s", code, holder)
+	}
+	if a := s.post(t, "/api/v1/events/begins-#", `{}`, 200); !strings.Contains(string(a.body), "instance-refused") {
+		t.Errorf("it was started: %s", a.body)
+	}
+	s.publish(t, "id: beside-#\nroot:\n  - event: begins-#\n    trigger: true\n") // with it, the start waits
+	if code, holder := asked(); code != "" || holder != first {
+		t.Errorf("beside another: %s, %s", code, holder)
+	}
+}
+
+// An instance that goes on beside what faulted in it tells of that, until it has run again.
+func TestExplainTellsOfWhatIsFaultedBeside(t *testing.T) {
+	t.Parallel()
+	s := sharedServer(t)
+	s.publish(t, `
+id: faults-beside-#
+options: {incidents: ContinueWithIncidents}
+variables: {who: object}
+root:
+  - parallel:
+      - event: approved
+      - writeLine: "hello ${{ variables.who.name }}"
+        id: greet
+`)
+	s.post(t, "/api/v1/definitions/faults-beside-#/execute", `{"instanceId": "b-#"}`, 200)
+	incident := func() (map[string]any, map[string]any) {
+		t.Helper()
+		x := s.get(t, "/api/v1/instances/b-#/explain").json(t)
+		all := x["incidents"].([]any)
+		if len(all) != 1 || x["incidentsLeft"] != 0.0 || x["cause"] != "event" || x["lastCommit"].(map[string]any)["nodeId"] != "node-1" {
+			t.Fatalf("%v", x)
+		}
+		return x, all[0].(map[string]any)
+	}
+	x, in := incident()
+	if summary := x["summary"].(string); in["open"] != true || in["activityId"] != "greet" || !strings.Contains(summary, "; activity greet in it is faulted: ") || !strings.HasPrefix(summary, "waits for event approved") {
+		t.Errorf("%v", x)
+	}
+	if next := x["next"].([]any); len(next) != 2 || !strings.HasPrefix(next[1].(string), s.own("POST /instances/b-#/retry")) {
+		t.Errorf("next %v", next)
+	}
+	s.post(t, "/api/v1/instances/b-#/alterations", `{"alterations": [{"type": "setVariable", "variable": "who", "value": {"name": "Ada"}}, {"type": "retry"}]}`, 200)
+	if x, in := incident(); in["open"] != false || strings.Contains(x["summary"].(string), "faulted") {
+		t.Errorf("after the retry: %v", x)
+	}
+}
+
+// An event that came too early for an instance and was taken by it is no near miss that is the cause.
+func TestWhatTheQueueHadForItIsNoCause(t *testing.T) {
+	t.Parallel()
+	s := sharedServer(t)
+	s.publish(t, "id: twice-#\nroot:\n  - event: paid-#\n  - event: paid-#\n")
+	s.post(t, "/api/v1/events/paid-#", `{"correlationId": "twice-#"}`, 202)
+	s.post(t, "/api/v1/definitions/twice-#/execute", `{"instanceId": "twice-#", "correlationId": "twice-#"}`, 200)
+	polltest.Eventually(t, "it has taken the event", func() bool {
+		return strings.Contains(string(s.get(t, "/api/v1/instances/twice-#").body), `"activityId":"event2"`)
+	})
+	x := s.get(t, "/api/v1/instances/twice-#/explain").json(t)
+	if x["cause"] != "event" || strings.Contains(x["summary"].(string), "nearly") {
+		t.Errorf("%v", x)
 	}
 }
 

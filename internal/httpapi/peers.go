@@ -38,7 +38,7 @@ func (a *API) peerRoutes() []route {
 			answers: map[int]any{200: refusalsView{}}, problems: problems, serve: refusals},
 		{method: "GET", path: "/nodes/{id}/events", name: "listRecentEvents", role: auth.Viewer, tag: "cluster", kind: open,
 			query:   []param{{name: "name", typ: "string", doc: "Required: with this name, or nearly so; up to 5 may be given."}},
-			summary: "Events that a node sent lately, of its last 10,000, and where they went; any node asks it",
+			summary: "Events that a node sent lately, of its last 10,000, half of them of those that met nobody, and where they went; any node asks it",
 			answers: map[int]any{200: recentEventsView{}}, problems: problems, serve: recentEvents},
 		{method: "GET", path: "/nodes/{id}/memory", name: "getMemory", role: auth.Viewer, tag: "cluster", kind: open,
 			query: []param{{name: "instanceId", typ: "string", doc: "Of this instance: its burst, and refusals."},

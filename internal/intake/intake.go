@@ -83,7 +83,7 @@ func (i *Intake) Accepts(k Kind) error {
 	case i.Draining():
 		return &workflow.Error{Code: workflow.CodeDraining, Detail: "this node is draining; send the request to another", RetryAfter: time.Second}
 	case i.paused.Load():
-		return &workflow.Error{Code: workflow.CodePaused, Detail: "the cluster is paused; POST /api/v1/unpause lets it go on", RetryAfter: 5 * time.Second}
+		return isPaused()
 	}
 	if k == Starts {
 		if err := i.keepsUp(); err != nil {
@@ -113,8 +113,7 @@ func (i *Intake) keepsUp() error {
 // Room is the error for a caller who brings work of a kind for which etcd is too
 // full.
 func (i *Intake) Room(k Kind) error {
-	l := i.Level()
-	if l == Roomy || k == Ends || l == NearlyFull && k == GoesOn {
+	if i.fits(k) {
 		return nil
 	}
 	wanted := metrics.ShedStart
@@ -122,6 +121,32 @@ func (i *Intake) Room(k Kind) error {
 		wanted = metrics.ShedResume
 	}
 	i.metrics.Shed(wanted, metrics.ShedSpace)
+	return i.isFull()
+}
+
+// Refuses is why any node would refuse a call of this kind, as far as this one knows: a pause, or an
+// etcd that is too full; nil: none would. It is for who only asks, and counts as no refusal.
+func (i *Intake) Refuses(k Kind) *workflow.Error {
+	switch {
+	case i.paused.Load():
+		return isPaused()
+	case !i.fits(k):
+		return i.isFull()
+	}
+	return nil
+}
+
+func isPaused() *workflow.Error {
+	return &workflow.Error{Code: workflow.CodePaused, Detail: "the cluster is paused; POST /api/v1/unpause lets it go on", RetryAfter: 5 * time.Second}
+}
+
+// fits tells whether etcd has room for a call of this kind.
+func (i *Intake) fits(k Kind) bool {
+	l := i.Level()
+	return l == Roomy || k == Ends || l == NearlyFull && k == GoesOn
+}
+
+func (i *Intake) isFull() *workflow.Error {
 	return &workflow.Error{Code: workflow.CodeStoreNearlyFull, RetryAfter: 10 * time.Second, Detail: i.HeldBack()}
 }
 

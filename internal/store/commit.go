@@ -114,6 +114,19 @@ type Gate struct {
 	Correlation string `json:"correlation,omitempty"` // "": any correlation
 }
 
+// GateOf tells which gate a start has to pass by an activation strategy; nil for none.
+func GateOf(strategy string, st *workflow.Start) *Gate {
+	switch strategy {
+	case "Singleton":
+		return &Gate{Definition: st.DefinitionID}
+	case "CorrelatedSingleton":
+		return &Gate{Definition: st.DefinitionID, Correlation: st.CorrelationID}
+	case "Correlation":
+		return &Gate{Correlation: st.CorrelationID}
+	}
+	return nil
+}
+
 // Outgoing is a command for another instance; it is dropped if that one is
 // gone.
 type Outgoing struct {

@@ -29,6 +29,7 @@ type SituationKeys struct{ Instance, Mailbox, Cancel, Pause string }
 // LastCommit is the newest commit of an instance.
 type LastCommit struct {
 	Seq, Fence int64
+	Node       string    // that made it; "": not known
 	At         time.Time // when it was made; zero: not known
 }
 
@@ -54,4 +55,17 @@ type GateState struct {
 type ChildState struct {
 	ID     string
 	Header *workflow.Instance // nil: it is gone, or cannot be read
+}
+
+// SentStimulus is a stimulus that was sent, by the id under which it was.
+type SentStimulus struct {
+	ID       string
+	Stimulus workflow.Stimulus
+}
+
+// Whereabouts is where a stimulus is now that met nothing when it was sent. Zero: it was taken since, or
+// deleted.
+type Whereabouts struct {
+	Queued bool
+	Letter string // id of the dead letter that it became; "": none
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/internal/tracing"
 	"github.com/weft-run/weft/pkg/metrics"
-	"github.com/weft-run/weft/pkg/runtime"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -209,5 +208,5 @@ func (t *timers) scheduled(e *store.CronEntry, due, now time.Time) etcdstore.New
 	id := workflow.DeriveID("scheduled", e.DefinitionID, e.ActivityID, due.UTC().Format(time.RFC3339Nano))
 	cmd := workflow.Command{ID: "start-" + id, Kind: workflow.CommandStart, CreatedAt: now, Due: &due, Start: &workflow.Start{
 		DefinitionID: e.DefinitionID, Version: e.Version, Trigger: e.ActivityID, TriggerInput: map[string]any{"dueAt": due.UTC().Format(time.RFC3339Nano)}}}
-	return etcdstore.NewInstance{Header: etcdstore.NewHeader(id, cmd, now), Command: cmd, Gate: runtime.GateOf(e.Activation, cmd.Start)}
+	return etcdstore.NewInstance{Header: etcdstore.NewHeader(id, cmd, now), Command: cmd, Gate: store.GateOf(e.Activation, cmd.Start)}
 }

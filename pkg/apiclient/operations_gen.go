@@ -227,12 +227,16 @@ func (c *Client) ExecuteDefinition(ctx context.Context, id string, body StartReq
 type ExplainEventQuery struct {
 	CorrelationID string
 	InstanceID    string
+	DryRun        *bool // It is one in any case; false is refused.
 }
 
 func (q ExplainEventQuery) values() url.Values {
 	v := url.Values{}
 	set(v, "correlationId", q.CorrelationID)
 	set(v, "instanceId", q.InstanceID)
+	if q.DryRun != nil {
+		set(v, "dryRun", strconv.FormatBool(*q.DryRun))
+	}
 	return v
 }
 
@@ -966,7 +970,7 @@ func (q ListRecentEventsQuery) values() url.Values {
 	return v
 }
 
-// ListRecentEvents: Events that a node sent lately, of its last 10,000, and where they went; any node asks it.
+// ListRecentEvents: Events that a node sent lately, of its last 10,000, half of them of those that met nobody, and where they went; any node asks it.
 // It is GET /api/v1/nodes/{id}/events, for the role viewer; problems of its own are node-not-found.
 func (c *Client) ListRecentEvents(ctx context.Context, id string, query ListRecentEventsQuery, opts ...Option) (*Answer[RecentEvents], error) {
 	return call[RecentEvents](ctx, c, request{method: "GET", path: "/api/v1/nodes/" + url.PathEscape(id) + "/events", query: query.values(), body: nil}, opts)

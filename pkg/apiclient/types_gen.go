@@ -377,11 +377,12 @@ type Effect struct {
 	Others   []Place     `json:"others"`   // Where it meets nothing: instances that wait for the same with another correlation; 10 at most.
 	Queued   bool        `json:"queued"`   // It meets nothing, and would wait in the queue.
 	Recent   []SentEvent `json:"recent"`   // Events of this name, or nearly so, of the last hour that nodes remember, the newest first; 10 at most. No node remembers more than 10,000, and none what was before its start.
+	Refused  *Refused    `json:"refused"`  // Why it would be refused if it were sent now: its instance is not there, has ended or is damaged, the cluster is paused, etcd is too full, it meets too many, or it meets one definition only, and the gate of that is held. Null: it would be taken.
 	Resumed  int64       `json:"resumed"`  // How many it would resume in all.
 	Resumes  []Place     `json:"resumes"`  // Instances that it would resume; 100 at most.
 	Revision int64       `json:"revision"` // Of etcd, at which this was so.
-	Started  int64       `json:"started"`  // How many it would start in all.
-	Starts   []Trigger   `json:"starts"`   // Definitions that it would start, unless the gate of the activation strategy is held; 100 at most.
+	Started  int64       `json:"started"`  // How many it would start in all, also those whose gate is held.
+	Starts   []Trigger   `json:"starts"`   // Definitions that it would start, unless an instance holds the gate of the activation strategy (holder); 100 at most.
 }
 
 // EventRequest is the body of [Client.SendEvent]. Zero fields are left out.
@@ -393,23 +394,26 @@ type EventRequest struct {
 
 // Explanation is the answer of [Client.ExplainInstance].
 type Explanation struct {
-	At         time.Time   `json:"at"`      // By the clock of the node that answers.
-	Cause      string      `json:"cause"`   // One of event, timer, retry, child, task, endpoint, stimulus, other-correlation, other-instance, other-name, dead-letter, went-elsewhere, faulted-child, lost-child, late-timer, clock, paused, full, drain, gate, fault, damaged, activity, running, lock, gone, mail, ended, nothing. Why, in one word: that of the first reason, or of what keeps it from coming about.
-	Doing      *Doing      `json:"doing"`   // The activity that the owner is in; null: none at the moment, or it could not be asked.
-	Gate       *Gate       `json:"gate"`    // Of its activation strategy, which lets one instance run at a time: it holds it, or its start waits until it is free.
-	History    *History    `json:"history"` // Who made its last 100 commits: the last 10 rows, and the last 10 refusals. GET /instances/{id}/owners has more.
-	InstanceID string      `json:"instanceId"`
-	LastCommit *LastCommit `json:"lastCommit"`
-	Mail       []Mail      `json:"mail"`       // Commands that wait to be run, the oldest first; 50 at most.
-	MailLeft   int64       `json:"mailLeft"`   // How many more there are.
-	NearMisses []NearMiss  `json:"nearMisses"` // Stimuli that are nearly what it waits for, 10 at most: of the first 200 of the queue and of the dead letters, and up to 5 of the events that nodes remember of the last hour.
-	Next       []string    `json:"next"`       // What a person can do, the most likely first. Paths are below /api/v1.
-	Owner      *Claim      `json:"owner"`      // The node that has the instance's lock; null: nobody runs it.
-	Reasons    []Reason    `json:"reasons"`    // The first is the one that the summary begins with.
-	Revision   int64       `json:"revision"`   // Of etcd, at which record, mailbox, lock and reasons were read.
-	State      string      `json:"state"`      // One of running, queued, waiting, finished, faulted, stuck, damaged. stuck: nothing that is known will move it.
-	Summary    string      `json:"summary"`    // One sentence, for people.
-	Waiters    []Claim     `json:"waiters"`    // Nodes that want its lock, in the order in which they get it.
+	At            time.Time   `json:"at"`            // By the clock of the node that answers.
+	Cause         string      `json:"cause"`         // One of event, timer, retry, child, task, endpoint, stimulus, other-correlation, other-instance, other-name, dead-letter, went-elsewhere, faulted-child, lost-child, late-timer, clock, paused, full, drain, gate, fault, damaged, activity, running, lock, gone, mail, ended, nothing. Why, in one word: that of the first reason, or of what keeps it from coming about.
+	Doing         *Doing      `json:"doing"`         // The activity that the owner is in; null: none at the moment, or it could not be asked.
+	Gate          *Gate       `json:"gate"`          // Of its activation strategy, which lets one instance run at a time: it holds it, or its start waits until it is free.
+	History       *History    `json:"history"`       // Who made its last 100 commits: the last 10 rows, and the last 10 refusals. GET /instances/{id}/owners has more.
+	Incidents     []Open      `json:"incidents"`     // The newest 5, those first that are open.
+	IncidentsLeft int64       `json:"incidentsLeft"` // How many more there are.
+	InstanceID    string      `json:"instanceId"`
+	LastCommit    *LastCommit `json:"lastCommit"`
+	Mail          []Mail      `json:"mail"`        // Commands that wait to be run, the oldest first; 50 at most.
+	MailLeft      int64       `json:"mailLeft"`    // How many more there are.
+	NearMisses    []NearMiss  `json:"nearMisses"`  // Stimuli that are nearly what it waits for, 10 at most, those first that were likely meant for it: of the newest 200 of the queue and of the dead letters, and of the events that nodes remember of the last hour; up to 5 that met others.
+	Next          []string    `json:"next"`        // What a person can do, the most likely first. Paths are below /api/v1.
+	Owner         *Claim      `json:"owner"`       // The node that has the instance's lock; null: nobody runs it.
+	Reasons       []Reason    `json:"reasons"`     // The first is the one that the summary begins with.
+	ReasonsLeft   int64       `json:"reasonsLeft"` // At how many more places it waits: reasons has 100 of them.
+	Revision      int64       `json:"revision"`    // Of etcd, at which record, mailbox, lock and reasons were read.
+	State         string      `json:"state"`       // One of running, queued, waiting, finished, faulted, stuck, damaged. stuck: nothing that is known will move it.
+	Summary       string      `json:"summary"`     // One sentence, for people.
+	Waiters       []Claim     `json:"waiters"`     // Nodes that want its lock, in the order in which they get it.
 }
 
 // Fate is a part of other answers.
@@ -637,7 +641,8 @@ type JournalPage struct {
 // LastCommit is a part of other answers.
 type LastCommit struct {
 	At       *time.Time `json:"at"`
-	Fence    int64      `json:"fence"` // Of the lock that it was made under; 0: none.
+	Fence    int64      `json:"fence"`  // Of the lock that it was made under; 0: none.
+	NodeID   *string    `json:"nodeId"` // That made it.
 	Sequence int64      `json:"sequence"`
 }
 
@@ -875,6 +880,15 @@ type NotRefreshed struct {
 	Reason string `json:"reason"`
 }
 
+// Open is a part of other answers.
+type Open struct {
+	ActivityID   string    `json:"activityId"`
+	ActivityType string    `json:"activityType"`
+	Message      string    `json:"message"`
+	Open         bool      `json:"open"` // What failed is still faulted; false: it ran again since, or was skipped or cancelled.
+	Time         time.Time `json:"time"`
+}
+
 // Outcome is a part of other answers.
 type Outcome struct {
 	Code       string `json:"code,omitempty"` // Why it was refused.
@@ -1060,6 +1074,12 @@ type Refusal struct {
 type Refusals struct {
 	Items  []Refusal `json:"items"` // The newest first, of the last 1,000 since the node's start.
 	NodeID string    `json:"nodeId"`
+}
+
+// Refused is a part of other answers.
+type Refused struct {
+	Code   string `json:"code"`
+	Detail string `json:"detail"`
 }
 
 // Relative is a part of other answers.
@@ -1441,6 +1461,7 @@ type Trigger struct {
 	Activation   *string `json:"activation"` // Its activation strategy.
 	ActivityID   string  `json:"activityId"`
 	DefinitionID string  `json:"definitionId"`
+	Holder       *string `json:"holder"` // The instance that runs and holds the gate of that strategy: the start waits until it has ended, or is refused if it is all that the event meets. Null: it starts.
 	Version      int64   `json:"version"`
 }
 
@@ -1646,7 +1667,7 @@ type SentOrEffectOrQueued struct {
 func (u *SentOrEffectOrQueued) UnmarshalJSON(raw []byte) error {
 	return choose(raw,
 		alternative{[]string{"outcomes"}, func() any { u.Sent = &Sent{}; return u.Sent }},
-		alternative{[]string{"resumes", "starts", "resumed", "started", "queued", "more", "others", "recent", "revision"}, func() any { u.Effect = &Effect{}; return u.Effect }},
+		alternative{[]string{"resumes", "starts", "resumed", "started", "queued", "more", "refused", "others", "recent", "revision"}, func() any { u.Effect = &Effect{}; return u.Effect }},
 		alternative{[]string{"queued"}, func() any { u.Queued = &Queued{}; return u.Queued }},
 	)
 }

@@ -74,6 +74,8 @@ type explanation struct {
 		Since, Until *time.Time
 		Object       *string
 	}
+	ReasonsLeft int // at how many more places it waits
+
 	Next       []string
 	Owner      *claim
 	Waiters    []claim
@@ -299,9 +301,10 @@ type resultView struct {
 	Starts []struct {
 		DefinitionID string
 		Version      int
+		Holder       *string // the instance that keeps it from starting
 	}
+	Refused          *struct{ Code, Detail string } // why it would be refused
 	Resumed, Started int
-	More             bool
 	Others           []struct {
 		InstanceID    string
 		CorrelationID *string

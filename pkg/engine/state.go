@@ -59,6 +59,27 @@ type executionDoc struct {
 	Deferred []completedDoc  `json:"deferred,omitempty"`
 }
 
+// FaultedIn tells which executions are faulted in a state as it is stored, by the ids that incidents have
+// ([workflow.Incident.ContextID]). Of a state that cannot be read none is known.
+func FaultedIn(state json.RawMessage) map[string]bool {
+	var doc struct {
+		Executions []struct {
+			ID      string `json:"id"`
+			Faulted bool   `json:"faulted"`
+		} `json:"executions"`
+	}
+	if len(state) == 0 || json.Unmarshal(state, &doc) != nil {
+		return nil
+	}
+	out := map[string]bool{}
+	for _, x := range doc.Executions {
+		if x.Faulted {
+			out[x.ID] = true
+		}
+	}
+	return out
+}
+
 type scopeDoc struct {
 	Inputs  map[string]any            `json:"inputs,omitempty"`
 	Outputs map[string]any            `json:"outputs,omitempty"`

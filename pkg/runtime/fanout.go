@@ -3,7 +3,6 @@ package runtime
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/weft-run/weft/internal/store"
@@ -17,7 +16,7 @@ import (
 // is accepted and worked off in slices.
 func (d *delivery) several(ctx context.Context, met *etcdstore.Match) (SendResult, bool, error) {
 	if met.More {
-		return SendResult{}, false, workflow.Fail(workflow.CodeTooLarge, tooMany)
+		return SendResult{}, false, etcdstore.TooMany()
 	}
 	targets := targetsOf(met)
 	now := d.cfg.Now().UTC()
@@ -43,8 +42,6 @@ func (d *delivery) several(ctx context.Context, met *etcdstore.Match) (SendResul
 	}
 	return d.outcomes(ctx, ds), true, nil
 }
-
-var tooMany = fmt.Sprintf("more than %d places wait for this; send it with a correlationId, or to an instance", etcdstore.MaxTargets)
 
 func (d *delivery) put(ctx context.Context, ds []etcdstore.Delivery, answer *store.Answer) (ok bool, err error) {
 	ctx, span := tracing.Send(ctx, tracing.ToSeveral, "")

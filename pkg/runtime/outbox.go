@@ -52,7 +52,7 @@ func (o *outbox) Resolve(ctx context.Context, send *store.Send) (more bool, err 
 		return false, o.burySend(ctx, send, reason, "", now)
 	}
 	if met.More {
-		return false, o.burySend(ctx, send, workflow.DeadTooLarge, tooMany, now)
+		return false, o.burySend(ctx, send, workflow.DeadTooLarge, etcdstore.TooMany().Detail, now)
 	}
 	if targets := targetsOf(met); len(targets) > 0 {
 		more, err := o.deliverFound(ctx, send, targets, now)

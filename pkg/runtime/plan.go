@@ -30,19 +30,6 @@ func (p *plan) instance() *etcdstore.NewInstance {
 	return &etcdstore.NewInstance{Header: etcdstore.NewHeader(p.id, p.cmd, p.cmd.CreatedAt), Command: p.cmd, Gate: p.gate, Trigger: p.trigger, Send: p.send}
 }
 
-// GateOf tells which gate a start has to pass; nil for none.
-func GateOf(strategy string, st *workflow.Start) *store.Gate {
-	switch strategy {
-	case "Singleton":
-		return &store.Gate{Definition: st.DefinitionID}
-	case "CorrelatedSingleton":
-		return &store.Gate{Definition: st.DefinitionID, Correlation: st.CorrelationID}
-	case "Correlation":
-		return &store.Gate{Correlation: st.CorrelationID}
-	}
-	return nil
-}
-
 // Gate tells the gate that a start has to pass; nil for none. It is the
 // client.Config's Gate, for children that instances start.
 func Gate(ctx context.Context, c *catalog.Catalog, st *workflow.Start) (*store.Gate, error) {
@@ -50,7 +37,7 @@ func Gate(ctx context.Context, c *catalog.Catalog, st *workflow.Start) (*store.G
 	if err != nil {
 		return nil, err
 	}
-	return GateOf(head.Activation, st), nil
+	return store.GateOf(head.Activation, st), nil
 }
 
 func describeGate(g *store.Gate) string {
@@ -66,7 +53,7 @@ func describeGate(g *store.Gate) string {
 func triggerPlan(id string, t store.TriggerRef, st *workflow.Stimulus, at time.Time) *plan {
 	cmd := workflow.Command{ID: store.TriggeredStart(id, t.DefinitionID, t.ActivityID), Kind: workflow.CommandStart, CreatedAt: at, Start: &workflow.Start{
 		DefinitionID: t.DefinitionID, Version: t.Version, CorrelationID: st.CorrelationID, Trigger: t.ActivityID, TriggerInput: st.Input}}
-	return &plan{id: store.TriggeredInstance(id, t.DefinitionID, t.ActivityID), cmd: cmd, trigger: &t, gate: GateOf(t.Activation, cmd.Start)}
+	return &plan{id: store.TriggeredInstance(id, t.DefinitionID, t.ActivityID), cmd: cmd, trigger: &t, gate: store.GateOf(t.Activation, cmd.Start)}
 }
 
 // HeldStart is the instance that an item which waited behind a gate starts.

@@ -163,7 +163,7 @@ func (d *delivery) try(ctx context.Context) (res SendResult, done bool, err erro
 		return res, true, err
 	}
 	if d.st.InstanceID != "" {
-		if err := addressable(d.st, met); err != nil {
+		if err := met.Addressable(); err != nil {
 			if d.request != nil {
 				err = d.request.nothing(ctx)
 			}
@@ -200,18 +200,6 @@ func (d *delivery) try(ctx context.Context) (res SendResult, done bool, err erro
 		return d.start(ctx, met.Triggers[0])
 	}
 	return d.several(ctx, met)
-}
-
-func addressable(st workflow.Stimulus, met *etcdstore.Match) error {
-	switch {
-	case met.Instance == nil:
-		return workflow.Fail(workflow.CodeInstanceNotFound, fmt.Sprintf("there is no instance %q", st.InstanceID))
-	case met.Instance.Header.Status == workflow.StatusFinished:
-		return workflow.Fail(workflow.CodeInstanceFinished, fmt.Sprintf("instance %q is finished (%s); nothing waits there any more", st.InstanceID, met.Instance.Header.SubStatus))
-	case st.BookmarkID != "" && len(met.Bookmarks) == 0:
-		return workflow.Fail(workflow.CodeBookmarkNotFound, fmt.Sprintf("instance %q does not wait at bookmark %q (any more)", st.InstanceID, st.BookmarkID))
-	}
-	return nil
 }
 
 // queue keeps a stimulus that meets nothing.

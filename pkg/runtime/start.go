@@ -130,7 +130,7 @@ func (s *starter) plan(ctx context.Context, req StartRequest, before retried) (*
 	if before.ran != nil {
 		p.id, p.cmd.ID, p.unseen = before.ran.id, before.ran.cmd.ID, true
 	}
-	p.gate = GateOf(activation, p.cmd.Start)
+	p.gate = store.GateOf(activation, p.cmd.Start)
 	return p, nil
 }
 

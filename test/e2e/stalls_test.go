@@ -30,11 +30,21 @@ type stall struct {
 	next        string // what the first advice begins with
 }
 
-// TestExplainNamesEveryStall prepares what stops instances in practice. The sentence and
-// the cause have to name it; nothing else is looked at.
+// crowd are events of other cases, more than an explanation looks through: what explains a
+// stall lies among them, and none of them does.
+func crowd(t *testing.T, c *cluster, event string) {
+	t.Helper()
+	for i := range 250 {
+		c.must(t, c.any(), "POST", "/api/v1/events/"+event, fmt.Sprintf(`{"correlationId": "invoice %d"}`, i), 202)
+	}
+}
+
+// TestExplainNamesEveryStall prepares what stops instances in practice, in a cluster whose queue is full of
+// what is for others. The sentence and the cause have to name it; nothing else is looked at.
 func TestExplainNamesEveryStall(t *testing.T) {
 	t.Parallel()
 	shared := inProcess(t)
+	crowd(t, shared, "approved")
 	shared.publish(t, "id: asks\nroot:\n  - event: approved\n  - writeLine: done\n")
 	for name, s := range map[string]stall{
 		"missing event": {missingEvent, "waiting", "event", []string{"waits for event approved, correlation missing, since "}, `POST /events/approved {"correlationId":"missing"}`},
@@ -52,8 +62,10 @@ func TestExplainNamesEveryStall(t *testing.T) {
 			[]string{"waits for event approved, correlation early", " before this one waited, and became a dead letter (expired) (among the dead letters, since "}, "POST /dead-letters/"},
 		"behind a gate": {behindGate, "queued", "gate", []string{"it starts when instance first has ended, as one instance of single runs at a time; 2 starts wait for that, the oldest goes first, since "},
 			"GET /instances/first/explain"},
-		"drained node":     {drainedNode, "running", "drain", []string{"node n0 runs it and is draining", "; it is at activity "}, ""},
-		"etcd nearly full": {fullStore, "waiting", "full", []string{"waits for event approved", "; etcd is nearly full: only what ends or deletes instances is taken"}, ""},
+		"a branch that faulted": {faultedBranch, "waiting", "event", []string{"waits for event approved, correlation branch", "; activity greet in it is faulted: "}, `POST /events/approved {"correlationId":"branch"}`},
+		"a timeout":             {timeout, "waiting", "event", []string{"waits for event confirmed, since ", "; or for the timeout of event1, in 47 h ("}, "POST /events/confirmed"},
+		"drained node":          {drainedNode, "running", "drain", []string{"node n0 runs it and is draining", "; it is at activity "}, ""},
+		"etcd nearly full":      {fullStore, "waiting", "full", []string{"waits for event approved", "; etcd is nearly full: only what ends or deletes instances is taken"}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -220,11 +232,25 @@ func behindGate(t *testing.T, c *cluster) (*cluster, string) {
 	return c, id
 }
 
+// faultedBranch goes on beside what faulted in it.
+func faultedBranch(t *testing.T, c *cluster) (*cluster, string) {
+	c.publish(t, "id: branches\noptions: {incidents: ContinueWithIncidents}\nvariables: {who: object}\nroot:\n  - parallel:\n      - event: approved\n      - writeLine: \"hello ${{ variables.who.name }}\"\n        id: greet\n")
+	c.execute(t, c.any(), "branches", "branch", `{"correlationId": "branch"}`)
+	return c, "branch"
+}
+
+func timeout(t *testing.T, c *cluster) (*cluster, string) {
+	c.publish(t, "id: confirms\nroot:\n  - event: confirmed\n    timeout: 48h\n")
+	c.execute(t, c.any(), "confirms", "confirm", "{}")
+	return c, "confirm"
+}
+
 func deadLetter(t *testing.T, _ *cluster) (*cluster, string) {
 	c := alone(t, 2, func(cfg *node.Config) { cfg.QueueTTL = time.Second })
+	crowd(t, c, "others")
 	c.must(t, c.any(), "POST", "/api/v1/events/approved", `{"correlationId": "early"}`, 202)
 	polltest.Eventually(t, "the event is a dead letter", func() bool {
-		return len(c.call(t, c.any(), "GET", "/api/v1/dead-letters", "").items()) == 1
+		return len(c.call(t, c.any(), "GET", "/api/v1/dead-letters?limit=500", "").items()) == 251
 	})
 	c.publish(t, "id: asks\nroot:\n  - event: approved\n")
 	c.execute(t, c.any(), "asks", "early", `{"correlationId": "early"}`)

@@ -3,6 +3,7 @@ package etcdstore
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 
 	"go.etcd.io/etcd/api/v3/etcdserverpb"
@@ -16,6 +17,11 @@ import (
 // MaxTargets is how many bookmarks, and how many triggers, one stimulus may meet:
 // as many as a send record holds.
 const MaxTargets = 10_000
+
+// TooMany refuses a stimulus that meets more.
+func TooMany() *workflow.Error {
+	return workflow.Fail(workflow.CodeTooLarge, fmt.Sprintf("more than %d places wait for this; send it with a correlationId, or to an instance", MaxTargets))
+}
 
 // matchPage is how many of them one request reads.
 const matchPage = 500
@@ -109,6 +115,20 @@ func (s *conn) match(ctx context.Context, st workflow.Stimulus, hash, key string
 		m.Triggers = append(m.Triggers, ref)
 	}
 	return m, nil
+}
+
+// Addressable is why an addressed stimulus cannot be sent; nil: it can, also where nothing waits for it yet.
+func (m *Match) Addressable() error {
+	st := &m.stimulus
+	switch {
+	case m.Instance == nil:
+		return workflow.Fail(workflow.CodeInstanceNotFound, fmt.Sprintf("there is no instance %q", st.InstanceID))
+	case m.Instance.Header.Status == workflow.StatusFinished:
+		return workflow.Fail(workflow.CodeInstanceFinished, fmt.Sprintf("instance %q is finished (%s); nothing waits there any more", st.InstanceID, m.Instance.Header.SubStatus))
+	case st.BookmarkID != "" && len(m.Bookmarks) == 0:
+		return workflow.Fail(workflow.CodeBookmarkNotFound, fmt.Sprintf("instance %q does not wait at bookmark %q (any more)", st.InstanceID, st.BookmarkID))
+	}
+	return nil
 }
 
 // rest reads on after the first page of a range, at the look's revision: a

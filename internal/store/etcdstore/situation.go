@@ -3,6 +3,7 @@ package etcdstore
 import (
 	"context"
 	"encoding/base64"
+	"slices"
 	"strings"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
@@ -15,7 +16,7 @@ import (
 // Of an instance that waits at many places, the first are looked into.
 const (
 	situationMarks = 20 // bookmarks
-	situationItems = 10 // queue items of the stimulus of one of them
+	situationItems = 50 // queue items of the stimulus of one of them
 )
 
 // Situation reads what stands in etcd about one instance: two requests at one
@@ -70,13 +71,15 @@ func (s *Reader) beside(ctx context.Context, st *store.Situation, marks []workfl
 	if g := st.Record.Gate; g != nil {
 		holder, behind = s.askGate(&ask, *g, st.Revision)
 	}
-	queued := map[string]read{}
+	queued := map[string][]read{}
 	for i := range marks {
 		b := &marks[i]
 		if child := b.Child(); child != "" {
 			st.Children = append(st.Children, store.ChildState{ID: child})
 		} else if _, asked := queued[b.Hash]; !asked {
-			queued[b.Hash] = ask.add(clientv3.OpGet(s.keys.queue(b.Hash), clientv3.WithPrefix(), clientv3.WithLimit(situationItems), clientv3.WithKeysOnly(), at))
+			for _, from := range s.queuedLike(b.Hash, st.Record.Header.CorrelationID) {
+				queued[b.Hash] = append(queued[b.Hash], ask.add(clientv3.OpGet(from, clientv3.WithPrefix(), clientv3.WithLimit(situationItems), clientv3.WithKeysOnly(), at)))
+			}
 		}
 	}
 	resp, err := s.read(ctx, "explain instance "+st.Record.Header.ID, ask.ops...)
@@ -86,25 +89,45 @@ func (s *Reader) beside(ctx context.Context, st *store.Situation, marks []workfl
 	if kv := entry.one(resp); kv != nil {
 		var e entryHead
 		if Decode(kv.Value, &e) == nil {
-			st.Commit = &store.LastCommit{Seq: e.Seq, Fence: e.Fence, At: e.ended()}
+			st.Commit = &store.LastCommit{Seq: e.Seq, Fence: e.Fence, Node: e.Node, At: e.ended()}
 		}
 	}
 	if g := st.Record.Gate; g != nil {
 		st.Gate = s.gateState(*g, holder, behind, resp)
 	}
-	for hash, r := range queued {
-		for _, kv := range r.in(resp).Kvs {
-			slice, id, _ := strings.Cut(strings.TrimPrefix(string(kv.Key), s.keys.queue(hash)), "/")
-			item := store.QueuedFor{ID: decode(id), Hash: hash}
-			if to, addressed := strings.CutPrefix(slice, "@"); addressed {
-				item.InstanceID = to
-			} else if raw, err := base64.RawURLEncoding.DecodeString(slice); err == nil && slice != noCorrelation {
-				item.CorrelationID = string(raw)
+	for hash, parts := range queued {
+		for _, r := range parts {
+			for _, kv := range r.in(resp).Kvs {
+				if item := s.queuedFor(hash, string(kv.Key)); !slices.Contains(st.Queued, item) {
+					st.Queued = append(st.Queued, item)
+				}
 			}
-			st.Queued = append(st.Queued, item)
 		}
 	}
 	return nil
+}
+
+// queuedLike are the parts of the queue in which what nearly fits is looked for: the beginning of what is
+// queued of a hash, and before that what was sent for a correlation that begins as this one does.
+func (s *Reader) queuedLike(hash, correlation string) []string {
+	all := s.keys.queue(hash)
+	const group = 3 // bytes that are encoded together
+	if same := (len(correlation) - 1) / group * group; same > 0 {
+		return []string{all + slice(correlation[:same]), all}
+	}
+	return []string{all}
+}
+
+// queuedFor is what the key of a queue item says.
+func (s *Reader) queuedFor(hash, key string) store.QueuedFor {
+	slice, id, _ := strings.Cut(strings.TrimPrefix(key, s.keys.queue(hash)), "/")
+	item := store.QueuedFor{ID: decode(id), Hash: hash}
+	if to, addressed := strings.CutPrefix(slice, "@"); addressed {
+		item.InstanceID = to
+	} else if raw, err := base64.RawURLEncoding.DecodeString(slice); err == nil && slice != noCorrelation {
+		item.CorrelationID = string(raw)
+	}
+	return item
 }
 
 func (s *Reader) awaitedChildren(ctx context.Context, st *store.Situation) error {

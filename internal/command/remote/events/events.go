@@ -33,7 +33,14 @@ func (a commands) effect(x *apiclient.Effect, raw []byte) error {
 		fmt.Fprintf(&b, "would resume %d more\n", left)
 	}
 	for _, s := range x.Starts {
+		if s.Holder != nil {
+			fmt.Fprintf(&b, "would not start %s v%d now: %s runs, and lets no other one run\n", s.DefinitionID, s.Version, *s.Holder)
+			continue
+		}
 		fmt.Fprintf(&b, "would start %s v%d\n", s.DefinitionID, s.Version)
+	}
+	if x.Refused != nil {
+		fmt.Fprintf(&b, "would be refused now: %s (%s)\n", ask.OneLineOf(x.Refused.Detail, 500), x.Refused.Code)
 	}
 	if x.Queued {
 		b.WriteString("nothing waits for it: it would wait in the queue\n")
@@ -48,7 +55,7 @@ func (a commands) effect(x *apiclient.Effect, raw []byte) error {
 func (a commands) whyNotCommand() *cobra.Command {
 	var q apiclient.ExplainEventQuery
 	cmd := &cobra.Command{
-		Use: "why-not EVENT", Short: "Whom an event would reach, and who nearly; exit code 1 if nobody", Args: cobra.ExactArgs(1),
+		Use: "why-not EVENT", Short: "Whom an event would reach, and who nearly; exit code 1 if nobody, or if it would be refused", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := a.Client()
 			if err != nil {
@@ -61,7 +68,7 @@ func (a commands) whyNotCommand() *cobra.Command {
 			if err := a.effect(&x.Body, x.Bytes); err != nil {
 				return err
 			}
-			if x.Body.Queued {
+			if x.Body.Queued || x.Body.Refused != nil {
 				return ask.Exit(ask.ExitBad, nil)
 			}
 			return nil

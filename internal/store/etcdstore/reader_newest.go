@@ -1,0 +1,147 @@
+package etcdstore
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// Keys of the queue begin with the hash of what is sent, and those of dead letters with ids that are
+// often made of a caller's key: neither is an order of time. Who asks what nearly met an instance means
+// what came lately. So where there is more than is looked at, the keys tell which those are.
+
+// mostNewestKeys is among how many keys the newest are looked for: a bound of what etcd reads for it.
+const mostNewestKeys = 5000
+
+// NewestDeadLetters reads the dead letters that were put last: limit of them at most, as long as a page
+// holds them. Of more than 5,000 it looks at these only.
+func (s *Reader) NewestDeadLetters(ctx context.Context, limit int64) ([]store.DeadLetter, error) {
+	all, end, err := s.DeadLetters(ctx, "", limit)
+	if err != nil || end.Next == "" {
+		return all, err
+	}
+	var out []store.DeadLetter
+	err = s.newest(ctx, "list dead letters", s.keys.deads(), limit, func(kv *mvccpb.KeyValue) {
+		if d, err := decodeDead(kv, Decode); err == nil {
+			out = append(out, d)
+		}
+	})
+	return out, err
+}
+
+// NewestQueueItems is [Reader.NewestDeadLetters] for the queue, without what waits behind gates.
+func (s *Reader) NewestQueueItems(ctx context.Context, limit int64) ([]store.QueueItem, error) {
+	all, end, err := s.QueueItems(ctx, "", "", limit)
+	if err != nil || end.Next == "" {
+		return all, err
+	}
+	var out []store.QueueItem
+	err = s.newest(ctx, "list queue", s.keys.queues(), limit, func(kv *mvccpb.KeyValue) {
+		item := store.QueueItem{Created: kv.CreateRevision, At: string(kv.Key)}
+		if DecodeWhole(kv.Value, &item) == nil {
+			out = append(out, item)
+		}
+	})
+	return out, err
+}
+
+// newest reads the values of a range that were put last, and gives each to do.
+func (s *Reader) newest(ctx context.Context, what, prefix string, limit int64, do func(*mvccpb.KeyValue)) error {
+	var keys []*mvccpb.KeyValue
+	var revision int64
+	for cursor, looked := "", 0; looked < mostNewestKeys; {
+		kvs, end, err := s.pageAt(ctx, what, prefix, cursor, mostAtOnce, revision, clientv3.WithKeysOnly())
+		if err != nil {
+			return err
+		}
+		looked += len(kvs)
+		keys = append(keys, slices.DeleteFunc(kvs, func(kv *mvccpb.KeyValue) bool { return strings.HasPrefix(string(kv.Key), s.keys.gatedQueues()) })...)
+		if cursor, revision = end.Next, end.Revision; cursor == "" {
+			break
+		}
+	}
+	slices.SortFunc(keys, func(a, b *mvccpb.KeyValue) int { return cmp.Compare(b.CreateRevision, a.CreateRevision) })
+	var b budget
+	for keys = keys[:min(int64(len(keys)), limit)]; len(keys) > 0; {
+		chunk := keys[:min(len(keys), b.chunk())]
+		keys = keys[len(chunk):]
+		var ask reads
+		for _, kv := range chunk {
+			ask.add(clientv3.OpGet(string(kv.Key), clientv3.WithRev(revision)))
+		}
+		resp, err := s.read(ctx, what, ask.ops...)
+		if err != nil {
+			return err
+		}
+		for i := range chunk {
+			kv := read(i).one(resp)
+			if kv == nil {
+				continue
+			}
+			if !b.takes(kv.Value) {
+				return nil
+			}
+			do(kv)
+		}
+	}
+	return nil
+}
+
+// Whereabouts tells where stimuli are that met nothing when they were sent. One that is neither in the queue
+// nor a dead letter was taken since, or deleted.
+func (s *Reader) Whereabouts(ctx context.Context, sent []store.SentStimulus) ([]store.Whereabouts, error) {
+	out := make([]store.Whereabouts, len(sent))
+	for from := 0; from < len(sent); from += maxLevel / 2 {
+		chunk := sent[from:min(len(sent), from+maxLevel/2)]
+		var ask reads
+		for i := range chunk {
+			hash, err := workflow.Hash(chunk[i].Stimulus.ActivityType, chunk[i].Stimulus.Payload)
+			if err != nil {
+				return nil, err
+			}
+			ask.add(clientv3.OpGet(s.keys.queueSlice(hash, sliceFor(&chunk[i].Stimulus))+encode(chunk[i].ID), clientv3.WithKeysOnly()))
+			ask.add(clientv3.OpGet(s.keys.dead(chunk[i].ID+"@"), clientv3.WithPrefix(), clientv3.WithLimit(1), clientv3.WithKeysOnly()))
+		}
+		resp, err := s.read(ctx, "look for what was sent", ask.ops...)
+		if err != nil {
+			return nil, err
+		}
+		for i := range chunk {
+			out[from+i].Queued = read(2*i).one(resp) != nil
+			if kv := read(2*i + 1).one(resp); kv != nil {
+				out[from+i].Letter = decode(strings.TrimPrefix(string(kv.Key), s.keys.deads()))
+			}
+		}
+	}
+	return out, nil
+}
+
+// Gates reads who holds activation gates, at a revision; "" where nobody does.
+func (s *Reader) Gates(ctx context.Context, gates []store.Gate, revision int64) ([]string, error) {
+	out := make([]string, 0, len(gates))
+	for chunk := range slices.Chunk(gates, maxLevel) {
+		var ask reads
+		for _, g := range chunk {
+			ask.add(clientv3.OpGet(s.keys.gateOf(g), clientv3.WithRev(revision)))
+		}
+		resp, err := s.read(ctx, "look at gates", ask.ops...)
+		if err != nil {
+			return nil, err
+		}
+		for i := range chunk {
+			holder := ""
+			if kv := read(i).one(resp); kv != nil {
+				holder = string(kv.Value)
+			}
+			out = append(out, holder)
+		}
+	}
+	return out, nil
+}

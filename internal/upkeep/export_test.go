@@ -86,7 +86,20 @@ func (u *Upkeep) ExpireUpTo(ctx context.Context, revision int64) error {
 // SweepGates is one look at all that waits behind gates.
 func (u *Upkeep) SweepGates(ctx context.Context) error { return u.gates.sweepGates(ctx) }
 
-var _ = func() struct{} { censusShare = 5; return struct{}{} }()
+var _ = func() struct{} { censusShare, measurePage = 5, 3; return struct{}{} }()
+
+// Measure reads the sizes of a shard until it has read all of them n times, and gives the mean that it knows after each look.
+func (u *Upkeep) Measure(ctx context.Context, shard, n int) (means []float64, err error) {
+	var s finishedShard
+	for n > 0 && err == nil {
+		err = u.finished.measureShard(ctx, shard, &s)
+		means = append(means, s.mean)
+		if s.sizes.cursor == "" {
+			n--
+		}
+	}
+	return means, err
+}
 
 // PurgeJobs is one round of the retention of jobs.
 func (u *Upkeep) PurgeJobs(ctx context.Context, keep time.Duration, most int) error {

@@ -57,9 +57,7 @@ const (
 	purgeRest    = 30 * time.Second      // while nothing has ended
 	purgePace    = 20 * time.Millisecond // between two requests of a purge
 	purgesAtOnce = 4                     // shards that a node deletes from at a time
-	measureEvery = 5 * time.Minute       // how often a shard's sizes are added up
-	measureTight = time.Minute           // while etcd is nearly full
-	measurePage  = 5000
+	measureEvery = 30 * time.Second      // how often some of a shard's sizes are read; purgeEvery while etcd is nearly full
 	deadEvery    = 5 * time.Minute
 
 	// etcd counts a whole range for each look at a part of it, and writes wait for that. So most looks at
@@ -68,6 +66,9 @@ const (
 	purgeWindow   = 30 * time.Second
 	anywhereEvery = 30 * time.Second // after a look behind the beginning that found nothing
 )
+
+// measurePage is how many sizes are read at a time; it is less in tests.
+var measurePage = int64(1000)
 
 // retaining is what the workers of retention share.
 type retaining struct{ worker }
@@ -165,7 +166,8 @@ func (f *finishedPurge) some(ctx context.Context, mine []int, shards []finishedS
 // finishedShard is what the node that looks after a shard knows of it.
 type finishedShard struct {
 	measured time.Time
-	mean     float64 // bytes of an instance
+	mean     float64 // bytes of an instance, about
+	sizes    sizes
 
 	counted time.Time
 	total   int64     // so many were in it then, less what was deleted since
@@ -173,6 +175,13 @@ type finishedShard struct {
 
 	cursor    string    // where the look at all of them is
 	fruitless time.Time // when that found nothing; zero if it did
+}
+
+// sizes are those that were read since the last time that all had been.
+type sizes struct {
+	cursor   string
+	n, bytes int64
+	again    bool // all have been read once
 }
 
 // Parts of etcd's quota for what has ended, under any configuration.
@@ -188,7 +197,7 @@ func (f *finishedPurge) purgeShard(ctx context.Context, shard int, s *finishedSh
 	keep := f.keep()
 	often := measureEvery
 	if f.intake.Level() != intake.Roomy {
-		often = measureTight
+		often = purgeEvery
 	}
 	if keep.FinishedBytes > 0 && (s.mean == 0 || time.Since(s.measured) > often) {
 		if err := f.measureShard(ctx, shard, s); err != nil {
@@ -348,26 +357,21 @@ func share(limit int64) int64 {
 	return (limit + etcdstore.FinishedShards - 1) / etcdstore.FinishedShards
 }
 
-// measureShard adds up the sizes of a shard, a page at a time.
+// measureShard reads some of the sizes of a shard: to read all at once would take what etcd can do for as long.
 func (f *finishedPurge) measureShard(ctx context.Context, shard int, s *finishedShard) error {
-	var n, bytes int64
-	for cursor := ""; ; {
-		page, _, next, err := f.cfg.Store.Finished(ctx, shard, cursor, time.Time{}, measurePage)
-		if err != nil {
-			return err
-		}
-		for _, f := range page {
-			n, bytes = n+1, bytes+f.Bytes
-		}
-		if next == "" {
-			break
-		}
-		cursor = next
-		if err := purgePause(ctx); err != nil {
-			return err
-		}
+	page, _, next, err := f.cfg.Store.Finished(ctx, shard, s.sizes.cursor, time.Time{}, measurePage)
+	if err != nil {
+		return err
 	}
-	s.mean = float64(bytes) / float64(max(1, n))
+	for _, f := range page {
+		s.sizes.n, s.sizes.bytes = s.sizes.n+1, s.sizes.bytes+f.Bytes
+	}
+	if s.sizes.cursor = next; next == "" || !s.sizes.again {
+		s.mean = float64(s.sizes.bytes) / float64(max(1, s.sizes.n))
+	}
+	if next == "" {
+		s.sizes = sizes{again: true}
+	}
 	return nil
 }
 

@@ -3,6 +3,7 @@ package upkeep_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -189,6 +190,32 @@ func TestLooksAtTheFirstEndsLeaveNothing(t *testing.T) {
 			}
 			m.Sound()
 		})
+	}
+}
+
+// Sizes are read some at a time; when all were, the mean is that of all.
+func TestTheMeanSizeIsThatOfAll(t *testing.T) {
+	t.Parallel()
+	m := newCluster(t, 1, retain(upkeep.Retention{}))[0]
+	m.Publish(ending)
+	for i := range 150 {
+		m.Start("ending", fmt.Sprint(strings.Repeat("x", i/2), i), "")
+	}
+	for shard := range etcdstore.FinishedShards {
+		page, _, _, err := m.Store.Upkeep.Finished(t.Context(), shard, "", time.Time{}, 1000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, first := 0.0, 0.0
+		for i, f := range page {
+			if all += float64(f.Bytes); i < 3 {
+				first = all / float64(i+1)
+			}
+		}
+		means, err := m.Upkeep.Measure(t.Context(), shard, 2)
+		if looks := 2 * max(1, (len(page)+2)/3); err != nil || len(means) != looks || means[0] != first || means[looks/2-1] != all/float64(max(1, len(page))) || means[looks-1] != means[looks/2-1] {
+			t.Errorf("shard %d of %d: %v (the first are %v, all %v): %v", shard, len(page), means, first, all/float64(max(1, len(page))), err)
+		}
 	}
 }
 

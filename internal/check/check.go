@@ -227,24 +227,24 @@ func (c *checker) settings() {
 	first := root
 	if is(root, "Elsa.Sequence") {
 		for _, a := range root.Activities {
-			if first = a; c.runsItself(a) {
+			if first = a; runs(a, c.def.ID) {
 				break
 			}
 		}
 	}
-	if first != nil && c.runsItself(first) {
+	if first != nil && runs(first, c.def.ID) {
 		q := warning("endless-loop", "the definition runs itself each time it runs, for ever; put it into an if")
 		c.report(place{a: first}, first.Inputs["workflowDefinitionId"].Place, q)
 	}
 }
 
-// runsItself tells whether an activity starts an instance of this same definition.
-func (c *checker) runsItself(a *workflow.Activity) bool {
+// runs tells whether an activity starts an instance of the definition of that id.
+func runs(a *workflow.Activity, id string) bool {
 	if a == nil || !is(a, "Elsa.ExecuteWorkflow") && !is(a, "Elsa.DispatchWorkflow") {
 		return false
 	}
 	e := a.Inputs["workflowDefinitionId"]
-	return e.Kind == workflow.Literal && e.Value == c.def.ID
+	return e.Kind == workflow.Literal && e.Value == id
 }
 
 // scope adds declared variables to those around.

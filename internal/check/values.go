@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -34,7 +35,7 @@ func (c *checker) inputs(p place) {
 		if e.Kind == workflow.Object {
 			c.rules(p, e, in)
 		}
-		in.Name = "input " + in.Name + " of " + p.title()
+		what := "input " + in.Name + " of " + p.title()
 		q := p
 		if in.Raw && p.desc != nil { // it is evaluated with them
 			q.variables = scope(p.variables, nil)
@@ -42,7 +43,7 @@ func (c *checker) inputs(p place) {
 				q.variables[v.Name] = v.Type
 			}
 		}
-		c.expression(q, e, in.Name, in)
+		c.expression(q, e, what, in)
 	}
 	c.variable(p)
 }
@@ -81,7 +82,7 @@ func (c *checker) literal(p place, e workflow.Expression, in workflow.InputDescr
 // rules are what one input must or should be, beyond its type.
 func (c *checker) rules(p place, e workflow.Expression, in workflow.InputDescriptor) {
 	text := strings.TrimSpace(engine.Text(e.Value))
-	c.http(p, e, in, text)
+	c.forms(p, e, in, text)
 	switch {
 	case is(p.a, "Elsa.For") && in.Name == "step" && text == "0":
 		c.report(p, e.Place, problem("endless-loop", "step of %s is 0, so it would never end", p.title()))
@@ -98,9 +99,13 @@ func (c *checker) rules(p place, e workflow.Expression, in workflow.InputDescrip
 	}
 }
 
-// http looks at inputs of activities that speak HTTP.
-func (c *checker) http(p place, e workflow.Expression, in workflow.InputDescriptor, text string) {
+// forms looks at values that have to have a form beyond their type.
+func (c *checker) forms(p place, e workflow.Expression, in workflow.InputDescriptor, text string) {
 	switch {
+	case (in.Name == "input" || in.Name == "labels") && (is(p.a, "Elsa.ExecuteWorkflow") || is(p.a, "Elsa.DispatchWorkflow") || is(p.a, "Elsa.BulkDispatchWorkflows")):
+		if _, ok := e.Value.(map[string]any); !ok && text != "" && !strings.HasPrefix(text, "{") {
+			c.report(p, e.Place, problem("bad-literal", "%s of %s is an object, such as {orderId: o-1}", in.Name, p.title()))
+		}
 	case is(p.a, "Elsa.HttpEndpoint") && in.Name == "path":
 		if m := colonName.FindStringSubmatch(text); m != nil {
 			c.report(p, e.Place, warning("unusual-value", "path of %s has :%s as it is written; a parameter is {%s}", p.title(), m[1], m[1]))
@@ -127,12 +132,15 @@ func (c *checker) policy(p place, e workflow.Expression, name, text string) {
 		if text == "1" && p.a.Ports["onGiveUp"] == nil {
 			c.report(p, e.Place, warning("no-effect", "one attempt at %s is what there is without retry: the first one counts", of))
 		}
-	case "maxDelay":
-		delay := p.a.Inputs["delay"]
-		most, err1 := engine.ParseDuration(text)
-		first, err2 := engine.ParseDuration(engine.Text(delay.Value))
-		if delay.Kind == workflow.Literal && err1 == nil && err2 == nil && most < first {
+	case "maxDelay", "maxTime":
+		first, known := pause(p.a.Inputs["delay"])
+		if most, err := engine.ParseDuration(text); !known || err != nil || most >= first {
+			return
+		}
+		if name == "maxDelay" {
 			c.report(p, e.Place, warning("no-effect", "maxDelay of the retry of %s is shorter than its delay, so each pause is %s", of, text))
+		} else {
+			c.report(p, e.Place, warning("no-effect", "maxTime of the retry of %s ends before the second attempt, which comes after %s", of, first))
 		}
 	case "on", "notOn":
 		list, ok := e.Value.([]any)
@@ -150,6 +158,15 @@ func (c *checker) policy(p place, e workflow.Expression, name, text string) {
 	}
 }
 
+// pause is the pause before the second attempt, if it is known.
+func pause(delay workflow.Expression) (time.Duration, bool) {
+	if delay.IsZero() {
+		return time.Second, true
+	}
+	d, err := engine.ParseDuration(engine.Text(delay.Value))
+	return d, err == nil && delay.Kind == workflow.Literal
+}
+
 // variable looks at what a setVariable gives its variable.
 func (c *checker) variable(p place) {
 	if !is(p.a, "Elsa.SetVariable") {
@@ -158,7 +175,9 @@ func (c *checker) variable(p place) {
 	e := p.a.Inputs["value"]
 	name, _ := p.a.Inputs["variable"].Value.(string)
 	if e.IsZero() {
-		c.report(p, workflow.Place{}, warning("no-value", "%s has no value, so it clears the variable %s", p.title(), name))
+		if name != "" {
+			c.report(p, workflow.Place{}, warning("no-value", "%s has no value, so it clears the variable %s", p.title(), name))
+		}
 		return
 	}
 	typ, ok := p.variables[name]
@@ -241,6 +260,9 @@ func (c *checker) look(p place, e workflow.Expression) ([]engine.Mistake, string
 func (c *checker) fits(p place, e workflow.Expression, result string, in workflow.InputDescriptor, what string) {
 	verdict := takes(strings.ToLower(listAlias(in.Type)), result)
 	if verdict == fine {
+		if in.Type == "String" && (result == "Object[]" || result == "Map") && slices.Contains(words, in.Name) {
+			c.report(p, e.Place, warning("type-mismatch", "%s is %s, whose JSON is the text then", what, kindOf(result)))
+		}
 		return
 	}
 	q := problem("type-mismatch", "%s is %s, and %s is wanted", what, kindOf(result), wanted(in.Type))
@@ -249,6 +271,9 @@ func (c *checker) fits(p place, e workflow.Expression, result string, in workflo
 	}
 	c.report(p, e.Place, q)
 }
+
+// words are inputs that are a name or an address: a list or an object is hardly meant.
+var words = []string{"correlationId", "eventName", "taskName", "url", "path", "workflowDefinitionId", "outputName", "contentType", "authorization", "method"}
 
 type verdict int
 
@@ -360,8 +385,17 @@ func (c *checker) initial(v any, typ, what string, at workflow.Place) {
 	if s, ok := v.(string); ok && strings.TrimSpace(s) == "" {
 		return
 	}
-	if _, err := engine.Convert(v, "Object[]"); err != nil {
+	items, err := engine.Convert(v, "Object[]")
+	if err != nil {
 		c.report(place{}, at, problem("bad-literal", "%s: %v", what, err))
+		return
+	}
+	list, _ := items.([]any)
+	for _, it := range list {
+		if _, err := engine.Convert(it, strings.TrimSuffix(typ, "[]")); err != nil {
+			c.report(place{}, at, warning("type-mismatch", "an item of %s: %v", what, err))
+			return
+		}
 	}
 }
 

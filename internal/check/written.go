@@ -12,10 +12,11 @@ import (
 
 var (
 	// plainCode is a text that is an expression and nothing else: inputs.amount, variables.total + 1.
-	plainCode = regexp.MustCompile(`^\s*(inputs|variables)\.([A-Za-z_]\w*)((?:[.?\[]\S*)?(?:\s*[-+*/<>=!?&|%].*)?)\s*$`)
-	oneBrace  = regexp.MustCompile(`\$\{\s*(?:inputs|variables|outputs|secrets|lastResult|correlationId)\b`)
-	twoBraces = regexp.MustCompile(`(?:^|[^$])\{\{\s*(?:inputs?|Inputs?|variables|Variables|secrets|correlationId)\b[^}]*\}\}`)
-	urlName   = regexp.MustCompile(`(?:^|[^$])\{([A-Za-z_]\w*)\}`)
+	plainCode   = regexp.MustCompile(`^\s*(inputs|variables)\.([A-Za-z_]\w*)((?:[.?\[]\S*)?(?:\s*[-+*/<>=!?&|%].*)?)\s*$`)
+	oneBrace    = regexp.MustCompile(`\$\{\s*(?:inputs|variables|outputs|secrets|lastResult|correlationId)\b`)
+	twoBraces   = regexp.MustCompile(`(?:^|[^$])\{\{\s*(?:inputs?|Inputs?|variables|Variables|secrets|correlationId)\b[^}]*\}\}`)
+	plainSecret = regexp.MustCompile(`\bsecrets\.[A-Za-z_]\w*`)
+	urlName     = regexp.MustCompile(`(?:^|[^$])\{([A-Za-z_]\w*)\}`)
 )
 
 // written looks for texts that were meant as expressions, and are used as they are written.
@@ -68,6 +69,10 @@ func (c *checker) writtenText(p place, e workflow.Expression, text, name, what s
 	}
 	if at := twoBraces.FindStringIndex(text); at != nil {
 		report(at[0]+strings.Index(text[at[0]:], "{{"), "%s has {{ }} and is written as it is; an expression is ${{ }}, or {liquid: \"…\"}", what)
+		return
+	}
+	if at := plainSecret.FindStringIndex(text); at != nil && (name == "authorization" || strings.HasSuffix(strings.ToLower(name), "headers")) {
+		report(at[0], "%s has %s as it is written; the secret is ${{ %s }}", what, text[at[0]:at[1]], text[at[0]:at[1]])
 		return
 	}
 	if name != "url" {

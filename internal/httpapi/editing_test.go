@@ -14,7 +14,7 @@ inputs:
   who: {type: string, required: true, default: Ada}
   more: {type: "number[]"}
 outputs:
-  said: {type: string}
+  said: {type: string, value: "yes"}
 root:
   - id: begin
     event: begin-%[1]s#

@@ -211,6 +211,9 @@ func (c *compiler) labels(n *Node) {
 	u := n.inner
 	if len(u.def.Labels) > workflow.MaxLabels {
 		c.problem("too-many-labels", u.def.Place, "a definition may give an instance up to %d labels, it has %d", workflow.MaxLabels, len(u.def.Labels))
+		if c.via == nil {
+			c.problems[len(c.problems)-1].Within = workflow.Within{Text: "labels"}
+		}
 	}
 	for _, name := range sortedKeys(u.def.Labels) {
 		e := u.def.Labels[name]

@@ -220,6 +220,10 @@ func (c *compiler) unknownVariable(n *Node, what, name string, place workflow.Pl
 			break
 		}
 	}
+	if short := strings.TrimSuffix(strings.TrimPrefix(strings.Trim(name, "${ }"), "variables."), " }"); short != name && slices.Contains(names, short) {
+		c.problem("unknown-variable", place, "%s of %s %s takes the name of a variable: write %s, and not %s", what, n.desc.ShortName(), n.local, short, name)
+		return
+	}
 	c.problem("unknown-variable", place, "%s of %s %s names the variable %q, which is not in scope here; declare it%s", what, n.desc.ShortName(), n.local, name, suggest(name, names))
 }
 

@@ -183,6 +183,7 @@ func (c *checking) look(n any) {
 		c.into(n.Into)
 	case *ast.DotExpression:
 		c.member(n.Left, n.Identifier.Name.String(), n.Identifier.Idx)
+		c.property(n.Left, n.Identifier.Name.String(), n.Identifier.Idx)
 	case *ast.BracketExpression:
 		if s, ok := n.Member.(*ast.StringLiteral); ok {
 			c.member(n.Left, s.Value.String(), s.Idx)
@@ -312,6 +313,67 @@ func (c *checking) member(of ast.Expression, name string, at file.Idx) {
 		c.report(at, m)
 	}
 }
+
+// property looks at what is asked of a value whose kind is known: an object of the language, or
+// what is declared to be a text or a list.
+func (c *checking) property(of ast.Expression, name string, at file.Idx) {
+	kind, title := c.kindOf(of)
+	known := propertyNames()[kind]
+	if known == nil || slices.Contains(known, name) {
+		return
+	}
+	near := workflow.Nearest(name, known)
+	if near == "" {
+		return // it may be asked whether it is there
+	}
+	c.report(at, &engine.Mistake{Code: "unknown-name", Meant: near, Detail: title + " has no " + workflow.Shorten(name) + " (did you mean " + near + "?)"})
+}
+
+func (c *checking) kindOf(of ast.Expression) (kind, title string) {
+	if id, ok := of.(*ast.Identifier); ok {
+		if name := id.Name.String(); !c.declared[name] {
+			return name, name
+		}
+		return "", ""
+	}
+	dot, ok := of.(*ast.DotExpression)
+	if !ok {
+		return "", ""
+	}
+	name := dot.Identifier.Name.String()
+	typ := ""
+	switch {
+	case isName(dot.Left, "inputs"):
+		typ = c.names.Inputs[name]
+	case isName(dot.Left, "variables"):
+		typ = c.names.Variables[name]
+	}
+	switch {
+	case strings.HasSuffix(typ, "[]"):
+		return "Array.prototype", "a list"
+	case strings.EqualFold(typ, "String"):
+		return "String.prototype", "a text"
+	}
+	return "", ""
+}
+
+// propertyNames are what objects of the language have.
+var propertyNames = sync.OnceValue(func() map[string][]string {
+	out := map[string][]string{}
+	vm := goja.New()
+	for _, name := range []string{"Math", "JSON", "Object", "Array", "Number", "Date", "Array.prototype", "String.prototype"} {
+		v, err := vm.RunString("Object.getOwnPropertyNames(" + name + ").concat(Object.getOwnPropertyNames(Object.prototype))")
+		if err != nil {
+			panic(err) // the library contradicts itself; no test would pass
+		}
+		var names []string
+		if err := vm.ExportTo(v, &names); err != nil {
+			panic(err)
+		}
+		out[name] = names
+	}
+	return out
+})
 
 // isProperty tells names that every object has.
 func isProperty(name string) bool {

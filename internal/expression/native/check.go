@@ -139,6 +139,8 @@ func inWords(message, at string) string {
 	switch {
 	case strings.HasPrefix(message, "array elements") && name != "":
 		message = "a list has no " + name
+	case strings.HasPrefix(message, "array elements"):
+		return "items of a list are chosen by a number: [0] is the first, [-1] the last"
 	case !strings.Contains(message, " and so no "):
 		return message
 	}
@@ -306,6 +308,7 @@ func (v nameVisitor) Visit(at *ast.Node) {
 		switch {
 		case n.Operator == "in":
 			v.named(n.Right, n.Left)
+		case v.kept(n.Operator, n.Left, n.Right) || v.kept(n.Operator, n.Right, n.Left):
 		case (n.Operator == "/" || n.Operator == "%") && isZero(n.Right):
 			v.report(n.Right, &engine.Mistake{Code: "division-by-zero", Detail: n.Operator + " by 0 gives nothing"})
 		}
@@ -339,6 +342,45 @@ var writtenCode = regexp.MustCompile(`\$\{+\s*(inputs|variables|secrets|outputs|
 func isZero(n ast.Node) bool {
 	i, ok := n.(*ast.IntegerNode)
 	return ok && i.Value == 0
+}
+
+// kept reports an input or a variable that is a time or a duration, which is kept as a text,
+// beside what is none: a time, a duration, a number.
+func (v nameVisitor) kept(operator string, at, other ast.Node) bool {
+	if !slices.Contains([]string{"<", "<=", ">", ">=", "+", "-"}, operator) {
+		return false
+	}
+	member, ok := at.(*ast.MemberNode)
+	if !ok || !computed(other) {
+		return false
+	}
+	root, ok1 := member.Node.(*ast.IdentifierNode)
+	name, ok2 := member.Property.(*ast.StringNode)
+	if !ok1 || !ok2 {
+		return false
+	}
+	typ := map[string]map[string]string{"inputs": v.names.Inputs, "variables": v.names.Variables}[root.Value][name.Value]
+	reader := map[string]string{"datetime": "date", "datetimeoffset": "date", "dateonly": "date", "timespan": "duration"}[strings.ToLower(typ)]
+	if reader == "" {
+		return false
+	}
+	path := root.Value + "." + name.Value
+	v.report(member.Property, &engine.Mistake{Code: "type-mismatch", Detail: fmt.Sprintf("%s is kept as a text; write %s(%s)", path, reader, path)})
+	return true
+}
+
+// computed tells what is surely a time, a duration or a number.
+func computed(n ast.Node) bool {
+	switch n := n.(type) {
+	case *ast.IntegerNode, *ast.FloatNode:
+		return true
+	case *ast.CallNode:
+		callee, ok := n.Callee.(*ast.IdentifierNode)
+		return ok && (callee.Value == "now" || callee.Value == "date")
+	case *ast.BuiltinNode:
+		return n.Name == "duration"
+	}
+	return false
 }
 
 // named looks at a name of an input or a variable.

@@ -146,7 +146,7 @@ func inOurWords(message, source string, at int) string {
 	if m := unexpected.FindStringSubmatch(message); m != nil {
 		return m[1] + " is not expected here" + strange(before, rest, source)
 	}
-	return message
+	return inWords(message, rest)
 }
 
 func values(n string) string {

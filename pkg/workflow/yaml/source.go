@@ -84,10 +84,26 @@ func (r *reader) syntax(err error) {
 			text += " (" + one.ContextMsg + ")"
 		}
 	}
+	text += quoting(text, lineOf(r.src, at.Line))
 	if line := lineOf(r.src, at.Line); strings.Contains(line[:len(line)-len(strings.TrimLeft(line, " \t"))], "\t") {
 		text = "the line begins with a tab; lines are indented with spaces"
 	}
 	r.report.Problem("bad-yaml", at, "this is not YAML: %s", text)
+}
+
+// quoting says which text has to be quoted, where that is why a line is no YAML.
+func quoting(message, line string) string {
+	_, value, _ := strings.Cut(strings.TrimLeft(line, " -"), ": ")
+	value = strings.TrimSpace(value)
+	switch {
+	case strings.HasPrefix(message, "mapping values are not allowed"):
+		return "; a text with a colon and a space in it has to be quoted"
+	case strings.HasPrefix(message, "found character that cannot start any token") && value != "" && strings.ContainsAny(value[:1], "@%`"):
+		return "; a text that begins with " + value[:1] + " has to be quoted"
+	case strings.HasPrefix(message, "did not find expected key") && value != "" && strings.ContainsAny(value[:1], "\"'"):
+		return "; behind the quote that ends a text nothing may follow: quote the whole text with the other kind of quotes"
+	}
+	return ""
 }
 
 // lineOf gives a line, counted from 1; "" if there is none.
@@ -177,6 +193,10 @@ func (r *reader) pairs(n *yaml.Node) []pair {
 		k, v := n.Content[i], n.Content[i+1]
 		switch {
 		case k.Kind != yaml.ScalarNode:
+			if k.Kind == yaml.MappingNode {
+				r.problem("wrong-shape", k, "a key must be a text, not a mapping; a text with {{ }} in it has to be quoted, and an expression is ${{ }}")
+				continue
+			}
 			r.shape(k, "a key", "a text")
 		case k.Tag == "!!merge":
 			if v.Kind == yaml.SequenceNode {

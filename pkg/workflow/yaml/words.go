@@ -19,8 +19,9 @@ var (
 		"expression": "condition value", "expr": "condition value", "cond": "condition when", "on_timeout": "onTimeout", "on_failure": "onGiveUp",
 		"catch": "onGiveUp", "onError": "onGiveUp", "retries": "retry", "times": "attempts", "count": "attempts", "max": "attempts", "backoff": "factor", "interval": "delay",
 		"until": "end", "duration": "timeSpan", "target": "to", "goto": "to", "next": "to", "event": "eventName on", "task": "taskName",
-		"uri": "url", "address": "url", "query": "url", "header": "headers", "status": "statusCode", "code": "statusCode", "definition": "workflowDefinitionId", "id": "workflowDefinitionId",
-		"title": "name", "doc": "description", "summary": "description",
+		"uri": "url", "address": "url", "query": "url", "header": "headers", "status": "statusCode", "code": "statusCode script", "definition": "workflowDefinitionId", "id": "workflowDefinitionId",
+		"title": "name", "method": "supportedMethods", "methods": "supportedMethods", "name": "eventName taskName outputName",
+		"to": "end", "from": "start", "case": "when", "optional": "required", "initial": "value", "doc": "description", "summary": "description",
 	}
 )
 

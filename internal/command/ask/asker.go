@@ -37,8 +37,9 @@ type Asker struct {
 	noHeaders, yes, watch, curl             bool
 	timeout                                 time.Duration
 
-	token string
-	api   *apiclient.Client // nil until the first use
+	resolved bool // server, caCert and token are those that are used
+	token    string
+	api      *apiclient.Client // nil until the first use
 }
 
 // Streams are where a program reads and writes.
@@ -199,31 +200,50 @@ func (a *Asker) HasToken() bool { return a.token != "" }
 
 const defaultServer = "http://127.0.0.1:8080"
 
-// resolve finds out whom to ask: by flag, environment, context and default, in this order.
+// resolve finds out whom to ask: by flag, environment, context and default, in this order. A context
+// that a flag names goes before the environment: who types it means it.
 func (a *Asker) resolve() error {
-	if a.token != "" || a.api != nil {
+	if a.resolved {
 		return nil
 	}
 	at, err := a.chosen()
 	if err != nil {
 		return err
 	}
-	a.server = cmp.Or(a.server, a.environ["WEFT_SERVER"], at.Server, defaultServer)
-	a.caCert = cmp.Or(a.caCert, a.environ["WEFT_CACERT"], at.CACert)
-	switch {
-	case a.tokenFile != "":
-		raw, err := readSmall(a.tokenFile, 64<<10, "a token")
-		if err != nil {
-			return err
-		}
-		a.token = strings.TrimSpace(string(raw))
-	case a.environ["WEFT_TOKEN"] != "":
-		a.token = strings.TrimSpace(a.environ["WEFT_TOKEN"])
-	case a.server == cmp.Or(at.Server, defaultServer): // a context's token is for its server only
-		a.token = at.Token
+	token, err := a.givenToken()
+	if err != nil {
+		return err
 	}
+	server, caCert := a.environ["WEFT_SERVER"], a.environ["WEFT_CACERT"]
+	if a.context != "" {
+		server, caCert = at.Server, cmp.Or(at.CACert, caCert)
+	}
+	a.server = cmp.Or(a.server, server, at.Server, defaultServer)
+	a.caCert = cmp.Or(a.caCert, caCert, at.CACert)
+	if theirs := sameServer(a.server, cmp.Or(at.Server, defaultServer)); theirs && at.Token != "" && (token == "" || a.context != "" && a.tokenFile == "") {
+		token = at.Token // which is for its server only
+	}
+	a.token, a.resolved = token, true
 	return nil
 }
+
+// sameServer tells whether two addresses are one as they are written.
+func sameServer(a, b string) bool { return strings.TrimRight(a, "/") == strings.TrimRight(b, "/") }
+
+// givenToken is the token that a flag or the environment has; "" if none.
+func (a *Asker) givenToken() (string, error) {
+	if a.tokenFile == "" {
+		return strings.TrimSpace(a.environ["WEFT_TOKEN"]), nil
+	}
+	raw, err := a.ReadSmall(a.tokenFile, 64<<10, "a token")
+	if err == nil && len(strings.TrimSpace(string(raw))) == 0 {
+		err = Usage("%s has no token", a.tokenFile)
+	}
+	return strings.TrimSpace(string(raw)), err
+}
+
+// Named tells whether a flag says whom to ask, for commands that can do without.
+func (a *Asker) Named() bool { return a.server != "" || a.context != "" }
 
 // Client is the client of the server that was chosen.
 func (a *Asker) Client() (*apiclient.Client, error) {
@@ -235,7 +255,7 @@ func (a *Asker) Client() (*apiclient.Client, error) {
 	}
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	if a.caCert != "" {
-		pem, err := os.ReadFile(a.caCert)
+		pem, err := readSmall(a.caCert, 1<<20, "a file of certificates")
 		if err != nil {
 			return nil, fmt.Errorf("--cacert: %w", err)
 		}

@@ -1,19 +1,24 @@
 package ask
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
+	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
-	"strings"
 
 	"go.yaml.in/yaml/v4"
+
+	"github.com/weft-run/weft/pkg/apiclient"
 )
 
 // Place is a cluster that a person works with.
@@ -57,7 +62,7 @@ func (a *Asker) ReadContexts() (Contexts, error) {
 	if err != nil {
 		return none, err
 	}
-	if info.Mode().Perm()&0o077 != 0 {
+	if info.Mode().Perm()&0o077 != 0 && runtime.GOOS != "windows" { // there the folder says who may read it, and no mode does
 		return none, Usage("%s has tokens, and others may read it: chmod 600 %s", name, shellQuote(name))
 	}
 	raw, err := readSmall(name, 1<<20, "the file of contexts")
@@ -65,7 +70,11 @@ func (a *Asker) ReadContexts() (Contexts, error) {
 		return none, err
 	}
 	var out Contexts
-	if err := yaml.Unmarshal(raw, &out); err != nil {
+	loader, err := yaml.NewLoader(bytes.NewReader(raw), yaml.WithKnownFields())
+	if err != nil {
+		return none, err
+	}
+	if err := loader.Load(&out); err != nil && !errors.Is(err, io.EOF) { // a misspelt server is not the default one
 		return none, Usage("%s cannot be read: %w", name, err)
 	}
 	if out.Contexts == nil {
@@ -86,6 +95,9 @@ func (a *Asker) WriteContexts(c Contexts) error {
 	}
 	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 		return err
+	}
+	if linked, err := filepath.EvalSymlinks(name); err == nil {
+		name = linked // and the link stays
 	}
 	f, err := os.CreateTemp(filepath.Dir(name), ".new-*") // of mode 0600
 	if err != nil {
@@ -125,7 +137,7 @@ func (a *Asker) ContextName() (string, error) {
 		return "", err
 	}
 	name := a.Used(all)
-	if at, ok := all.Contexts[name]; !ok || at.Server != a.server {
+	if at, ok := all.Contexts[name]; !ok || !sameServer(at.Server, a.server) {
 		return "", nil
 	}
 	return name, nil
@@ -134,14 +146,45 @@ func (a *Asker) ContextName() (string, error) {
 // Get is the context of a name.
 func (c Contexts) Get(name string) (Place, error) {
 	at, ok := c.Contexts[name]
-	if !ok {
+	switch {
+	case name == "":
+		return Place{}, Usage("no context is used: name one; weft context list has them")
+	case !ok:
 		known := "weft login makes one"
 		if len(c.Contexts) > 0 {
 			known = fmt.Sprintf("there are %v", slices.Sorted(maps.Keys(c.Contexts)))
 		}
 		return Place{}, Usage("there is no context %q; %s", name, known)
+	case at.Server == "":
+		return Place{}, Usage("the context %q has no server; weft context set %s --server URL gives it one", name, shellQuote(name))
 	}
 	return at, nil
+}
+
+// Amended is a place with what flags say of it. A token stays with the server that it was given for.
+func (a *Asker) Amended(at Place) (Place, error) {
+	token, caCert, err := "", at.CACert, error(nil)
+	if a.tokenFile != "" {
+		if token, err = a.givenToken(); err != nil {
+			return at, err
+		}
+	}
+	if a.caCert != "" {
+		if caCert, err = filepath.Abs(a.caCert); err != nil {
+			return at, err
+		}
+	}
+	out := Place{Server: cmp.Or(a.server, at.Server), Token: cmp.Or(token, at.Token), CACert: caCert}
+	if token == "" && !sameServer(out.Server, at.Server) {
+		out.Token = ""
+	}
+	if out.Server == "" {
+		return at, Usage("say with --server where it is")
+	}
+	if _, err := apiclient.New(apiclient.Config{Server: out.Server, Token: out.Token}); err != nil {
+		return at, Usage("%w", err)
+	}
+	return out, nil
 }
 
 // SignIn tries the server and the token that the user named, and gives them with the name of
@@ -151,20 +194,26 @@ func (a *Asker) SignIn(ctx context.Context) (string, Place, error) {
 	if at.Server == "" {
 		return "", at, Usage("say with --server where to sign in")
 	}
-	if a.tokenFile == "-" {
-		raw, err := readMost(a.In, "standard input", 64<<10, "a token")
-		if err != nil {
+	var err error
+	if at.CACert != "" {
+		if at.CACert, err = filepath.Abs(at.CACert); err != nil {
 			return "", at, err
 		}
-		a.token = strings.TrimSpace(string(raw))
-		a.server = at.Server
 	}
+	if at.Token, err = a.givenToken(); err != nil {
+		return "", at, err
+	}
+	a.server, a.caCert, a.token, a.resolved = at.Server, at.CACert, at.Token, true
 	c, err := a.Client()
 	if err != nil {
 		return "", at, err
 	}
-	at.Token = a.token
-	if _, err := c.ListNodes(ctx); err != nil {
+	_, err = c.ListNodes(ctx)
+	var p *apiclient.ProblemError
+	if errors.As(err, &p) && p.Status == http.StatusUnauthorized {
+		return "", at, Exit(ExitCredentials, fmt.Errorf("%s; give a key or token that counts with --token-file (- is standard input) or WEFT_TOKEN", p.Detail))
+	}
+	if err != nil {
 		return "", at, err
 	}
 	u, _ := url.Parse(at.Server)

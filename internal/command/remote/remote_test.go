@@ -514,7 +514,8 @@ func TestBadInput(t *testing.T) {
 	u.refuses(2, "say --yes", "instances", "delete", "x")
 	u.refuses(2, `there is no context "prod"`, "nodes", "list", "--context", "prod")
 	u.refuses(2, "must be a URL", "nodes", "list", "--server", "localhost:8080")
-	u.refuses(2, "has no certificate", "nodes", "list", "--cacert", large)
+	u.refuses(2, "has no certificate", "nodes", "list", "--cacert", u.file("none.pem", "no PEM"))
+	u.refuses(2, "is larger than a file of certificates may be", "nodes", "list", "--cacert", large)
 	u.refuses(3, "1 | statsu:x\n        ^", "instances", "list", "statsu:x")
 	u.refuses(5, "nothing listens at http://127.0.0.1:1", "nodes", "list", "--server", "http://127.0.0.1:1")
 	u.refuses(5, "say with --server where a node is", "nodes", "list", "--server", "http://nowhere.invalid:1", "--timeout", "2s")
@@ -614,7 +615,7 @@ func TestContextsAndCredentials(t *testing.T) {
 	server := nodetest.Address(nodetest.Start(t, node.Config{AuthKeysFile: keys}))
 	u := newUser(t)
 	u.refuses(4, "sign in with weft login", "nodes", "list", "--server", server)
-	u.refuses(4, "sign in with weft login", "login", "--server", server, "--token-file", u.file("old", old))
+	u.refuses(4, "the API key has expired; give a key or token that counts with --token-file", "login", "--server", server, "--token-file", u.file("old", old))
 	u.wants(0, "", "context", "list")
 	u.in = key + "\n"
 	u.wants(0, "mine  signed in at "+server+"\n", "login", "--server", server, "--token-file", "-", "--name", "mine")

@@ -125,6 +125,27 @@ func (a commands) contextCommand() *cobra.Command {
 			return a.Done(nil, false, "is used", "%s", name)
 		},
 	}
+	set := &cobra.Command{
+		Use: "set NAME", Short: "Make or change a context, without asking its server", Args: cobra.ExactArgs(1),
+		Long: "Make or change a context, by --server, --token-file and --cacert, without asking its server: weft login tries what it keeps.\n" +
+			"What no flag says stays; with another server the token goes. The first context is used from then on.",
+		Example: "  weft context set prod --server https://weft.example --token-file key",
+		RunE: func(_ *cobra.Command, args []string) error {
+			all, err := a.ReadContexts()
+			if err != nil {
+				return err
+			}
+			name := ask.IDs("contexts", args)[0]
+			if all.Contexts[name], err = a.Amended(all.Contexts[name]); err != nil {
+				return err
+			}
+			all.Current = cmp.Or(all.Current, name)
+			if err := a.WriteContexts(all); err != nil {
+				return err
+			}
+			return a.Done(nil, false, "is "+all.Contexts[name].Server, "%s", name)
+		},
+	}
 	remove := &cobra.Command{
 		Use: "delete NAME", Short: "Forget a context", Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -133,7 +154,8 @@ func (a commands) contextCommand() *cobra.Command {
 				return err
 			}
 			name := ask.IDs("contexts", args)[0]
-			if _, err := all.Get(name); err != nil {
+			if _, there := all.Contexts[name]; !there {
+				_, err := all.Get(name)
 				return err
 			}
 			delete(all.Contexts, name)
@@ -146,7 +168,7 @@ func (a commands) contextCommand() *cobra.Command {
 			return a.Done(nil, false, "forgotten", "%s", name)
 		},
 	}
-	parent.AddCommand(list, use, remove)
+	parent.AddCommand(list, use, set, remove)
 	return parent
 }
 

@@ -79,7 +79,7 @@ func call[T any](ctx context.Context, c *Client, r request, opts []Option) (*Ans
 		return a, nil // 204 of an operation that may also answer with something
 	}
 	if err := decode(raw, &a.Body); err != nil {
-		return nil, fmt.Errorf("what %s answers is not what this program expects (of another version?): %w", c.base.Host, err)
+		return nil, &NoAnswerError{Method: r.method, URL: c.base.String() + r.path, Key: o.key, Err: fmt.Errorf("what came is no answer of this API; is it a node of Weft, and of this version? %w", err)}
 	}
 	return a, nil
 }

@@ -1,6 +1,7 @@
 package apiclient
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -46,6 +47,9 @@ func readProblem(resp *http.Response, raw []byte) *ProblemError {
 	p = &ProblemError{RetryAfter: retryAfter(resp)}
 	p.Status, p.Title, p.RequestID = int64(resp.StatusCode), http.StatusText(resp.StatusCode), resp.Header.Get("X-Request-Id")
 	p.Detail = fmt.Sprintf("the answer is %s, and no node of Weft says so", resp.Status)
+	if resp.StatusCode == http.StatusBadRequest && resp.Request.URL.Scheme == "http" && bytes.Contains(raw, []byte("HTTPS")) {
+		p.Detail = "what listens there takes https:// only"
+	}
 	if resp.StatusCode >= 300 && resp.StatusCode < 400 {
 		p.Detail = fmt.Sprintf("the server sends on to %s; give that address", resp.Header.Get("Location"))
 	}
@@ -68,7 +72,7 @@ type ProblemError struct {
 	Key        string        // the Idempotency-Key to repeat with, of a POST that was given up
 }
 
-// NoAnswerError says that nobody answered. A change may have been made or not.
+// NoAnswerError says that nobody answered, or with what is no answer of this API. A change may have been made or not.
 type NoAnswerError struct {
 	Method, URL string
 	Key         string // to repeat it with; "" of what is no POST

@@ -11,7 +11,10 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"os/signal"
 	"strings"
+	"sync"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -37,7 +40,8 @@ type Asker struct {
 	noHeaders, yes, watch, curl             bool
 	timeout                                 time.Duration
 
-	resolved bool // server, caCert and token are those that are used
+	signals  chan os.Signal // that end the command; nil before it runs
+	resolved bool           // server, caCert and token are those that are used
 	token    string
 	api      *apiclient.Client // nil until the first use
 }
@@ -145,7 +149,7 @@ func (a *Asker) run(c *cobra.Command, args []string, do func(*cobra.Command, []s
 	if err := a.checkFlags(); err != nil {
 		return err
 	}
-	err := do(c, args)
+	interrupted, err := a.interruptible(c, func() error { return do(c, args) })
 	if err == nil || errors.Is(err, errPrinted) {
 		return nil
 	}
@@ -153,18 +157,60 @@ func (a *Asker) run(c *cobra.Command, args []string, do func(*cobra.Command, []s
 	if !known {
 		code = ExitBad
 	}
-	if context.Cause(c.Context()) != nil && code == ExitUnknown {
+	if interrupted && (code == ExitUnknown || !known) {
 		code = ExitInterrupted
 	}
 	var said *exitError
 	if errors.As(err, &said) && said.err == nil {
 		return err
 	}
-	text := a.Explained(err)
+	if errors.Is(err, syscall.EPIPE) {
+		return &exitError{code: ExitPipe}
+	}
+	text := Printable(a.Explained(err))
 	if line := a.repeatLine(err, typed(c, args)); line != "" {
 		text += "\n" + line
 	}
 	return &exitError{code, errors.New(text)}
+}
+
+var errInterrupted = errors.New("interrupted")
+
+// interruptible lets a signal end what a command asks for, so that it can say what became of it;
+// a second one ends the program at once. That nobody reads the output any more is an error of the write:
+// what was begun is done to its end.
+func (a *Asker) interruptible(c *cobra.Command, do func() error) (interrupted bool, err error) {
+	ctx, cancel := context.WithCancelCause(c.Context())
+	defer cancel(nil)
+	a.signals = make(chan os.Signal, 1)
+	signal.Ignore(syscall.SIGPIPE)
+	signal.Notify(a.signals, os.Interrupt, syscall.SIGTERM)
+	defer signal.Stop(a.signals)
+	over := make(chan struct{})
+	var listening sync.WaitGroup
+	listening.Go(func() {
+		select {
+		case <-a.signals:
+			signal.Stop(a.signals)
+			cancel(errInterrupted)
+		case <-over:
+		}
+	})
+	defer listening.Wait()
+	defer close(over)
+	c.SetContext(ctx)
+	err = do()
+	return ctx.Err() != nil, err
+}
+
+// read reads what a person or a program writes. A signal then ends the program at once: nothing is under way.
+func (a *Asker) read(do func() error) error {
+	if a.signals == nil {
+		return do()
+	}
+	signal.Stop(a.signals)
+	defer signal.Notify(a.signals, os.Interrupt, syscall.SIGTERM)
+	return do()
 }
 
 // typed is the command as it was typed, about.
@@ -190,10 +236,13 @@ func typed(c *cobra.Command, args []string) []string {
 }
 
 // Note tells a person something about what was shown.
-func (a *Asker) Note(text string) { fmt.Fprintln(a.ErrOut, text) }
+func (a *Asker) Note(text string) { fmt.Fprintln(a.ErrOut, Printable(text)) }
 
 // Server is the URL that is asked, once a client was made.
 func (a *Asker) Server() string { return a.server }
+
+// OnlyPrints tells that the first request is printed, and nothing is sent.
+func (a *Asker) OnlyPrints() bool { return a.curl }
 
 // HasToken tells whether requests carry a token, once a client was made.
 func (a *Asker) HasToken() bool { return a.token != "" }
@@ -343,11 +392,15 @@ func (a *Asker) Confirm(format string, args ...any) error {
 	if a.yes || a.curl {
 		return nil
 	}
-	if !IsTerminal(a.In) {
+	if !IsTerminal(a.In) || !IsTerminal(a.ErrOut) {
 		return Usage("%s: say --yes, as nobody can be asked here", fmt.Sprintf(format, args...))
 	}
 	fmt.Fprintf(a.ErrOut, "%s? [y/N] ", fmt.Sprintf(format, args...))
-	line, _ := bufio.NewReader(a.In).ReadString('\n')
+	line := ""
+	_ = a.read(func() (err error) { // without an answer it is no
+		line, err = bufio.NewReader(a.In).ReadString('\n')
+		return err
+	})
 	if answer := strings.ToLower(strings.TrimSpace(line)); answer != "y" && answer != "yes" {
 		return &exitError{ExitUsage, errors.New("nothing was done")}
 	}
@@ -356,10 +409,15 @@ func (a *Asker) Confirm(format string, args ...any) error {
 
 // ReadSmall reads a file, or standard input for -, of at most so many bytes.
 func (a *Asker) ReadSmall(name string, most int64, what string) ([]byte, error) {
-	if name == "-" {
-		return readMost(a.In, "standard input", most, what)
+	if name != "-" {
+		return readSmall(name, most, what)
 	}
-	return readSmall(name, most, what)
+	var raw []byte
+	err := a.read(func() (err error) {
+		raw, err = readMost(a.In, "standard input", most, what)
+		return err
+	})
+	return raw, err
 }
 
 func readSmall(name string, most int64, what string) ([]byte, error) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"net"
+	"net/http"
 	"os"
 	"strings"
 	"syscall"
@@ -24,7 +25,24 @@ const (
 	ExitUnknown     = 5   // nobody answered, or the outcome is not known: repeating is safe
 	ExitNotOver     = 6   // accepted, and not over by the deadline
 	ExitInterrupted = 130 // by a signal
+	ExitPipe        = 141 // who read the output has gone
 )
+
+// ExitCodes are what the program ends with, and what each means.
+var ExitCodes = []struct {
+	Code  int
+	Means string
+}{
+	{0, "done"},
+	{ExitBad, "what was asked about is bad: faulted, stuck, different, not valid, a failed test"},
+	{ExitUsage, "wrong usage, or a file of this machine"},
+	{ExitRefused, "refused; the problem's code is in the message"},
+	{ExitCredentials, "the credentials are missing, do not count or do not suffice"},
+	{ExitUnknown, "nobody answered, or the outcome is not known: repeating is safe"},
+	{ExitNotOver, "accepted, and not over by the deadline"},
+	{ExitInterrupted, "interrupted"},
+	{ExitPipe, "who read the output has gone, as head does; what was to be done is done"},
+}
 
 // exitError ends the program with a code. Without err nothing is said: it was said already.
 type exitError struct {
@@ -69,7 +87,7 @@ func codeOf(err error) (code int, ok bool) {
 	case errors.As(err, &said):
 		return said.code, true
 	case errors.As(err, &lost):
-		if errors.Is(err, context.Canceled) {
+		if errors.Is(err, context.Canceled) || errors.Is(err, errInterrupted) {
 			return ExitInterrupted, true
 		}
 		return ExitUnknown, true
@@ -77,7 +95,7 @@ func codeOf(err error) (code int, ok bool) {
 		switch {
 		case problem.Status == 401 || problem.Status == 403:
 			return ExitCredentials, true
-		case problem.Temporary(), problem.Status == 503:
+		case problem.Temporary(), problem.Status == 503, foreign(problem):
 			return ExitUnknown, true
 		}
 		return ExitRefused, true
@@ -89,6 +107,9 @@ func codeOf(err error) (code int, ok bool) {
 	return 0, false
 }
 
+// foreign tells that no node of Weft answered, but something else that is there. What is too large for it is refused.
+func foreign(p *apiclient.ProblemError) bool { return p.Code == "" && p.Status != 413 }
+
 // Explained is the line about an error, with what to do.
 func (a *Asker) Explained(err error) string {
 	var problem *apiclient.ProblemError
@@ -99,6 +120,10 @@ func (a *Asker) Explained(err error) string {
 		text = fmt.Sprintf("no answer from %s: %v", a.server, lost.Err)
 		var dial *net.OpError
 		switch {
+		case errors.Is(err, errInterrupted):
+			text = errInterrupted.Error()
+		case strings.Contains(text, "HTTP response to HTTPS client"):
+			text += "; say http:// with --server"
 		case errors.Is(err, syscall.ECONNREFUSED):
 			text = fmt.Sprintf("nothing listens at %s: start a node there, or say with --server where one is", a.server)
 		case errors.As(err, &dial) && dial.Op == "dial":
@@ -107,10 +132,12 @@ func (a *Asker) Explained(err error) string {
 			text += "; --cacert names the authorities that sign its certificate"
 		}
 	case errors.As(err, &problem):
-		switch problem.Status {
-		case 401:
+		switch {
+		case foreign(problem) && problem.Status >= 400 && problem.Status != 401:
+			text = problem.Detail + "; is there a node at " + a.server + "? Say with --server where one is"
+		case problem.Status == 401:
 			text = problem.Detail + "; sign in with weft login, or give WEFT_TOKEN or --token-file"
-		case 422:
+		case problem.Status == 422:
 			text = ProblemLines(problem)
 		}
 	}
@@ -156,20 +183,20 @@ func firstLine(s string) string {
 func (a *Asker) repeatLine(err error, args []string) string {
 	var problem *apiclient.ProblemError
 	var lost *apiclient.NoAnswerError
-	key := ""
+	key, keyless := "", false
 	switch {
 	case errors.As(err, &lost):
-		key = lost.Key
+		key, keyless = lost.Key, lost.Method == http.MethodDelete
 	case errors.As(err, &problem) && (problem.Temporary() || problem.Unknown()):
 		key = problem.Key
 	}
-	if key == "" {
+	if key == "" && !keyless {
 		return ""
 	}
 	if a.made {
 		key = a.key
 	}
-	if a.key == "" || a.made { // else it is among args
+	if key != "" && (a.key == "" || a.made) { // else it is among args
 		args = append(append([]string{}, args...), "--key", key)
 	}
 	quoted := make([]string, len(args))

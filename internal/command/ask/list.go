@@ -1,10 +1,13 @@
 package ask
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -109,22 +112,26 @@ func IDs(kind string, args []string) []string {
 	return out
 }
 
-// Each does something for each id, and goes on behind what is refused. It ends with the
-// first error.
+// Each does something for each id, and goes on behind what is refused, and where nobody reads any more what was done.
+// It ends with the first error.
 func (a *Asker) Each(kind string, args []string, do func(id string, opts []apiclient.Option) error) error {
-	var first error
+	var first, gone error
 	for i, id := range IDs(kind, args) {
 		if err := do(id, a.Part(i, len(args))); err != nil {
+			if errors.Is(err, syscall.EPIPE) {
+				gone = err
+				continue
+			}
 			if code, _ := codeOf(err); len(args) == 1 || code != ExitRefused {
 				return err
 			}
-			fmt.Fprintf(a.ErrOut, "weft: %s/%s: %s\n", kind, id, a.Explained(err))
+			a.Note(fmt.Sprintf("weft: %s/%s: %s", kind, id, a.Explained(err)))
 			if first == nil {
 				first = &exitError{ExitRefused, nil}
 			}
 		}
 	}
-	return first
+	return cmp.Or(first, gone)
 }
 
 // completes gives ids that begin with what was typed, of the first 50, within half a second.
@@ -196,7 +203,8 @@ func (a *Asker) Done(raw []byte, accepted bool, did, format string, args ...any)
 	return err
 }
 
-// JSONArg reads a value that is given as an argument: @file, @- or JSON; what is no JSON is a text.
+// JSONArg reads a value that is given as an argument: @file, @- or JSON. What is no JSON, and does not begin as an object,
+// a list or a text of it, is a text.
 func (a *Asker) JSONArg(arg string) (any, error) {
 	if name, ok := strings.CutPrefix(arg, "@"); ok {
 		raw, err := a.ReadSmall(name, MaxBody, "a value")
@@ -211,6 +219,10 @@ func (a *Asker) JSONArg(arg string) (any, error) {
 	}
 	if v, err := DecodeJSON([]byte(arg)); err == nil && json.Valid([]byte(arg)) {
 		return v, nil
+	}
+	if text := strings.TrimSpace(arg); text != "" && strings.ContainsRune(`{["`, rune(text[0])) { // nobody means half of an object
+		var none any
+		return nil, Usage("%s begins as JSON does and is none: %w; a text that begins so is written as JSON too, in quotes", OneLine(text), json.Unmarshal([]byte(arg), &none))
 	}
 	return arg, nil
 }

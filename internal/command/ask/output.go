@@ -323,17 +323,29 @@ func Text(v any) string {
 
 // OneLine keeps a cell from breaking the table or the terminal: texts come from anywhere.
 func OneLine(s string) string {
-	s = strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 || r == '\u2028' || r == '\u2029' || r >= '\u202a' && r <= '\u202e' || r >= '\u2066' && r <= '\u2069' {
-			return ' '
-		}
-		return r
-	}, s)
+	s = strings.Map(visible, s)
 	const most = 100
 	if runes := []rune(s); len(runes) > most {
 		return string(runes[:most-1]) + "…"
 	}
 	return s
+}
+
+// Printable keeps texts that come from anywhere from moving the cursor of a terminal. Lines stay.
+func Printable(s string) string {
+	lines := strings.Split(s, "\n")
+	for i, line := range lines {
+		lines[i] = strings.Map(visible, line)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// visible is a character in the place of one that a terminal obeys.
+func visible(r rune) rune {
+	if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 || r == '\u2028' || r == '\u2029' || r >= '\u202a' && r <= '\u202e' || r >= '\u2066' && r <= '\u2069' {
+		return ' '
+	}
+	return r
 }
 
 // When shows a time as --time says.

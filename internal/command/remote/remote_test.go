@@ -526,12 +526,21 @@ type brokenPipe struct{}
 
 func (brokenPipe) Write([]byte) (int, error) { return 0, syscall.EPIPE }
 
+// Who reads the beginning of a list is told nothing more; what was to be done to several is done to all.
 func TestBrokenPipe(t *testing.T) {
 	t.Parallel()
-	got := at(t).to(brokenPipe{}, &bytes.Buffer{}, "nodes", "list")
-	if got.code == 0 || strings.Count(got.err, "\n") != 1 {
+	u := at(t)
+	if got := u.to(brokenPipe{}, &bytes.Buffer{}, "nodes", "list"); got.code != 141 || got.err != "" {
 		t.Errorf("%d %q", got.code, got.err)
 	}
+	u.wants(0, "*", "apply", u.file("pipe.yaml", fmt.Sprintf(waiting, "pipe")))
+	for _, id := range []string{"pipe-1", "pipe-2", "pipe-3"} {
+		u.wants(0, "*", "run", "pipe", "--id", id)
+	}
+	if got := u.to(brokenPipe{}, &bytes.Buffer{}, "instances", "delete", "pipe-1", "pipe-2", "pipe-3", "--yes"); got.code != 141 || got.err != "" {
+		t.Errorf("%d %q", got.code, got.err)
+	}
+	polltest.Eventually(t, "all of them are gone", func() bool { return u.wants(0, "*", "instances", "list", "def:pipe").out == "" })
 }
 
 // An answer that is lost each time leaves an outcome that is not known; the line that is

@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
 	"slices"
 	"strings"
 	"time"
@@ -48,8 +46,7 @@ func (a commands) topCommand() *cobra.Command {
 			if ask.IsTerminal(a.Out) {
 				screen = "\x1b[H\x1b[2J"
 			}
-			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
-			defer stop()
+			ctx := cmd.Context()
 			for {
 				err := t.look(ctx)
 				switch {

@@ -87,7 +87,7 @@ func (a commands) eventsCommand() *cobra.Command {
 	send := &cobra.Command{
 		Use: "send NAME", Short: "Send an event to those who wait for it", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if data != "" {
+			if cmd.Flags().Changed("data") {
 				v, err := a.JSONArg(data)
 				if err != nil {
 					return err
@@ -204,7 +204,7 @@ func (a commands) tasksCommand() *cobra.Command {
 		Use: "complete ID", Short: "Complete a task", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			body := apiclient.TaskRequest{}
-			if result != "" {
+			if cmd.Flags().Changed("result") {
 				v, err := a.JSONArg(result)
 				if err != nil {
 					return err

@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -157,15 +159,15 @@ func (a commands) describe(in *apiclient.Instance, journal *apiclient.JournalPag
 	line("name", ask.Deref(in.Name))
 	line("correlation", ask.Deref(in.CorrelationID))
 	line("parent", ask.Deref(in.ParentInstanceID))
-	for k, v := range in.Labels {
-		line("label", k+"="+v)
+	for _, k := range slices.Sorted(maps.Keys(in.Labels)) {
+		line("label", ask.OneLine(k+"="+in.Labels[k]))
 	}
 	line("created", a.Moment(&in.CreatedAt))
 	line("updated", a.Moment(&in.UpdatedAt))
 	line("finished", a.Moment(in.FinishedAt))
 	line("input", ask.Compact(in.Input))
 	line("output", ask.Compact(in.Output))
-	line("damage", in.Damage)
+	line("damage", ask.OneLine(in.Damage))
 	for _, m := range in.Bookmarks {
 		what := m.ActivityID + " (" + m.ActivityType + ")"
 		if m.Name != nil {
@@ -418,17 +420,19 @@ func (s *several) args(_ *cobra.Command, args []string) error {
 // job does something to all instances of a filter, after saying how many they are.
 func (a commands) job(ctx context.Context, c *apiclient.Client, s *several, body apiclient.JobRequest) error {
 	body.Q, body.Reason = s.query, s.reason
-	preview, err := c.CreateJob(ctx, body, apiclient.CreateJobQuery{DryRun: new(true)})
-	if err != nil {
-		return err
-	}
-	if p := preview.Body.JobPreview; p != nil {
-		more := ""
-		if p.More {
-			more = " or more"
-		}
-		if err := a.Confirm("%s %d%s instances of %s", body.Kind, p.Matching, more, p.Query); err != nil {
+	if !a.OnlyPrints() {
+		preview, err := c.CreateJob(ctx, body, apiclient.CreateJobQuery{DryRun: new(true)})
+		if err != nil {
 			return err
+		}
+		if p := preview.Body.JobPreview; p != nil {
+			more := ""
+			if p.More {
+				more = " or more"
+			}
+			if err := a.Confirm("%s %d%s instances of %s", body.Kind, p.Matching, more, p.Query); err != nil {
+				return err
+			}
 		}
 	}
 	made, err := c.CreateJob(ctx, body, apiclient.CreateJobQuery{}, a.Opts()...)
@@ -452,7 +456,7 @@ func (a commands) job(ctx context.Context, c *apiclient.Client, s *several, body
 		}
 		select {
 		case <-ctx.Done():
-			return context.Cause(ctx)
+			return ask.Exit(ask.ExitInterrupted, fmt.Errorf("interrupted; job %s goes on: weft jobs get %s shows it, and weft jobs cancel %s ends it", id, id, id))
 		case <-time.After(300 * time.Millisecond):
 		}
 	}

@@ -1,0 +1,110 @@
+package command
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// program is this program with arguments, at home in a directory of its own.
+func program(t *testing.T, args ...string) (cmd *exec.Cmd, stderr *bytes.Buffer) {
+	t.Helper()
+	stderr = &bytes.Buffer{}
+	cmd = exec.CommandContext(t.Context(), os.Args[0], args...)
+	cmd.Env = []string{"TEST_RUN_MAIN=1", "HOME=" + t.TempDir()}
+	cmd.Stderr = stderr
+	return cmd, stderr
+}
+
+// Who interrupts a command that waits for its answer is told how to repeat it.
+func TestAnInterruptLeavesTheLineThatRepeats(t *testing.T) {
+	t.Parallel()
+	came, release := make(chan string, 1), make(chan struct{})
+	slow := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		came <- r.Header.Get("Idempotency-Key")
+		<-release
+	}))
+	t.Cleanup(slow.Close)
+	t.Cleanup(func() { close(release) })
+	cmd, stderr := program(t, "run", "order", "--server", slow.URL)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var key string
+	select {
+	case key = <-came:
+	case <-time.After(time.Minute):
+		t.Fatal("no request came")
+	}
+	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait() // the exit code says it
+	want := fmt.Sprintf("weft: interrupted\noutcome unknown; repeat with: weft run order --server=%s --key %s\n", slow.URL, key)
+	if code := cmd.ProcessState.ExitCode(); code != 130 || stderr.String() != want {
+		t.Errorf("%d\n%s\nwant 130\n%s", code, stderr, want)
+	}
+}
+
+// While nothing is under way an interrupt ends the program at once.
+func TestAnInterruptWhileInputIsRead(t *testing.T) {
+	t.Parallel()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	cmd, stderr := program(t, "validate", "-")
+	cmd.Stdin = r
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	r.Close()
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = cmd.Wait()
+	}()
+	for deadline := time.After(time.Minute); ; { // until it reads: before that a signal is not yet heard in this way
+		_ = cmd.Process.Signal(syscall.SIGINT)
+		select {
+		case <-ended:
+		case <-time.After(200 * time.Millisecond):
+			continue
+		case <-deadline:
+			t.Fatal("it does not end")
+		}
+		break
+	}
+	if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || !status.Signaled() {
+		t.Errorf("it ended with %v: %s", cmd.ProcessState, stderr)
+	}
+}
+
+// head reads the first line and goes.
+func TestAReaderThatGoes(t *testing.T) {
+	t.Parallel()
+	cluster := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprint(w, `{"items": [{"nodeId": "node-1"}]}`)
+	}))
+	t.Cleanup(cluster.Close)
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Close()
+	defer w.Close()
+	cmd, stderr := program(t, "nodes", "list", "--server", cluster.URL)
+	cmd.Stdout = w
+	_ = cmd.Run() // the exit code says it
+	if code := cmd.ProcessState.ExitCode(); code != 141 || stderr.Len() > 0 {
+		t.Errorf("%d %q", code, stderr)
+	}
+}

@@ -43,7 +43,9 @@ type Asker struct {
 	signals  chan os.Signal // that end the command; nil before it runs
 	resolved bool           // server, caCert and token are those that are used
 	token    string
+	cfg      apiclient.Config  // of api
 	api      *apiclient.Client // nil until the first use
+	noted    bool              // that a column is in no row
 }
 
 // Streams are where a program reads and writes.
@@ -79,12 +81,25 @@ func (a *Asker) Add(root *cobra.Command, g Group) {
 }
 
 // Alone marks a command that asks nobody: it has flags of its own only.
-func Alone(cmd *cobra.Command) *cobra.Command {
-	cmd.Annotations = map[string]string{aloneKey: "yes"}
-	return cmd
+func Alone(cmd *cobra.Command) *cobra.Command { return annotated(cmd, aloneKey, "yes") }
+
+// Watched marks a command that shows what it has by [Asker.Repeated], so that --watch means something.
+func Watched(cmd *cobra.Command) *cobra.Command { return annotated(cmd, watchKey, "yes") }
+
+// Forms are the values that -o may have of a command that shows no rows.
+func Forms(cmd *cobra.Command, forms ...string) *cobra.Command {
+	return annotated(cmd, formsKey, strings.Join(forms, ","))
 }
 
-const aloneKey = "alone"
+const aloneKey, watchKey, formsKey = "alone", "watch", "forms"
+
+func annotated(cmd *cobra.Command, key, value string) *cobra.Command {
+	if cmd.Annotations == nil {
+		cmd.Annotations = map[string]string{}
+	}
+	cmd.Annotations[key] = value
+	return cmd
+}
 
 // prepare gives a command and those below it the flags of all, and errors their exit codes.
 func (a *Asker) prepare(cmd *cobra.Command, parents []string) {
@@ -146,7 +161,7 @@ func (a *Asker) flags(cmd *cobra.Command) {
 
 // run runs a command and says what went wrong in it.
 func (a *Asker) run(c *cobra.Command, args []string, do func(*cobra.Command, []string) error) error {
-	if err := a.checkFlags(); err != nil {
+	if err := a.checkFlags(c); err != nil {
 		return err
 	}
 	interrupted, err := a.interruptible(c, func() error { return do(c, args) })
@@ -331,7 +346,7 @@ func (a *Asker) Client() (*apiclient.Client, error) {
 	if err != nil {
 		return nil, Usage("%w", err)
 	}
-	a.api = c
+	a.cfg, a.api = cfg, c
 	return c, nil
 }
 

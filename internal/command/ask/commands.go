@@ -40,7 +40,7 @@ func BytesOf[T any](answer *apiclient.Answer[T], err error) ([]byte, error) {
 // ShowCommand is a command that shows one thing.
 func (a *Asker) ShowCommand(use, short string, v View, fetch func(ctx context.Context, c *apiclient.Client, id string) ([]byte, error)) *cobra.Command {
 	kind, _, _ := strings.Cut(v.Name, "/")
-	return &cobra.Command{
+	return Watched(&cobra.Command{
 		Use: use, Short: short, Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := a.Client()
@@ -52,7 +52,7 @@ func (a *Asker) ShowCommand(use, short string, v View, fetch func(ctx context.Co
 				if err != nil {
 					return err
 				}
-				if a.AsTree() {
+				if a.ForPeople() {
 					value, err := DecodeJSON(raw)
 					if err != nil {
 						return err
@@ -62,7 +62,7 @@ func (a *Asker) ShowCommand(use, short string, v View, fetch func(ctx context.Co
 				return a.Show(v, raw)
 			})
 		},
-	}
+	})
 }
 
 // tree shows one thing as lines of name and value, what is inside further right.

@@ -27,13 +27,17 @@ func (p *Paging) Flags(cmd *cobra.Command) {
 	cmd.Flags().Int64Var(&p.limit, "limit", 50, "show so many")
 	cmd.Flags().BoolVar(&p.all, "all", false, "show all, page by page")
 	cmd.Flags().StringVar(&p.cursor, "cursor", "", "nextCursor of the list before")
+	Watched(cmd)
 }
+
+// First tells that no more is shown than the stream tells of a list.
+func (p *Paging) First() bool { return p.cursor == "" && !p.all && p.limit <= 50 }
 
 // MaxPage is what the API gives at once.
 const MaxPage = 500
 
-// Lists shows as much of a list as is wanted. fetch gives one page.
-func (a *Asker) Lists(ctx context.Context, p *Paging, v View, fetch func(limit int64, cursor string) ([]byte, error)) error {
+// Lists shows as much of a list as is wanted. fetch gives one page; of the topics the stream tells when it changes.
+func (a *Asker) Lists(ctx context.Context, p *Paging, v View, fetch func(limit int64, cursor string) ([]byte, error), topics ...string) error {
 	if p.limit < 1 {
 		return Usage("--limit must be 1 or more")
 	}
@@ -83,7 +87,7 @@ func (a *Asker) Lists(ctx context.Context, p *Paging, v View, fetch func(limit i
 			fmt.Fprintf(a.ErrOut, "the first %d; --all shows all, --limit more\n", shown)
 		}
 		return nil
-	})
+	}, topics...)
 }
 
 // part shows some rows of a list that is shown as it comes.
@@ -187,9 +191,13 @@ func (a *Asker) CompleteDefinitions() cobra.CompletionFunc {
 	})
 }
 
-// Done tells in a line what was done, or gives the answer to a program.
+// Done tells in a line what was done, or gives the answer to a program: raw, or, without one, what was done to which id.
 func (a *Asker) Done(raw []byte, accepted bool, did, format string, args ...any) error {
-	if a.AsData() && len(raw) > 0 {
+	subject := fmt.Sprintf(format, args...)
+	if a.AsData() {
+		if len(raw) == 0 {
+			return a.Data(map[string]any{"id": subject, "outcome": did, "accepted": accepted})
+		}
 		v, err := DecodeJSON(raw)
 		if err != nil {
 			return err
@@ -199,7 +207,7 @@ func (a *Asker) Done(raw []byte, accepted bool, did, format string, args ...any)
 	if accepted {
 		did = "accepted: will be " + did
 	}
-	_, err := fmt.Fprintf(a.Out, "%s  %s\n", fmt.Sprintf(format, args...), did)
+	_, err := fmt.Fprintf(a.Out, "%s  %s\n", subject, did)
 	return err
 }
 

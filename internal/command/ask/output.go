@@ -2,7 +2,6 @@ package ask
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,7 +15,10 @@ import (
 	"unicode/utf8"
 
 	"github.com/itchyny/gojq"
+	"github.com/spf13/cobra"
 	"go.yaml.in/yaml/v4"
+
+	"github.com/weft-run/weft/pkg/workflow"
 )
 
 // Column is one of a table: a path in the JSON of a row, and how its value is shown.
@@ -33,11 +35,19 @@ type View struct {
 	Empty   string // what is said when there is none
 }
 
-func (a *Asker) checkFlags() error {
-	switch a.output {
-	case "", "table", "wide", "json", "jsonl", "yaml", "name":
-	default:
-		return Usage("-o is %q; it may be table, wide, json, jsonl, yaml or name", a.output)
+// forms are the values of -o, where a command has none of its own.
+var forms = []string{"table", "wide", "json", "jsonl", "yaml", "name"}
+
+func (a *Asker) checkFlags(c *cobra.Command) error {
+	may := forms
+	if own := c.Annotations[formsKey]; own != "" {
+		may = strings.Split(own, ",")
+	}
+	if a.output != "" && !slices.Contains(may, a.output) {
+		return Usage("-o is %q; it may be %s or %s", a.output, strings.Join(may[:len(may)-1], ", "), may[len(may)-1])
+	}
+	if a.watch && c.Annotations[watchKey] == "" {
+		return Usage("%s is done once: --watch is for what is only shown", c.CommandPath())
 	}
 	switch a.times {
 	case "relative", "iso", "local":
@@ -55,10 +65,13 @@ func (a *Asker) AsData() bool {
 // Form is the value of -o, "" if there is none.
 func (a *Asker) Form() string { return a.output }
 
-// AsTree tells that one thing is shown with all that it has, a line each.
-func (a *Asker) AsTree() bool {
+// ForPeople tells that whole rows are shown, and what is said beside them is read.
+func (a *Asker) ForPeople() bool {
 	return !a.AsData() && a.output != "name" && len(a.columns) == 0
 }
+
+// Filters tells that --jq takes what is wanted of the JSON.
+func (a *Asker) Filters() bool { return a.jq != "" }
 
 // DecodeJSON keeps the digits of numbers.
 func DecodeJSON(raw []byte) (any, error) {
@@ -177,6 +190,14 @@ func numbers(v any, number func(json.Number) any) any {
 	switch v := v.(type) {
 	case json.Number:
 		return number(v)
+	case int64: // of rows that are made here
+		return int(v)
+	case []string:
+		out := make([]any, len(v))
+		for i, e := range v {
+			out[i] = e
+		}
+		return out
 	case []any:
 		out := make([]any, len(v))
 		for i, e := range v {
@@ -227,6 +248,7 @@ func (a *Asker) Table(v View, rows []any) error {
 		return nil
 	}
 	columns := a.chosenColumns(v)
+	a.noteColumns(rows)
 	if len(rows) == 0 {
 		if v.Empty != "" {
 			fmt.Fprintln(a.ErrOut, v.Empty)
@@ -265,6 +287,27 @@ func (a *Asker) chosenColumns(v View) []Column {
 		return out
 	}
 	return slices.DeleteFunc(slices.Clone(v.Columns), func(c Column) bool { return c.Wide && a.output != "wide" })
+}
+
+// noteColumns tells of columns that no row has: a name that is misspelt is no column of nothing.
+func (a *Asker) noteColumns(rows []any) {
+	if a.noted || len(a.columns) == 0 || len(rows) == 0 {
+		return
+	}
+	has := map[string]any{}
+	for _, row := range rows {
+		object, _ := row.(map[string]any)
+		maps.Copy(has, object)
+	}
+	names := SortedKeys(has)
+	for _, path := range a.columns {
+		first, _, _ := strings.Cut(path, ".")
+		if _, ok := has[first]; ok || len(names) == 0 {
+			continue
+		}
+		a.noted = true
+		a.Note(fmt.Sprintf("no row has %q%s; they have %s", first, workflow.DidYouMean(first, names), strings.Join(names, ", ")))
+	}
 }
 
 // writeTable writes columns as wide as their longest cell, two spaces apart. The last has no end.
@@ -402,38 +445,6 @@ func Short(d time.Duration) string {
 func Count(_ *Asker, v, _ any) string {
 	list, _ := v.([]any)
 	return strconv.Itoa(len(list))
-}
-
-// Repeated shows something once, or with --watch again every two seconds, until interrupted.
-func (a *Asker) Repeated(ctx context.Context, once func() error) error {
-	if !a.watch {
-		return once()
-	}
-	terminal := IsTerminal(a.Out)
-	out := a.Out
-	defer func() { a.Out = out }()
-	last := ""
-	for {
-		var b bytes.Buffer
-		a.Out = &b
-		if err := once(); err != nil {
-			return err
-		}
-		if now := b.String(); now != last {
-			last = now
-			if terminal {
-				now = "\x1b[H\x1b[2J" + now
-			}
-			if _, err := io.WriteString(out, now); err != nil {
-				return err
-			}
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-time.After(2 * time.Second):
-		}
-	}
 }
 
 // OneLineOf is [oneLine] with another length.

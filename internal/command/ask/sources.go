@@ -1,6 +1,8 @@
 package ask
 
 import (
+	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -58,6 +60,30 @@ type Source struct {
 // standard input.
 func (a *Asker) Sources(args []string) ([]Source, error) {
 	return a.Files(args, "definitions (*.yaml, *.yml, *.json)", IsDefinitionFile, a.ReadDefinition)
+}
+
+// WriteFile leaves what was there or the new content, whole; of an old file the mode stays, a new one is for its owner only.
+func WriteFile(name string, content []byte) error {
+	if there, err := filepath.EvalSymlinks(name); err == nil {
+		name = there // and the link stays
+	}
+	mode := fs.FileMode(0o600)
+	switch info, err := os.Stat(name); {
+	case err == nil && !info.Mode().IsRegular(): // a terminal, a pipe
+		return os.WriteFile(name, content, mode)
+	case err == nil:
+		mode = info.Mode().Perm()
+	}
+	f, err := os.CreateTemp(filepath.Dir(name), ".weft-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	_, err = f.Write(content)
+	if err := errors.Join(err, f.Chmod(mode), f.Sync(), f.Close()); err != nil {
+		return fmt.Errorf("write %s: %w", name, err)
+	}
+	return os.Rename(f.Name(), name)
 }
 
 // LinkedDirectory is a link to a directory below one of the arguments, of which nothing is read; "" if there is none.

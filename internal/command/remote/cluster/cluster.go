@@ -196,27 +196,34 @@ func (a commands) lettersDelete() *cobra.Command {
 // letters does something to all dead letters of a filter, page by page.
 func (a commands) letters(body apiclient.LettersRequest, did string, do func(apiclient.LettersRequest) (*apiclient.Answer[apiclient.Several], error)) error {
 	body.Limit = ask.MaxPage
-	done, refused := 0, 0
+	done, refused := []any{}, []any{}
 	for {
 		answer, err := do(body)
 		if err != nil {
 			return err
 		}
-		done += len(answer.Body.Done)
-		refused += len(answer.Body.Refused)
+		for _, id := range answer.Body.Done {
+			done = append(done, id)
+		}
 		for _, r := range answer.Body.Refused {
-			fmt.Fprintf(a.ErrOut, "weft: %s: %s (%s)\n", r.ID, r.Detail, r.Code)
+			refused = append(refused, map[string]any{"id": r.ID, "code": r.Code, "detail": r.Detail})
+			a.Note(fmt.Sprintf("weft: %s: %s (%s)", r.ID, r.Detail, r.Code))
 		}
 		if answer.Body.NextCursor == nil {
 			break
 		}
 		body.Cursor = *answer.Body.NextCursor
 	}
-	fmt.Fprintf(a.Out, "%s %d, refused %d\n", did, done, refused)
-	if refused > 0 {
+	err := error(nil)
+	if a.AsData() {
+		err = a.Data(map[string]any{"done": done, "refused": refused})
+	} else {
+		_, err = fmt.Fprintf(a.Out, "%s %d, refused %d\n", did, len(done), len(refused))
+	}
+	if err == nil && len(refused) > 0 {
 		return ask.Exit(ask.ExitRefused, nil)
 	}
-	return nil
+	return err
 }
 
 func (a commands) timersCommand() *cobra.Command {
@@ -257,7 +264,7 @@ func (a commands) locksCommand() *cobra.Command {
 // lockShow shows a lock, the nodes that wait for it, and since when. It is asked for among all of its
 // kind: what the API has of locks is a list at one revision.
 func (a commands) lockShow() *cobra.Command {
-	return &cobra.Command{
+	return ask.Watched(&cobra.Command{
 		Use: "show NAME", Short: "One lock: its holder, its fence, and who waits for it, since when", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := a.Client()
@@ -277,7 +284,7 @@ func (a commands) lockShow() *cobra.Command {
 				return ask.Exit(ask.ExitRefused, fmt.Errorf("nobody holds or wants the lock %q; weft locks list shows those that are held", name))
 			})
 		},
-	}
+	})
 }
 
 func (a commands) lock(l apiclient.Lock) error {
@@ -365,9 +372,10 @@ func (a commands) nodesCommand() *cobra.Command {
 					return err
 				}
 				return a.Show(nodeView, raw)
-			})
+			}, "cluster")
 		},
 	}
+	ask.Watched(list)
 	show := a.ShowCommand("show ID", "One node", nodeView, func(ctx context.Context, c *apiclient.Client, id string) ([]byte, error) {
 		n, err := nodeOf(ctx, c, id)
 		if err != nil {
@@ -462,8 +470,10 @@ func (a commands) clusterCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				if err := a.Confirm("%s the cluster", use); err != nil {
-					return err
+				if use == "pause" { // going on destroys nothing
+					if err := a.Confirm("%s the cluster", use); err != nil {
+						return err
+					}
 				}
 				raw, err := do(cmd.Context(), c)
 				if err != nil {
@@ -484,7 +494,7 @@ func (a commands) clusterCommand() *cobra.Command {
 }
 
 func (a commands) statusCommand() *cobra.Command {
-	return &cobra.Command{
+	return ask.Watched(&cobra.Command{
 		Use: "status", Short: "Nodes, and whether the one that is asked is ready; exit code 1 if not", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := a.Client()
@@ -508,10 +518,10 @@ func (a commands) statusCommand() *cobra.Command {
 					fmt.Fprintf(a.Out, "%s  %s  asked at %s\n", ready.Body.NodeID, ready.Body.Status, c.Server())
 				}
 				return a.Show(nodeView, nodes)
-			})
+			}, "cluster")
 			return errors.Join(err, notReady)
 		},
-	}
+	})
 }
 
 func (a commands) balanceCommand() *cobra.Command {

@@ -2,10 +2,10 @@
 package definitions
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -56,7 +56,7 @@ func (a commands) definitionsList() *cobra.Command {
 					return nil, err
 				}
 				return page.Bytes, nil
-			})
+			}, "definitions")
 		},
 	}
 	p.Flags(cmd)
@@ -73,18 +73,24 @@ func (a commands) definitionsGet() *cobra.Command {
 				return err
 			}
 			var opts []apiclient.Option
-			switch form := a.Form(); form {
-			case "yaml", "json":
-				opts = append(opts, apiclient.Accept("application/"+form))
+			switch {
+			case a.Filters():
+				opts = append(opts, apiclient.Accept("application/json"))
+			case a.Form() != "":
+				opts = append(opts, apiclient.Accept("application/"+a.Form()))
 			}
 			src, err := c.GetDefinition(cmd.Context(), ask.IDs("definitions", args)[0], apiclient.GetDefinitionQuery{Version: version}, opts...)
 			if err != nil {
 				return err
 			}
+			if a.Filters() {
+				return a.Show(ask.View{}, src.Bytes)
+			}
 			_, err = a.Out.Write(src.Bytes)
 			return err
 		},
 	}
+	ask.Forms(cmd, "yaml", "json")
 	cmd.Flags().Int64Var(&version, "version", 0, "another version than the published one")
 	return cmd
 }
@@ -250,17 +256,15 @@ type checked struct {
 }
 
 // check reads the sources that args name and lets the server look at all of them before anything
-// is changed. The problems of all are told at once.
-func (a commands) check(ctx context.Context, args []string, strict bool, set string) (*apiclient.Client, []checked, error) {
+// is changed. The problems of all are told at once; found has them for programs.
+func (a commands) check(ctx context.Context, args []string, strict bool, set string) (c *apiclient.Client, ready []checked, found []any, err error) {
 	all, err := a.Sources(args)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
-	c, err := a.Client()
-	if err != nil {
-		return nil, nil, err
+	if c, err = a.Client(); err != nil {
+		return nil, nil, nil, err
 	}
-	var ready []checked
 	var problems []string
 	from := map[string]string{}
 	for _, s := range all {
@@ -268,18 +272,20 @@ func (a commands) check(ctx context.Context, args []string, strict bool, set str
 		var p *apiclient.ProblemError
 		if errors.As(err, &p) && p.Status == 422 {
 			problems = append(problems, ask.ProblemLines(ask.Named(p, s.Name)))
+			found = append(found, findings(s.Name, "error", p.Errors)...)
 			continue
 		}
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, nil, err
 		}
+		found = append(found, findings(s.Name, "warning", would.Body.Warnings)...)
 		for _, w := range would.Body.Warnings {
 			if err := a.warn(s.Name, w.Line, w.Column, w.Detail, w.Code, w.Excerpt); err != nil {
-				return nil, nil, err
+				return nil, nil, nil, err
 			}
 		}
 		if other := from[would.Body.ID]; other != "" {
-			return nil, nil, ask.Usage("%s and %s are the same definition, %s", other, s.Name, would.Body.ID)
+			return nil, nil, nil, ask.Usage("%s and %s are the same definition, %s", other, s.Name, would.Body.ID)
 		}
 		from[would.Body.ID] = s.Name
 		d := checked{s, would.Body.ID, would.Body.Before, would.Body.Version, would.Body.Over, would.Body.WasOf}
@@ -289,13 +295,24 @@ func (a commands) check(ctx context.Context, args []string, strict bool, set str
 		ready = append(ready, d)
 	}
 	if len(problems) > 0 {
-		return nil, nil, ask.Exit(ask.ExitRefused, fmt.Errorf("nothing was published\n%s", strings.Join(problems, "\n")))
+		return nil, nil, found, ask.Exit(ask.ExitRefused, fmt.Errorf("nothing was published\n%s", strings.Join(problems, "\n")))
 	}
-	return c, ready, nil
+	return c, ready, found, nil
 }
 
-// warn shows what may be a mistake; it is in the way of nothing.
+// findings are what a server says of a file, in severity unless it says itself.
+func findings(file, severity string, items []apiclient.ProblemItem) (out []any) {
+	for _, p := range items {
+		out = append(out, finding(file, cmp.Or(p.Severity, severity), p.Code, p.Detail, p.Meant, p.Excerpt, int(p.Line), int(p.Column)))
+	}
+	return out
+}
+
+// warn shows what may be a mistake; it is in the way of nothing. Programs have it among what was found.
 func (a commands) warn(name string, line, column int64, detail, code, excerpt string) error {
+	if a.AsData() {
+		return nil
+	}
 	text := fmt.Sprintf("%s:%d:%d: warning: %s (%s)\n", name, line, column, detail, code)
 	for line := range strings.Lines(excerpt) {
 		text += "    " + strings.TrimRight(line, "\n") + "\n"
@@ -321,7 +338,7 @@ func (a commands) diffCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "diff FILE|DIRECTORY|-...", Short: "How files differ from what is published; exit code 1 if they do", Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, ready, err := a.check(cmd.Context(), args, false, "")
+			c, ready, _, err := a.check(cmd.Context(), args, false, "")
 			if err != nil {
 				return err
 			}
@@ -358,20 +375,18 @@ func (a commands) validateCommand() *cobra.Command {
 	var strict bool
 	cmd := &cobra.Command{
 		Use: "validate FILE|DIRECTORY|-...", Short: "Check definitions: here with the built-in activities, or with those of --server", Args: cobra.MinimumNArgs(1),
-		Long: "Check definitions. Without --server nothing is asked: the built-in activities and the definitions of all files are known, secrets are\n" +
-			"not looked for. With --server that node checks them with its own activities, and publishes nothing. The exit code is 1 if one is not\n" +
-			"valid. What may be a mistake is a warning, and is in the way of nothing without --strict.",
+		Long: "Check definitions. Without --server and --context nothing is asked: the built-in activities and the definitions of all files are known,\n" +
+			"secrets are not looked for. With one of them that node checks them with its own activities, and publishes nothing. The exit code is 1 if\n" +
+			"one is not valid. What may be a mistake is a warning, and is in the way of nothing without --strict. -o json has all of it with its places.",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if cmd.Flags().Changed("server") {
-				_, ready, err := a.check(cmd.Context(), args, strict, "")
+			if a.Named() {
+				_, ready, found, err := a.check(cmd.Context(), args, strict, "")
 				if code, _ := ask.ExitCode(err); code == ask.ExitRefused {
-					return ask.Exit(ask.ExitBad, errors.New(strings.TrimPrefix(err.Error(), "nothing was published\n")))
-				}
-				if err != nil {
+					err = ask.Exit(ask.ExitBad, errors.New(strings.TrimPrefix(err.Error(), "nothing was published\n")))
+				} else if err != nil {
 					return err
 				}
-				_, err = fmt.Fprintf(a.Out, "ok: %d valid\n", len(ready))
-				return err
+				return a.validated(len(ready), found, err)
 			}
 			all, err := a.Sources(args)
 			if err != nil {
@@ -382,6 +397,28 @@ func (a commands) validateCommand() *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&strict, "strict", false, "what may be a mistake is one")
 	return cmd
+}
+
+// validated tells what was found; bad is the error of what is not valid.
+func (a commands) validated(valid int, found []any, bad error) error {
+	if !a.AsData() {
+		if bad == nil {
+			_, bad = fmt.Fprintf(a.Out, "ok: %d valid\n", valid)
+		}
+		return bad
+	}
+	if err := a.Data(map[string]any{"valid": bad == nil, "items": append([]any{}, found...)}); err != nil {
+		return err
+	}
+	if bad != nil {
+		return ask.Exit(ask.ExitBad, nil)
+	}
+	return nil
+}
+
+// finding is a mistake, or what may be one, for programs.
+func finding(file, severity, code, detail, meant, excerpt string, line, column int) map[string]any {
+	return map[string]any{"file": file, "line": line, "column": column, "severity": severity, "code": code, "detail": detail, "meant": meant, "excerpt": excerpt}
 }
 
 func (a commands) validateHere(all []ask.Source, strict bool) error {
@@ -396,6 +433,7 @@ func (a commands) validateHere(all []ask.Source, strict bool) error {
 		}
 	}
 	var lines []string
+	var found []any
 	for i, s := range all {
 		if parsed[i] != nil {
 			opts := engine.Options{Registry: registry, Evaluators: expression.All(), Resolve: func(ref workflow.DefinitionRef) (*workflow.Definition, bool) {
@@ -409,6 +447,7 @@ func (a commands) validateHere(all []ask.Source, strict bool) error {
 			problems[i] = problems[i].Strict()
 		}
 		for _, p := range problems[i].WithExcerpts(s.Src) {
+			found = append(found, finding(s.Name, map[bool]string{true: "warning", false: "error"}[p.Warning], p.Code, p.Detail, p.Meant, p.Excerpt, p.Place.Line, p.Place.Column))
 			if p.Warning {
 				if err := a.warn(s.Name, int64(p.Place.Line), int64(p.Place.Column), p.Detail, p.Code, p.Excerpt); err != nil {
 					return err
@@ -418,11 +457,11 @@ func (a commands) validateHere(all []ask.Source, strict bool) error {
 			lines = append(lines, problemText(s.Name, p))
 		}
 	}
+	var bad error
 	if len(lines) > 0 {
-		return ask.Exit(ask.ExitBad, errors.New(strings.Join(lines, "\n")))
+		bad = ask.Exit(ask.ExitBad, errors.New(strings.Join(lines, "\n")))
 	}
-	_, err := fmt.Fprintf(a.Out, "ok: %d valid\n", len(all))
-	return err
+	return a.validated(len(all), found, bad)
 }
 
 func readSource(s ask.Source, types workflow.Types) (*workflow.Definition, workflow.Problems) {
@@ -440,25 +479,31 @@ func (a commands) graphCommand() *cobra.Command {
 		Long: "Draw a definition, or an instance with what it did. A FILE is drawn here; for the rest a node is asked: first for\n" +
 			"a definition with this id, then for an instance.",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			picture, err := a.picture(cmd.Context(), args[0], format, version)
+			if o := a.Form(); o != "" && cmd.Flags().Changed("format") && o != format {
+				return ask.Usage("-o is %s, and --format is %s: they are the same, say one of them", o, format)
+			}
+			picture, err := a.picture(cmd.Context(), args[0], cmp.Or(a.Form(), format), version)
 			if err != nil {
 				return err
 			}
 			if out != "" {
-				return os.WriteFile(out, picture, 0o600)
+				return ask.WriteFile(out, picture)
 			}
 			_, err = a.Out.Write(picture)
 			return err
 		},
 	}
-	cmd.Flags().StringVar(&format, "format", "text", "text, svg, mermaid or dot")
+	ask.Forms(cmd, pictures...)
+	cmd.Flags().StringVar(&format, "format", "text", "text, svg, mermaid or dot, as -o")
 	cmd.Flags().StringVar(&out, "out", "", "file to write (default: standard output)")
 	cmd.Flags().Int64Var(&version, "version", 0, "version of the definition (default: the published one)")
 	return cmd
 }
 
+var pictures = []string{"text", "svg", "mermaid", "dot"}
+
 func (a commands) picture(ctx context.Context, arg, format string, version int64) ([]byte, error) {
-	if !slices.Contains([]string{"text", "svg", "mermaid", "dot"}, format) {
+	if !slices.Contains(pictures, format) {
 		return nil, ask.Usage("--format is %q; it may be text, svg, mermaid or dot", format)
 	}
 	if ask.LooksLikeFile(arg) {

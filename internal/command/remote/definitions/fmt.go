@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -123,7 +122,7 @@ func (a commands) formatted(s ask.Source, out []byte, same bool, f fmtFlags) err
 		return nil
 	}
 	if f.write {
-		if err := replace(s.Name, out); err != nil {
+		if err := ask.WriteFile(s.Name, out); err != nil {
 			return err
 		}
 	}
@@ -136,29 +135,6 @@ func (a commands) formatted(s ask.Source, out []byte, same bool, f fmtFlags) err
 	return err
 }
 
-// replace leaves the old file or the new one, whole, with the mode that it had.
-func replace(name string, content []byte) error {
-	name, err := filepath.EvalSymlinks(name)
-	if err != nil {
-		return err
-	}
-	info, err := os.Stat(name)
-	if err != nil {
-		return err
-	}
-	f, err := os.CreateTemp(filepath.Dir(name), ".weft-fmt-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name())
-	_, err = f.Write(content)
-	if err := errors.Join(err, f.Chmod(info.Mode().Perm()), f.Sync(), f.Close()); err != nil {
-		return fmt.Errorf("write %s: %w", name, err)
-	}
-	return os.Rename(f.Name(), name)
-}
-
-// problemText is a problem of a file with its place, and the source below it.
 func problemText(name string, p workflow.Problem) string {
 	text := fmt.Sprintf("%s:%d:%d: %s (%s)", name, p.Place.Line, p.Place.Column, p.Detail, p.Code)
 	for line := range strings.Lines(p.Excerpt) {

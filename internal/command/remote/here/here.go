@@ -216,7 +216,7 @@ func (a commands) who(server, context string, who apiclient.Caller) error {
 	if a.AsData() {
 		return a.Data(row)
 	}
-	if !a.AsTree() {
+	if !a.ForPeople() {
 		return a.Table(ask.View{Name: "callers/name", Columns: []ask.Column{
 			{Head: "SERVER", Path: "server"}, {Head: "CONTEXT", Path: "context"}, {Head: "NAME", Path: "name"}, {Head: "ROLE", Path: "role"},
 		}}, []any{row})

@@ -11,7 +11,7 @@ import (
 )
 
 func (a commands) explainCommand() *cobra.Command {
-	return &cobra.Command{
+	return ask.Watched(&cobra.Command{
 		Use: "explain INSTANCE", Short: "Why an instance is where it is; exit code 1 if it is stuck, faulted or damaged", Args: cobra.ExactArgs(1), ValidArgsFunction: a.CompleteInstances(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := a.Client()
@@ -35,7 +35,7 @@ func (a commands) explainCommand() *cobra.Command {
 			}
 			return err
 		},
-	}
+	})
 }
 
 func (a commands) explanation(x *apiclient.Explanation) error {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -41,13 +40,18 @@ func (a commands) instancesList() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			line := strings.Join(args, " ")
+			var topics []string
+			if p.First() && sort == "" {
+				topics = []string{"instances:" + line}
+			}
 			return a.Lists(cmd.Context(), &p, ask.InstanceView, func(limit int64, cursor string) ([]byte, error) {
-				page, err := c.ListSummaries(cmd.Context(), apiclient.ListInstancesQuery{Q: strings.Join(args, " "), Sort: sort, Limit: limit, Cursor: cursor})
+				page, err := c.ListSummaries(cmd.Context(), apiclient.ListInstancesQuery{Q: line, Sort: sort, Limit: limit, Cursor: cursor})
 				if err != nil {
 					return nil, err
 				}
 				return page.Bytes, nil
-			})
+			}, topics...)
 		},
 	}
 	p.Flags(cmd)
@@ -65,8 +69,9 @@ func (a commands) instancesGet() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			id := ask.IDs("instances", args)[0]
 			return a.Repeated(cmd.Context(), func() error {
-				in, err := awaited(cmd.Context(), c, ask.IDs("instances", args)[0], wait)
+				in, err := awaited(cmd.Context(), c, id, wait)
 				if err != nil {
 					return err
 				}
@@ -74,9 +79,10 @@ func (a commands) instancesGet() *cobra.Command {
 					return err
 				}
 				return over(&in.Body, wait, exitStatus)
-			})
+			}, "instance:"+id)
 		},
 	}
+	ask.Watched(cmd)
 	cmd.Flags().DurationVar(&wait, "wait", 0, "wait so long for its end; exit code 6 if it is not over by then")
 	cmd.Flags().BoolVar(&exitStatus, "exit-status", false, "exit code 1 if it is faulted or cancelled")
 	return cmd
@@ -117,7 +123,7 @@ func over(in *apiclient.Instance, wait time.Duration, exitStatus bool) error {
 }
 
 func (a commands) instancesDescribe() *cobra.Command {
-	return &cobra.Command{
+	return ask.Watched(&cobra.Command{
 		Use: "describe ID", Short: "An instance in words: what it has, waits for and did last", Args: cobra.ExactArgs(1), ValidArgsFunction: a.CompleteInstances(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := a.Client()
@@ -138,9 +144,9 @@ func (a commands) instancesDescribe() *cobra.Command {
 					return err
 				}
 				return a.describe(&in.Body, &journal.Body)
-			})
+			}, "instance:"+id)
 		},
-	}
+	})
 }
 
 // describedItems is how many items of the journal, the newest, a description has.
@@ -665,11 +671,14 @@ func (a commands) instancesExport() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if out == "" && a.AsData() {
+				return a.Show(ask.View{}, state.Bytes)
+			}
 			if out == "" {
 				_, err = a.Out.Write(state.Bytes)
 				return err
 			}
-			return os.WriteFile(out, state.Bytes, 0o600)
+			return ask.WriteFile(out, state.Bytes)
 		},
 	}
 	cmd.Flags().StringVar(&out, "out", "", "file to write (default: standard output)")

@@ -34,6 +34,7 @@ func (a commands) instancesLineage() *cobra.Command {
 			})
 		},
 	}
+	ask.Watched(cmd)
 	cmd.Flags().Int64Var(&depth, "depth", 3, "so many generations below it, up to 10")
 	cmd.Flags().Int64Var(&most, "limit", 100, "so many below it, up to 500")
 	return cmd

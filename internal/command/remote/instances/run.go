@@ -53,7 +53,7 @@ func (a commands) runCommand() *cobra.Command {
 			if err := a.Show(instanceFullView, in.Bytes); err != nil {
 				return err
 			}
-			if !a.AsData() && in.Body.Status == "Finished" && len(in.Body.Output) > 0 {
+			if a.ForPeople() && in.Body.Status == "Finished" && len(in.Body.Output) > 0 {
 				fmt.Fprintln(a.Out, "output", ask.Compact(in.Body.Output))
 			}
 			return over(&in.Body, wait, exitStatus)

@@ -157,6 +157,7 @@ func (a *Asker) flags(cmd *cobra.Command) {
 	f.BoolVarP(&a.watch, "watch", "w", false, "show it again as it changes, until interrupted")
 	f.BoolVarP(&a.yes, "yes", "y", false, "do not ask")
 	f.BoolVar(&a.curl, "curl", false, "print the request that would be sent as a line of curl, and send nothing")
+	completeFlags(a, cmd)
 }
 
 // run runs a command and says what went wrong in it.

@@ -41,7 +41,7 @@ func BytesOf[T any](answer *apiclient.Answer[T], err error) ([]byte, error) {
 func (a *Asker) ShowCommand(use, short string, v View, fetch func(ctx context.Context, c *apiclient.Client, id string) ([]byte, error)) *cobra.Command {
 	kind, _, _ := strings.Cut(v.Name, "/")
 	return Watched(&cobra.Command{
-		Use: use, Short: short, Args: cobra.ExactArgs(1),
+		Use: use, Short: short, Args: cobra.ExactArgs(1), ValidArgsFunction: a.Completes(kind),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := a.Client()
 			if err != nil {
@@ -100,7 +100,7 @@ func (a *Asker) tree(value any, indent string) error {
 // DeleteCommand removes things by their ids.
 func (a *Asker) DeleteCommand(kind, short string, do func(ctx context.Context, c *apiclient.Client, id string) error) *cobra.Command {
 	return &cobra.Command{
-		Use: "delete ID...", Short: short, Args: cobra.MinimumNArgs(1),
+		Use: "delete ID...", Short: short, Args: cobra.MinimumNArgs(1), ValidArgsFunction: a.Completes(kind),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := a.Client()
 			if err != nil {

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"strings"
 	"syscall"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -136,59 +135,6 @@ func (a *Asker) Each(kind string, args []string, do func(id string, opts []apicl
 		}
 	}
 	return cmp.Or(first, gone)
-}
-
-// completes gives ids that begin with what was typed, of the first 50, within half a second.
-func (a *Asker) completes(fetch func(ctx context.Context, c *apiclient.Client) ([]string, error)) cobra.CompletionFunc {
-	return func(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
-		ctx, cancel := context.WithTimeout(cmd.Context(), 500*time.Millisecond)
-		defer cancel()
-		c, err := a.Client()
-		if err != nil {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		all, err := fetch(ctx, c)
-		if err != nil {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		var out []string
-		for _, id := range all {
-			if strings.HasPrefix(id, typed) {
-				out = append(out, id)
-			}
-		}
-		return out, cobra.ShellCompDirectiveNoFileComp
-	}
-}
-
-// CompleteInstances completes ids of instances, of which the newest are known.
-func (a *Asker) CompleteInstances() cobra.CompletionFunc {
-	return a.completes(func(ctx context.Context, c *apiclient.Client) ([]string, error) {
-		page, err := c.ListSummaries(ctx, apiclient.ListInstancesQuery{})
-		if err != nil {
-			return nil, err
-		}
-		var out []string
-		for _, in := range page.Body.Items {
-			out = append(out, in.InstanceID)
-		}
-		return out, nil
-	})
-}
-
-// CompleteDefinitions completes ids of definitions.
-func (a *Asker) CompleteDefinitions() cobra.CompletionFunc {
-	return a.completes(func(ctx context.Context, c *apiclient.Client) ([]string, error) {
-		page, err := c.ListDefinitions(ctx, apiclient.ListDefinitionsQuery{})
-		if err != nil {
-			return nil, err
-		}
-		var out []string
-		for _, d := range page.Body.Items {
-			out = append(out, d.ID)
-		}
-		return out, nil
-	})
 }
 
 // Done tells in a line what was done, or gives the answer to a program: raw, or, without one, what was done to which id.

@@ -38,11 +38,15 @@ type View struct {
 // forms are the values of -o, where a command has none of its own.
 var forms = []string{"table", "wide", "json", "jsonl", "yaml", "name"}
 
-func (a *Asker) checkFlags(c *cobra.Command) error {
-	may := forms
+func formsOf(c *cobra.Command) []string {
 	if own := c.Annotations[formsKey]; own != "" {
-		may = strings.Split(own, ",")
+		return strings.Split(own, ",")
 	}
+	return forms
+}
+
+func (a *Asker) checkFlags(c *cobra.Command) error {
+	may := formsOf(c)
 	if a.output != "" && !slices.Contains(may, a.output) {
 		return Usage("-o is %q; it may be %s or %s", a.output, strings.Join(may[:len(may)-1], ", "), may[len(may)-1])
 	}
@@ -248,7 +252,7 @@ func (a *Asker) Table(v View, rows []any) error {
 		return nil
 	}
 	columns := a.chosenColumns(v)
-	a.noteColumns(rows)
+	noteColumns(a, rows)
 	if len(rows) == 0 {
 		if v.Empty != "" {
 			fmt.Fprintln(a.ErrOut, v.Empty)
@@ -290,7 +294,7 @@ func (a *Asker) chosenColumns(v View) []Column {
 }
 
 // noteColumns tells of columns that no row has: a name that is misspelt is no column of nothing.
-func (a *Asker) noteColumns(rows []any) {
+func noteColumns(a *Asker, rows []any) {
 	if a.noted || len(a.columns) == 0 || len(rows) == 0 {
 		return
 	}

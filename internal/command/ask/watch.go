@@ -55,7 +55,7 @@ func (a *Asker) Repeated(ctx context.Context, once func() error, topics ...strin
 			}
 		}
 		if heard == nil {
-			heard = a.hear(ctx, topics)
+			heard = hear(ctx, a.cfg, topics)
 		}
 		if !heard.wait(ctx) {
 			return nil
@@ -72,10 +72,9 @@ type changes struct {
 }
 
 // hear listens to topics until it is ended. Without topics, or where the server has no stream, it hears nothing.
-func (a *Asker) hear(ctx context.Context, topics []string) *changes {
+func hear(ctx context.Context, cfg apiclient.Config, topics []string) *changes {
 	ctx, stop := context.WithCancel(ctx)
 	h := &changes{tell: make(chan struct{}, 1), stop: stop}
-	cfg := a.cfg
 	cfg.OnRepeat = nil // whoever looks tells that nobody answers
 	c, err := apiclient.New(cfg)
 	if err != nil || len(topics) == 0 {

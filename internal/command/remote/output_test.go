@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/weft-run/weft/internal/polltest"
@@ -92,6 +93,7 @@ func TestWatch(t *testing.T) {
 			t.Parallel()
 			var mu sync.Mutex
 			row, away := "first", false // guarded by mu
+			var refused atomic.Int64
 			changed, topics := make(chan struct{}), make(chan string, 100)
 			cluster := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				if strings.HasSuffix(r.URL.Path, "/stream") {
@@ -115,6 +117,7 @@ func TestWatch(t *testing.T) {
 				defer mu.Unlock()
 				w.Header().Set("Content-Type", "application/json")
 				if away {
+					refused.Add(1)
 					w.WriteHeader(http.StatusBadGateway)
 					return
 				}
@@ -125,7 +128,9 @@ func TestWatch(t *testing.T) {
 			var out shown
 			ended := make(chan said, 1)
 			u := newUser(t)
-			go func() { ended <- u.until(ctx, &out, &bytes.Buffer{}, "instances", "list", "def:d", "-w", "--server", cluster.URL) }()
+			go func() {
+				ended <- u.until(ctx, &out, &bytes.Buffer{}, "instances", "list", "def:d", "-w", "--server", cluster.URL)
+			}()
 			turn := func(to string) {
 				mu.Lock()
 				row, away = to, to == ""
@@ -141,6 +146,7 @@ func TestWatch(t *testing.T) {
 			turn("second")
 			polltest.Eventually(t, "the second", func() bool { return out.has("second") })
 			turn("")
+			polltest.Eventually(t, "all attempts of a look failed", func() bool { return refused.Load() >= 4 })
 			turn("third")
 			polltest.Eventually(t, "the third", func() bool { return out.has("third") })
 			interrupt()

@@ -58,7 +58,7 @@ func (a commands) queueCommand() *cobra.Command {
 		{Head: "INSTANCE", Path: "instanceId"}, {Head: "GATED", Path: "gated"}, {Head: "CREATED", Path: "createdAt", Show: ask.When}, {Head: "EXPIRES", Path: "expiresAt", Show: ask.When},
 	}}
 	queue := &cobra.Command{Use: "queue", Short: "Stimuli that nothing waits for yet"}
-	send := &cobra.Command{Use: "send ID", Short: "Take one out of the queue and send it again, edited", Args: cobra.ExactArgs(1)}
+	send := &cobra.Command{Use: "send ID", Short: "Take one out of the queue and send it again, edited", Args: cobra.ExactArgs(1), ValidArgsFunction: a.Completes("queue")}
 	edited := editFlags(send)
 	send.RunE = func(cmd *cobra.Command, args []string) error {
 		body, err := edited(a.Asker)
@@ -129,7 +129,7 @@ func anyFilter(b *apiclient.LettersRequest) bool {
 }
 
 func (a commands) replayCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "replay ID...|--all|--reason REASON", Short: "Do the work of dead letters again, of a single one also edited", Args: cobra.ArbitraryArgs}
+	cmd := &cobra.Command{Use: "replay ID...|--all|--reason REASON", Short: "Do the work of dead letters again, of a single one also edited", Args: cobra.ArbitraryArgs, ValidArgsFunction: a.Completes("dead-letters")}
 	filter, edited := lettersFilter(cmd), editFlags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if anyFilter(filter) == (len(args) > 0) {
@@ -165,7 +165,7 @@ func (a commands) replayCommand() *cobra.Command {
 }
 
 func (a commands) lettersDelete() *cobra.Command {
-	cmd := &cobra.Command{Use: "delete ID...|--all|--reason REASON", Short: "Forget dead letters", Args: cobra.ArbitraryArgs}
+	cmd := &cobra.Command{Use: "delete ID...|--all|--reason REASON", Short: "Forget dead letters", Args: cobra.ArbitraryArgs, ValidArgsFunction: a.Completes("dead-letters")}
 	filter := lettersFilter(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if anyFilter(filter) == (len(args) > 0) {
@@ -265,7 +265,7 @@ func (a commands) locksCommand() *cobra.Command {
 // kind: what the API has of locks is a list at one revision.
 func (a commands) lockShow() *cobra.Command {
 	return ask.Watched(&cobra.Command{
-		Use: "show NAME", Short: "One lock: its holder, its fence, and who waits for it, since when", Args: cobra.ExactArgs(1),
+		Use: "show NAME", Short: "One lock: its holder, its fence, and who waits for it, since when", Args: cobra.ExactArgs(1), ValidArgsFunction: a.Completes("locks"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := a.Client()
 			if err != nil {
@@ -323,7 +323,7 @@ func (a commands) jobsCommand() *cobra.Command {
 			return ask.BytesOf(c.GetJob(ctx, id))
 		}),
 		&cobra.Command{
-			Use: "cancel ID...", Short: "Let jobs go no further; what was done stays done", Args: cobra.MinimumNArgs(1),
+			Use: "cancel ID...", Short: "Let jobs go no further; what was done stays done", Args: cobra.MinimumNArgs(1), ValidArgsFunction: a.Completes("jobs"),
 			RunE: func(cmd *cobra.Command, args []string) error {
 				c, err := a.Client()
 				if err != nil {
@@ -388,7 +388,7 @@ func (a commands) nodesCommand() *cobra.Command {
 	})
 	var wait time.Duration
 	drain := &cobra.Command{
-		Use: "drain ID", Short: "End a node as SIGTERM does: it finishes what it runs", Args: cobra.ExactArgs(1),
+		Use: "drain ID", Short: "End a node as SIGTERM does: it finishes what it runs", Args: cobra.ExactArgs(1), ValidArgsFunction: a.Completes("nodes"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := a.Client()
 			if err != nil {

@@ -29,7 +29,7 @@ func (a commands) schedulesCommand() *cobra.Command {
 // fireSchedule starts what a schedule starts.
 func (a commands) fireSchedule() *cobra.Command {
 	return &cobra.Command{
-		Use: "fire DEFINITION [ACTIVITY]", Short: "Start now what a schedule starts; its time stays", Args: cobra.RangeArgs(1, 2), ValidArgsFunction: a.CompleteDefinitions(),
+		Use: "fire DEFINITION [ACTIVITY]", Short: "Start now what a schedule starts; its time stays", Args: cobra.RangeArgs(1, 2), ValidArgsFunction: a.Completes("definitions"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := a.Client()
 			if err != nil {
@@ -52,7 +52,7 @@ func (a commands) fireSchedule() *cobra.Command {
 func (a commands) skipSchedule() *cobra.Command {
 	var due string
 	cmd := &cobra.Command{
-		Use: "skip DEFINITION [ACTIVITY]", Short: "Drop the next occurrence of a schedule: nothing starts by it", Args: cobra.RangeArgs(1, 2), ValidArgsFunction: a.CompleteDefinitions(),
+		Use: "skip DEFINITION [ACTIVITY]", Short: "Drop the next occurrence of a schedule: nothing starts by it", Args: cobra.RangeArgs(1, 2), ValidArgsFunction: a.Completes("definitions"),
 		Long: "Drop the next occurrence of a schedule: nothing starts by it. With --due only the one of that time, as weft schedules list -o json\n" +
 			"has it; the exit code is 1 if that is not the next one: it was fired or skipped already. A startAt is not skipped: publish the\n" +
 			"definition without it, or retract it.",

@@ -66,7 +66,7 @@ func (a commands) definitionsList() *cobra.Command {
 func (a commands) definitionsGet() *cobra.Command {
 	var version int64
 	cmd := &cobra.Command{
-		Use: "get ID", Short: "The source as it was published; -o yaml or json converts it", Args: cobra.ExactArgs(1), ValidArgsFunction: a.CompleteDefinitions(),
+		Use: "get ID", Short: "The source as it was published; -o yaml or json converts it", Args: cobra.ExactArgs(1), ValidArgsFunction: a.Completes("definitions"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := a.Client()
 			if err != nil {
@@ -101,7 +101,7 @@ func (a commands) definitionsVersions() *cobra.Command {
 		{Head: "VERSION", Path: "version"}, {Head: "PUBLISHED", Path: "published"}, {Head: "NOTATION", Path: "notation"}, {Head: "CREATED", Path: "createdAt", Show: ask.When},
 	}}
 	cmd := &cobra.Command{
-		Use: "versions ID", Short: "List the versions of a definition that are kept", Args: cobra.ExactArgs(1), ValidArgsFunction: a.CompleteDefinitions(),
+		Use: "versions ID", Short: "List the versions of a definition that are kept", Args: cobra.ExactArgs(1), ValidArgsFunction: a.Completes("definitions"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := a.Client()
 			if err != nil {
@@ -119,7 +119,7 @@ func (a commands) definitionsVersions() *cobra.Command {
 func (a commands) definitionsPublish() *cobra.Command {
 	var version int64
 	cmd := &cobra.Command{
-		Use: "publish ID", Short: "Publish a stored version: a draft, or an older one again", Args: cobra.ExactArgs(1), ValidArgsFunction: a.CompleteDefinitions(),
+		Use: "publish ID", Short: "Publish a stored version: a draft, or an older one again", Args: cobra.ExactArgs(1), ValidArgsFunction: a.Completes("definitions"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := a.Client()
 			if err != nil {
@@ -138,7 +138,7 @@ func (a commands) definitionsPublish() *cobra.Command {
 
 func (a commands) definitionsRetract() *cobra.Command {
 	return &cobra.Command{
-		Use: "retract ID...", Short: "Let nothing start by a definition any more; what runs goes on", Args: cobra.MinimumNArgs(1), ValidArgsFunction: a.CompleteDefinitions(),
+		Use: "retract ID...", Short: "Let nothing start by a definition any more; what runs goes on", Args: cobra.MinimumNArgs(1), ValidArgsFunction: a.Completes("definitions"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := a.Client()
 			if err != nil {
@@ -162,7 +162,7 @@ func (a commands) definitionsDelete() *cobra.Command {
 	var force bool
 	var version string
 	cmd := &cobra.Command{
-		Use: "delete ID...", Short: "Remove definitions, or one version", Args: cobra.MinimumNArgs(1), ValidArgsFunction: a.CompleteDefinitions(),
+		Use: "delete ID...", Short: "Remove definitions, or one version", Args: cobra.MinimumNArgs(1), ValidArgsFunction: a.Completes("definitions"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := a.Client()
 			if err != nil {
@@ -205,7 +205,7 @@ func (a commands) definitionsReload() *cobra.Command {
 
 func (a commands) definitionsRefresh() *cobra.Command {
 	return &cobra.Command{
-		Use: "refresh [ID...]", Short: "Index the triggers of published definitions again, of all without an id", ValidArgsFunction: a.CompleteDefinitions(),
+		Use: "refresh [ID...]", Short: "Index the triggers of published definitions again, of all without an id", ValidArgsFunction: a.Completes("definitions"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := a.Client()
 			if err != nil {
@@ -475,7 +475,7 @@ func (a commands) graphCommand() *cobra.Command {
 	var format, out string
 	var version int64
 	cmd := &cobra.Command{
-		Use: "graph FILE|DEFINITION|instances/ID", Short: "Draw a definition, or an instance with what it did", Args: cobra.ExactArgs(1), ValidArgsFunction: a.CompleteDefinitions(),
+		Use: "graph FILE|DEFINITION|instances/ID", Short: "Draw a definition, or an instance with what it did", Args: cobra.ExactArgs(1), ValidArgsFunction: ask.OrFiles(a.Completes("definitions")),
 		Long: "Draw a definition, or an instance with what it did. A FILE is drawn here; for the rest a node is asked: first for\n" +
 			"a definition with this id, then for an instance.",
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -28,7 +28,7 @@ func (a commands) bookmarksCommand() *cobra.Command {
 	f.StringVar(&q.Name, "name", "", "only with this name, of an event, a task or an endpoint")
 	var input []string
 	resume := &cobra.Command{
-		Use: "resume ID", Short: "Let an instance go on from a bookmark", Args: cobra.ExactArgs(1),
+		Use: "resume ID", Short: "Let an instance go on from a bookmark", Args: cobra.ExactArgs(1), ValidArgsFunction: a.Completes("bookmarks"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			values, err := a.Inputs(input)
 			if err != nil {

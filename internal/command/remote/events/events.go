@@ -55,7 +55,7 @@ func (a commands) effect(x *apiclient.Effect, raw []byte) error {
 func (a commands) whyNotCommand() *cobra.Command {
 	var q apiclient.ExplainEventQuery
 	cmd := &cobra.Command{
-		Use: "why-not EVENT", Short: "Whom an event would reach, and who nearly; exit code 1 if nobody, or if it would be refused", Args: cobra.ExactArgs(1),
+		Use: "why-not EVENT", Short: "Whom an event would reach, and who nearly; exit code 1 if nobody, or if it would be refused", Args: cobra.ExactArgs(1), ValidArgsFunction: a.Completes("events"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := a.Client()
 			if err != nil {
@@ -85,7 +85,7 @@ func (a commands) eventsCommand() *cobra.Command {
 	var data string
 	var dry bool
 	send := &cobra.Command{
-		Use: "send NAME", Short: "Send an event to those who wait for it", Args: cobra.ExactArgs(1),
+		Use: "send NAME", Short: "Send an event to those who wait for it", Args: cobra.ExactArgs(1), ValidArgsFunction: a.Completes("events"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().Changed("data") {
 				v, err := a.JSONArg(data)
@@ -119,7 +119,7 @@ func (a commands) eventsCommand() *cobra.Command {
 func (a commands) eventsWaiting() *cobra.Command {
 	var p ask.Paging
 	waiting := &cobra.Command{
-		Use: "waiting [NAME]", Short: "Instances that wait for an event", Args: cobra.MaximumNArgs(1),
+		Use: "waiting [NAME]", Short: "Instances that wait for an event", Args: cobra.MaximumNArgs(1), ValidArgsFunction: a.Completes("events"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := a.Client()
 			if err != nil {
@@ -201,7 +201,7 @@ func (a commands) tasksCommand() *cobra.Command {
 	list.Flags().StringVar(&name, "name", "", "only of this name")
 	var result string
 	complete := &cobra.Command{
-		Use: "complete ID", Short: "Complete a task", Args: cobra.ExactArgs(1),
+		Use: "complete ID", Short: "Complete a task", Args: cobra.ExactArgs(1), ValidArgsFunction: a.Completes("tasks"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			body := apiclient.TaskRequest{}
 			if cmd.Flags().Changed("result") {
@@ -217,7 +217,7 @@ func (a commands) tasksCommand() *cobra.Command {
 	complete.Flags().StringVarP(&result, "result", "d", "", "its result: JSON, @file, @- for standard input, or a text")
 	var why string
 	fail := &cobra.Command{
-		Use: "fail ID --error TEXT", Short: "Complete a task with an error", Args: cobra.ExactArgs(1),
+		Use: "fail ID --error TEXT", Short: "Complete a task with an error", Args: cobra.ExactArgs(1), ValidArgsFunction: a.Completes("tasks"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if why == "" {
 				return ask.Usage("say with --error why it failed")

@@ -63,7 +63,7 @@ func (a commands) loginCommand() *cobra.Command {
 
 func (a commands) logoutCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "logout [CONTEXT]", Short: "Forget the token of a context", Args: cobra.MaximumNArgs(1),
+		Use: "logout [CONTEXT]", Short: "Forget the token of a context", Args: cobra.MaximumNArgs(1), ValidArgsFunction: a.CompletesContexts,
 		RunE: func(_ *cobra.Command, args []string) error {
 			all, err := a.ReadContexts()
 			if err != nil {
@@ -108,7 +108,7 @@ func (a commands) contextCommand() *cobra.Command {
 		},
 	}
 	use := &cobra.Command{
-		Use: "use NAME", Short: "Use a context from now on", Args: cobra.ExactArgs(1),
+		Use: "use NAME", Short: "Use a context from now on", Args: cobra.ExactArgs(1), ValidArgsFunction: a.CompletesContexts,
 		RunE: func(_ *cobra.Command, args []string) error {
 			all, err := a.ReadContexts()
 			if err != nil {
@@ -126,7 +126,7 @@ func (a commands) contextCommand() *cobra.Command {
 		},
 	}
 	set := &cobra.Command{
-		Use: "set NAME", Short: "Make or change a context, without asking its server", Args: cobra.ExactArgs(1),
+		Use: "set NAME", Short: "Make or change a context, without asking its server", Args: cobra.ExactArgs(1), ValidArgsFunction: a.CompletesContexts,
 		Long: "Make or change a context, by --server, --token-file and --cacert, without asking its server: weft login tries what it keeps.\n" +
 			"What no flag says stays; with another server the token goes. The first context is used from then on.",
 		Example: "  weft context set prod --server https://weft.example --token-file key",
@@ -147,7 +147,7 @@ func (a commands) contextCommand() *cobra.Command {
 		},
 	}
 	remove := &cobra.Command{
-		Use: "delete NAME", Short: "Forget a context", Args: cobra.ExactArgs(1),
+		Use: "delete NAME", Short: "Forget a context", Args: cobra.ExactArgs(1), ValidArgsFunction: a.CompletesContexts,
 		RunE: func(_ *cobra.Command, args []string) error {
 			all, err := a.ReadContexts()
 			if err != nil {

@@ -14,7 +14,7 @@ import (
 
 func (a commands) instancesCompare() *cobra.Command {
 	return &cobra.Command{
-		Use: "compare A B", Short: "In what two instances differ, and where their ways part; exit code 1 if they do", Args: cobra.ExactArgs(2), ValidArgsFunction: a.CompleteInstances(),
+		Use: "compare A B", Short: "In what two instances differ, and where their ways part; exit code 1 if they do", Args: cobra.ExactArgs(2), ValidArgsFunction: a.Completes("instances"),
 		Long: "In what two instances differ: definition, status, labels, input, output, variables, and the first entry of the journal in\n" +
 			"which they do not do the same. Ids and times always differ and are not compared. The exit code is 1 if anything is different.\n" +
 			"Of long variables the API gives the beginning, and none of those that are kept out of the journal or that a journal whose oldest\n" +

@@ -12,7 +12,7 @@ import (
 
 func (a commands) explainCommand() *cobra.Command {
 	return ask.Watched(&cobra.Command{
-		Use: "explain INSTANCE", Short: "Why an instance is where it is; exit code 1 if it is stuck, faulted or damaged", Args: cobra.ExactArgs(1), ValidArgsFunction: a.CompleteInstances(),
+		Use: "explain INSTANCE", Short: "Why an instance is where it is; exit code 1 if it is stuck, faulted or damaged", Args: cobra.ExactArgs(1), ValidArgsFunction: a.Completes("instances"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := a.Client()
 			if err != nil {

@@ -63,7 +63,7 @@ func (a commands) instancesGet() *cobra.Command {
 	var wait time.Duration
 	var exitStatus bool
 	cmd := &cobra.Command{
-		Use: "get ID", Short: "Show an instance; --wait waits for its end", Args: cobra.ExactArgs(1), ValidArgsFunction: a.CompleteInstances(),
+		Use: "get ID", Short: "Show an instance; --wait waits for its end", Args: cobra.ExactArgs(1), ValidArgsFunction: a.Completes("instances"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := a.Client()
 			if err != nil {
@@ -124,7 +124,7 @@ func over(in *apiclient.Instance, wait time.Duration, exitStatus bool) error {
 
 func (a commands) instancesDescribe() *cobra.Command {
 	return ask.Watched(&cobra.Command{
-		Use: "describe ID", Short: "An instance in words: what it has, waits for and did last", Args: cobra.ExactArgs(1), ValidArgsFunction: a.CompleteInstances(),
+		Use: "describe ID", Short: "An instance in words: what it has, waits for and did last", Args: cobra.ExactArgs(1), ValidArgsFunction: a.Completes("instances"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := a.Client()
 			if err != nil {
@@ -204,7 +204,7 @@ func (a commands) describe(in *apiclient.Instance, journal *apiclient.JournalPag
 func (a commands) instancesWatch() *cobra.Command {
 	var exitStatus bool
 	cmd := &cobra.Command{
-		Use: "watch ID", Short: "A line for each change of an instance, until its end", Args: cobra.ExactArgs(1), ValidArgsFunction: a.CompleteInstances(),
+		Use: "watch ID", Short: "A line for each change of an instance, until its end", Args: cobra.ExactArgs(1), ValidArgsFunction: a.Completes("instances"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := a.Client()
 			if err != nil {
@@ -268,7 +268,7 @@ func (a commands) instancesJournal() *cobra.Command {
 	var before int64
 	var follow bool
 	cmd := &cobra.Command{
-		Use: "journal ID", Short: "What an instance did; -f goes on as it does more", Args: cobra.ExactArgs(1), ValidArgsFunction: a.CompleteInstances(),
+		Use: "journal ID", Short: "What an instance did; -f goes on as it does more", Args: cobra.ExactArgs(1), ValidArgsFunction: a.Completes("instances"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := a.Client()
 			if err != nil {
@@ -352,7 +352,7 @@ func (a commands) instancesVariables() *cobra.Command {
 	var commit, from, to int64
 	var changed bool
 	cmd := &cobra.Command{
-		Use: "variables ID", Short: "Its variables, also after an earlier commit, or how they changed", Args: cobra.ExactArgs(1), ValidArgsFunction: a.CompleteInstances(),
+		Use: "variables ID", Short: "Its variables, also after an earlier commit, or how they changed", Args: cobra.ExactArgs(1), ValidArgsFunction: a.Completes("instances"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := a.Client()
 			if err != nil {
@@ -500,7 +500,7 @@ func (a commands) jobOver(j *apiclient.Job, raw []byte) error {
 func (a commands) instancesCancel() *cobra.Command {
 	var s several
 	cmd := &cobra.Command{
-		Use: "cancel ID...|--query QUERY", Short: "End instances at their next activity boundary", Args: s.args, ValidArgsFunction: a.CompleteInstances(),
+		Use: "cancel ID...|--query QUERY", Short: "End instances at their next activity boundary", Args: s.args, ValidArgsFunction: a.Completes("instances"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := a.Client()
 			if err != nil {
@@ -530,7 +530,7 @@ func (a commands) instancesRetry() *cobra.Command {
 	var body apiclient.RetryOneRequest
 	var newKey bool
 	cmd := &cobra.Command{
-		Use: "retry ID...|--query QUERY", Short: "Run faulted instances again, from the call that failed or from an activity", Args: s.args, ValidArgsFunction: a.CompleteInstances(),
+		Use: "retry ID...|--query QUERY", Short: "Run faulted instances again, from the call that failed or from an activity", Args: s.args, ValidArgsFunction: a.Completes("instances"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := a.Client()
 			if err != nil {
@@ -569,7 +569,7 @@ func (a commands) instancesAlter() *cobra.Command {
 		Use: "alter ID --file FILE", Short: "Change an instance, all or nothing: skip, setVariable, migrate, reschedule, …",
 		Long: "Change an instance in one commit, all or nothing. FILE (- is standard input) has a JSON list of alterations, such as\n" +
 			`[{"type": "setVariable", "variable": "paid", "value": true}, {"type": "retry", "activity": "ship"}]` + "\ndocs/api.md#alterations has all of them.",
-		Args: cobra.ExactArgs(1), ValidArgsFunction: a.CompleteInstances(),
+		Args: cobra.ExactArgs(1), ValidArgsFunction: a.Completes("instances"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if file == "" {
 				return ask.Usage("say with --file what to alter; - is standard input")
@@ -633,7 +633,7 @@ func (a commands) wouldAlter(x *apiclient.Altered, raw []byte) error {
 func (a commands) instancesDelete() *cobra.Command {
 	var s several
 	cmd := &cobra.Command{
-		Use: "delete ID...|--query QUERY", Short: "Cancel instances if they run, and remove them", Args: s.args, ValidArgsFunction: a.CompleteInstances(),
+		Use: "delete ID...|--query QUERY", Short: "Cancel instances if they run, and remove them", Args: s.args, ValidArgsFunction: a.Completes("instances"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := a.Client()
 			if err != nil {
@@ -661,7 +661,7 @@ func (a commands) instancesDelete() *cobra.Command {
 func (a commands) instancesExport() *cobra.Command {
 	var out string
 	cmd := &cobra.Command{
-		Use: "export ID", Short: "Write an instance with all that it needs to go on", Args: cobra.ExactArgs(1), ValidArgsFunction: a.CompleteInstances(),
+		Use: "export ID", Short: "Write an instance with all that it needs to go on", Args: cobra.ExactArgs(1), ValidArgsFunction: a.Completes("instances"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := a.Client()
 			if err != nil {
@@ -688,7 +688,7 @@ func (a commands) instancesExport() *cobra.Command {
 func (a commands) instancesImport() *cobra.Command {
 	var force bool
 	cmd := &cobra.Command{
-		Use: "import ID FILE", Short: "Replace an instance by an export of it", Args: cobra.ExactArgs(2),
+		Use: "import ID FILE", Short: "Replace an instance by an export of it", Args: cobra.ExactArgs(2), ValidArgsFunction: a.CompletesOne("instances"),
 		Long: "Replace an instance by an export of it. It must not have moved since the export, unless --force.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			raw, err := a.ReadSmall(args[1], 2*ask.MaxBody, "an export")

@@ -13,7 +13,7 @@ import (
 func (a commands) instancesLineage() *cobra.Command {
 	var depth, most int64
 	cmd := &cobra.Command{
-		Use: "lineage ID", Short: "Who started an instance, and whom it started", Args: cobra.ExactArgs(1), ValidArgsFunction: a.CompleteInstances(),
+		Use: "lineage ID", Short: "Who started an instance, and whom it started", Args: cobra.ExactArgs(1), ValidArgsFunction: a.Completes("instances"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := a.Client()
 			if err != nil {

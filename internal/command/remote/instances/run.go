@@ -18,7 +18,7 @@ func (a commands) runCommand() *cobra.Command {
 	var wait time.Duration
 	var follow, exitStatus bool
 	cmd := &cobra.Command{
-		Use: "run DEFINITION|FILE", Short: "Start an instance; of a FILE after publishing it", Args: cobra.ExactArgs(1), ValidArgsFunction: a.CompleteDefinitions(),
+		Use: "run DEFINITION|FILE", Short: "Start an instance; of a FILE after publishing it", Args: cobra.ExactArgs(1), ValidArgsFunction: ask.OrFiles(a.Completes("definitions")),
 		Example: "  weft run order-approval -i orderId=o-2 -i amount=1200 --correlation o-2 --wait 30s\n  weft run flow.yaml -i @input.json -f",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var err error

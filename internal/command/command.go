@@ -23,7 +23,6 @@ import (
 // newCommand is the root command. It runs a node; what helps to operate one
 // hangs off it.
 func newCommand(stdout, stderr io.Writer, environ func() []string) *cobra.Command {
-	var s settings
 	cmd := &cobra.Command{
 		Use:     "weft",
 		Short:   "Run one node of a Weft cluster",
@@ -34,38 +33,78 @@ func newCommand(stdout, stderr io.Writer, environ func() []string) *cobra.Comman
 
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := layer(cmd.Flags(), environ); err != nil {
-				return err
-			}
-			log, text, err := newLogger(stderr, s.logLevel, s.logFormat)
-			if err != nil {
-				return err
-			}
-			log.InfoContext(cmd.Context(), "configuration", resolved(cmd.Flags())...)
-			s.node.Logger, s.node.Version, s.node.ReplyWait = log, version(), replyWait
-			if err := s.sendLines(stdout); err != nil {
-				return err
-			}
-			stop, err := s.trace(cmd.Context())
-			if err != nil {
-				return err
-			}
-			defer stop()
-			return run(cmd.Context(), s.node, log, func(n *node.Node) {
-				if text {
-					fmt.Fprintf(stderr, "\n  %s\n\n", n.Try(cmd.Context()))
-				}
-			})
-		},
 	}
 	cmd.SetOut(stdout)
 	cmd.SetErr(stderr)
-	s.flags(cmd.Flags())
-	cmd.AddCommand(newTestCommand(stdout), newHealthCommand(stdout, environ), newSecretCommand(stdout), newAPIKeyCommand(stdout, environ), newFsck(stdout, stderr, environ),
-		newDevCommand(stdout, stderr), newDevNodeCommand(stdout, stderr), newManCommand(version(), environ))
+	runsNode(cmd, stdout, stderr, environ)
+	server := &cobra.Command{Use: serverName, Short: "Run one node of a Weft cluster, as weft without a command does", Args: cobra.NoArgs, SilenceUsage: true, SilenceErrors: true}
+	runsNode(server, stdout, stderr, environ)
+	cmd.AddCommand(server)
+	cmd.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		if c == cmd || c == server { // a node that cannot start ends with 1, whatever the reason
+			return err
+		}
+		return &usageError{fmt.Errorf("%w; %s --help lists what there is", err, c.CommandPath())}
+	})
+	for _, sub := range []*cobra.Command{
+		newTestCommand(stdout), newHealthCommand(stdout, environ), newSecretCommand(stdout), newAPIKeyCommand(stdout, environ), newFsck(stdout, stderr, environ),
+	} {
+		endsWith2(sub)
+		cmd.AddCommand(sub)
+	}
+	cmd.AddCommand(newDevCommand(stdout, stderr), newDevNodeCommand(stdout, stderr), newManCommand(version(), environ))
 	remote.Add(cmd, ask.Streams{In: os.Stdin, Out: stdout, Err: stderr}, environ(), version(), commit())
+	help := newHelpCommand(stdout)
+	cmd.AddCommand(help)
+	cmd.SetHelpCommand(help)
 	return cmd
+}
+
+const serverName = "server"
+
+// runsNode lets a command run a node, with all of its settings.
+func runsNode(cmd *cobra.Command, stdout, stderr io.Writer, environ func() []string) {
+	var s settings
+	s.flags(cmd.Flags())
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if err := layer(cmd.Flags(), environ); err != nil {
+			return err
+		}
+		log, text, err := newLogger(stderr, s.logLevel, s.logFormat)
+		if err != nil {
+			return err
+		}
+		for name, meant := range strays(cmd.Flags(), environ()) {
+			log.WarnContext(cmd.Context(), "an environment variable is no setting", slog.String("name", name), slog.String("meant", meant))
+		}
+		log.InfoContext(cmd.Context(), "configuration", resolved(cmd.Flags())...)
+		s.node.Logger, s.node.Version, s.node.ReplyWait = log, version(), replyWait
+		if err := s.sendLines(stdout); err != nil {
+			return err
+		}
+		stop, err := s.trace(cmd.Context())
+		if err != nil {
+			return err
+		}
+		defer stop()
+		return run(cmd.Context(), s.node, log, func(n *node.Node) {
+			if text {
+				fmt.Fprintf(stderr, "\n  %s\n\n", n.Try(cmd.Context()))
+			}
+		})
+	}
+}
+
+// endsWith2 lets arguments that are no ones end a command with 2.
+func endsWith2(cmd *cobra.Command) {
+	cmd.SilenceUsage, cmd.SilenceErrors = true, true
+	check := cmd.Args
+	cmd.Args = func(c *cobra.Command, args []string) error {
+		if err := check(c, args); err != nil {
+			return &usageError{fmt.Errorf("%w; usage: %s", err, c.UseLine())}
+		}
+		return nil
+	}
 }
 
 // replyWait is the node's [node.Config.ReplyWait]; 0: its default. Tests set it.
@@ -85,6 +124,8 @@ func noCommand(cmd *cobra.Command, args []string) error {
 
 // usageError ends the program with 2.
 type usageError struct{ error }
+
+func (e *usageError) Unwrap() error { return e.error }
 
 // run runs a node until it is told to stop.
 func run(ctx context.Context, cfg node.Config, log *slog.Logger, ready func(*node.Node)) error {

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/pkg/node"
@@ -51,6 +53,9 @@ func newFsck(stdout, stderr io.Writer, environ func() []string) *cobra.Command {
 		},
 	}
 	s.flags(cmd.Flags())
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { // what says where the cluster's keys are, and how much is told
+		f.Hidden = !strings.HasPrefix(f.Name, "etcd-") && !slices.Contains([]string{configFlag, "cluster", "data-dir", "log-level", "log-format"}, f.Name)
+	})
 	cmd.Flags().Lookup("log-level").DefValue = "warn"
 	s.logLevel = "warn"
 	cmd.Flags().BoolVar(&repair, "repair", false, "do what the check says that --repair does")

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/weft-run/weft/pkg/node"
+	"github.com/weft-run/weft/pkg/workflow"
 )
 
 // settings is the configuration as the user gives it.
@@ -160,7 +161,7 @@ func checkFile(fs *pflag.FlagSet, name string, raw map[string]any) (map[string]*
 	var errs []error
 	for key, v := range raw {
 		if fs.Lookup(key) == nil || key == configFlag || slices.Contains(commandFlags, key) {
-			errs = append(errs, fmt.Errorf("%s: there is no setting %q; weft --help lists them", name, key))
+			errs = append(errs, fmt.Errorf("%s: there is no setting %q%s; weft --help lists them", name, key, workflow.DidYouMean(key, settingNames(fs))))
 			continue
 		}
 		text, err := scalar(v)
@@ -172,6 +173,32 @@ func checkFile(fs *pflag.FlagSet, name string, raw map[string]any) (map[string]*
 	}
 	slices.SortFunc(errs, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
 	return values, errors.Join(errs...)
+}
+
+func settingNames(fs *pflag.FlagSet) (names []string) {
+	fs.VisitAll(func(f *pflag.Flag) {
+		if !slices.Contains(commandFlags, f.Name) {
+			names = append(names, f.Name)
+		}
+	})
+	return names
+}
+
+// strays are variables of the environment that are nearly settings, with those. Others that begin as ours do are of
+// the commands, or of Kubernetes.
+func strays(fs *pflag.FlagSet, environ []string) map[string]string {
+	names, found := settingNames(fs), map[string]string{}
+	for _, v := range environ {
+		name, value, _ := strings.Cut(v, "=")
+		key, ours := strings.CutPrefix(name, envPrefix)
+		if key = strings.ToLower(strings.ReplaceAll(key, "_", "-")); !ours || value == "" || fs.Lookup(key) != nil {
+			continue
+		}
+		if near := workflow.Nearest(key, names); near != "" {
+			found[name] = envName(near)
+		}
+	}
+	return found
 }
 
 // commandFlags are those of commands, and no settings.

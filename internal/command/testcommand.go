@@ -25,7 +25,7 @@ func newTestCommand(stdout io.Writer) *cobra.Command {
 		Short: "Test workflows: run test files (*.test.yaml) with mocked activities and virtual time",
 		Long: "Test workflows without a node: each case of a test file runs a definition with mocked activities and a clock\n" +
 			"that the test moves, and compares what happened with what is expected. docs/testing.md describes the files.\n" +
-			"Directories are searched for *.test.yaml. The exit code is 1 if any case fails or a file cannot be read.",
+			"Directories are searched for *.test.yaml. The exit code is 1 if any case fails or what a file has cannot be read, and 2 if there is no such file.",
 		Args:          cobra.MinimumNArgs(1),
 		SilenceUsage:  true,
 		SilenceErrors: true,
@@ -34,7 +34,7 @@ func newTestCommand(stdout io.Writer) *cobra.Command {
 			if only != "" {
 				var err error
 				if opts.Only, err = regexp.Compile(only); err != nil {
-					return fmt.Errorf("run is no regular expression: %w", err)
+					return &usageError{fmt.Errorf("--run is no regular expression: %w", err)}
 				}
 			}
 			if again {
@@ -64,7 +64,7 @@ type testReport struct {
 func runTests(w io.Writer, args []string, opts workflowtest.FileOptions, asJSON bool) (read []string, err error) {
 	files, err := workflowtest.Find(args...)
 	if err != nil {
-		return nil, err
+		return nil, &usageError{err}
 	}
 	report := testReport{Files: []workflowtest.FileResult{}, Errors: []string{}}
 	for _, file := range files {

@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -106,5 +107,19 @@ func TestAReaderThatGoes(t *testing.T) {
 	_ = cmd.Run() // the exit code says it
 	if code := cmd.ProcessState.ExitCode(); code != 141 || stderr.Len() > 0 {
 		t.Errorf("%d %q", code, stderr)
+	}
+}
+
+// A drain that is waited for tells what it waits for, and ends when the node has.
+func TestADrainIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	node := runNode(t, "--node-id", "ends", "--drain-delay", "3s")
+	cmd, stderr := program(t, "nodes", "drain", "ends", "--yes", "--wait", "1m", "--server", node.base)
+	out, _ := cmd.Output() // the exit code says it
+	if code := cmd.ProcessState.ExitCode(); code != 0 || !strings.HasPrefix(string(out), "ends  ") || !strings.Contains(stderr.String(), "ends drains: it works 0 instances, holds ") {
+		t.Errorf("%d %s%s", code, out, stderr)
+	}
+	if code := node.wait(t); code != 0 {
+		t.Errorf("the node ended with %d", code)
 	}
 }

@@ -408,8 +408,7 @@ func (a commands) nodesCommand() *cobra.Command {
 			return a.drained(cmd.Context(), c, id, wait)
 		},
 	}
-	drain.Flags().DurationVar(&wait, "wait", 0, "wait so long for its end (alone: 60s); exit code 6 if it is still there")
-	drain.Flags().Lookup("wait").NoOptDefVal = "60s"
+	ask.WaitFlag(drain, &wait, time.Minute, "wait so long for its end; exit code 6 if it is still there")
 	nodes.AddCommand(list, show, drain)
 	return nodes
 }
@@ -435,8 +434,8 @@ func nodeOf(ctx context.Context, c *apiclient.Client, id string) (*apiclient.Nod
 // drained waits until a node is gone. That it answers no more is its end too, where it is the
 // one that is asked.
 func (a commands) drained(ctx context.Context, c *apiclient.Client, id string, wait time.Duration) error {
-	began, itself := time.Now(), false
-	for {
+	began, itself, told := time.Now(), false, ""
+	for look := 0; ; look++ {
 		n, err := nodeOf(ctx, c, id)
 		itself = itself || err == nil && n != nil && n.Self
 		var lost *apiclient.NoAnswerError
@@ -450,7 +449,14 @@ func (a commands) drained(ctx context.Context, c *apiclient.Client, id string, w
 		case err == nil && n == nil:
 			return a.Done(nil, false, "ended after "+ask.Short(time.Since(began)), "%s", id)
 		case time.Since(began) > wait:
-			return ask.Exit(ask.ExitNotOver, fmt.Errorf("%s still drains after %v", id, wait))
+			return ask.Exit(ask.ExitNotOver, fmt.Errorf("%s still drains after %v%s", id, wait, told))
+		case err == nil && look%5 == 0: // once a second
+			if m, err := c.GetMeters(ctx, id); err == nil { // which it may answer no more
+				if now := fmt.Sprintf(": it works %d instances, holds %d locks and answers %d requests", m.Body.Working, m.Body.Locks, m.Body.InFlight); now != told {
+					told = now
+					a.Note(id + " drains" + told)
+				}
+			}
 		}
 		select {
 		case <-ctx.Done():

@@ -83,7 +83,7 @@ func (a commands) instancesGet() *cobra.Command {
 		},
 	}
 	ask.Watched(cmd)
-	cmd.Flags().DurationVar(&wait, "wait", 0, "wait so long for its end; exit code 6 if it is not over by then")
+	ask.WaitFlag(cmd, &wait, 30*time.Second, "wait so long for its end; exit code 6 if it is not over by then")
 	cmd.Flags().BoolVar(&exitStatus, "exit-status", false, "exit code 1 if it is faulted or cancelled")
 	return cmd
 }
@@ -412,7 +412,7 @@ type several struct {
 
 func (s *several) flags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&s.query, "query", "", "all that match, such as 'status:faulted def:order'")
-	cmd.Flags().DurationVar(&s.wait, "wait", 5*time.Minute, "with --query: wait so long for the end of the job")
+	cmd.Flags().DurationVar(&s.wait, "wait", 5*time.Minute, "with --query: wait so long for the end of the job; with ids: for that of each instance, if it is said")
 	cmd.Flags().StringVar(&s.reason, "reason", "", "why, for the journal")
 }
 
@@ -421,6 +421,33 @@ func (s *several) args(_ *cobra.Command, args []string) error {
 		return errors.New("give ids, or --query")
 	}
 	return nil
+}
+
+// after tells what was done to an instance, or with --wait what became of it.
+func (a commands) after(cmd *cobra.Command, c *apiclient.Client, s *several, in *apiclient.Answer[apiclient.Instance], did string) error {
+	id := in.Body.InstanceID
+	if !cmd.Flags().Changed("wait") {
+		return a.Done(in.Bytes, in.Accepted, did, "%s", id)
+	}
+	began, accepted := time.Now(), in.Accepted
+	for before, err := in.Body.UpdatedAt, error(nil); accepted && in.Body.UpdatedAt.Equal(before) && time.Since(began) < s.wait; { // until it is applied
+		if in, err = c.GetInstance(cmd.Context(), id); err != nil {
+			return err
+		}
+		select {
+		case <-cmd.Context().Done():
+			return context.Cause(cmd.Context())
+		case <-time.After(200 * time.Millisecond):
+		}
+	}
+	in, err := awaited(cmd.Context(), c, id, s.wait-time.Since(began))
+	if err != nil {
+		return err
+	}
+	if err := over(&in.Body, s.wait, false); err != nil {
+		return err
+	}
+	return a.Done(in.Bytes, false, "is "+in.Body.SubStatus, "%s", id)
 }
 
 // job does something to all instances of a filter, after saying how many they are.
@@ -517,7 +544,7 @@ func (a commands) instancesCancel() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return a.Done(in.Bytes, in.Accepted, "cancelled", "%s", id)
+				return a.after(cmd, c, &s, in, "cancelled")
 			})
 		},
 	}
@@ -551,7 +578,7 @@ func (a commands) instancesRetry() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return a.Done(in.Bytes, in.Accepted, "retried, is "+in.Body.SubStatus, "%s", id)
+				return a.after(cmd, c, &s, in, "retried, is "+in.Body.SubStatus)
 			})
 		},
 	}

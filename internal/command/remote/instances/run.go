@@ -65,7 +65,7 @@ func (a commands) runCommand() *cobra.Command {
 	f.StringVar(&body.InstanceID, "id", "", "id of the instance (default: a new one)")
 	f.StringVar(&body.Name, "name", "", "name of the instance")
 	f.Int64Var(&body.Version, "version", 0, "version of the definition (default: the published one)")
-	f.DurationVar(&wait, "wait", 0, "wait so long for its end; exit code 6 if it is not over by then")
+	ask.WaitFlag(cmd, &wait, 30*time.Second, "wait so long for its end; exit code 6 if it is not over by then")
 	f.BoolVarP(&follow, "follow", "f", false, "a line for each change until its end")
 	f.BoolVar(&exitStatus, "exit-status", false, "exit code 1 if it ends faulted or cancelled")
 	return cmd

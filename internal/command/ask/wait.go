@@ -1,0 +1,46 @@
+package ask
+
+import (
+	"os"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+// WaitFlag adds --wait, which may stand for alone, or have a duration, also as the next word. Call it when Args and RunE are set.
+func WaitFlag(cmd *cobra.Command, wait *time.Duration, alone time.Duration, usage string) {
+	f := cmd.Flags()
+	f.DurationVar(wait, "wait", 0, usage+" (alone: "+Short(alone)+")")
+	f.Lookup("wait").NoOptDefVal = alone.String()
+	// A flag whose value may be left out takes none from the next word, so that it is among the arguments: it is
+	// the first of them that is a duration and no file, where they are enough without it.
+	check, run := cmd.Args, cmd.RunE
+	split := func(c *cobra.Command, args []string) (rest []string, d time.Duration) {
+		if !f.Changed("wait") || *wait != alone {
+			return args, *wait
+		}
+		for i, arg := range args {
+			d, err := time.ParseDuration(arg)
+			if err != nil {
+				continue
+			}
+			rest := slices.Delete(slices.Clone(args), i, i+1)
+			if _, err := os.Stat(arg); err != nil && check(c, rest) == nil {
+				return rest, d
+			}
+		}
+		return args, *wait
+	}
+	cmd.Args = func(c *cobra.Command, args []string) error {
+		if f.Changed("wait") && *wait < 0 {
+			return Usage("--wait must not be below zero")
+		}
+		rest, _ := split(c, args)
+		return check(c, rest)
+	}
+	cmd.RunE = func(c *cobra.Command, args []string) error {
+		args, *wait = split(c, args)
+		return run(c, args)
+	}
+}

@@ -219,8 +219,8 @@ func (a *Asker) interruptible(c *cobra.Command, do func() error) (interrupted bo
 	return ctx.Err() != nil, err
 }
 
-// read reads what a person or a program writes. A signal then ends the program at once: nothing is under way.
-func (a *Asker) read(do func() error) error {
+// Reading reads what a person or a program writes. A signal then ends the program at once: nothing is under way.
+func (a *Asker) Reading(do func() error) error {
 	if a.signals == nil {
 		return do()
 	}
@@ -413,7 +413,7 @@ func (a *Asker) Confirm(format string, args ...any) error {
 	}
 	fmt.Fprintf(a.ErrOut, "%s? [y/N] ", fmt.Sprintf(format, args...))
 	line := ""
-	_ = a.read(func() (err error) { // without an answer it is no
+	_ = a.Reading(func() (err error) { // without an answer it is no
 		line, err = bufio.NewReader(a.In).ReadString('\n')
 		return err
 	})
@@ -429,7 +429,7 @@ func (a *Asker) ReadSmall(name string, most int64, what string) ([]byte, error) 
 		return readSmall(name, most, what)
 	}
 	var raw []byte
-	err := a.read(func() (err error) {
+	err := a.Reading(func() (err error) {
 		raw, err = readMost(a.In, "standard input", most, what)
 		return err
 	})

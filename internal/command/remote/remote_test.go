@@ -482,6 +482,42 @@ not JSON
 		t.Errorf("audit: %s", got.out)
 	}
 	u.refuses(2, "no such file", "audit", "nowhere.log")
+	u.refuses(2, "tail -f FILE", "audit", log, "-f")
+	u.in = strings.Repeat("x", 3<<20) + "\n" + u.in // a line without an end is no audit
+	u.wants(0, "pause\ncancelInstance\n", "audit", "-", "--jq", ".operation")
+}
+
+// Without a file the nodes are asked, and with -f again and again: each line is shown once.
+func TestAuditAsksTheNodes(t *testing.T) {
+	t.Parallel()
+	log := filepath.Join(t.TempDir(), "audit.log")
+	u := newUser(t, "WEFT_SERVER="+nodetest.Address(nodetest.Start(t, node.Config{NodeID: "audited", AuditLog: log})))
+	u.wants(0, "*", "events", "send", "audit-1")
+	u.refuses(3, "dead-letter-not-found", "dead-letters", "replay", "audit-2")
+	for _, args := range [][]string{{"audit"}, {"audit", log}} {
+		if got := u.wants(0, "*", append(args, "--target", "audit-")...); !regexp.MustCompile(`(?m)^.* sendEvent +done 200 +audit-1\n.* replayDeadLetter +failed 404 dead-letter-not-found +audit-2$`).MatchString(got.out) || got.err != "" {
+			t.Errorf("%q:\n%s%s", args, got.out, got.err)
+		}
+	}
+	u.wants(0, "replayDeadLetter\n", "audit", "--failed", "--jq", ".items[].operation")
+	u.wants(0, "", "audit", "--who", "key:nobody")
+	ctx, interrupt := context.WithCancel(t.Context())
+	var out shown
+	ended := make(chan said, 1)
+	go func() { ended <- u.until(ctx, &out, &bytes.Buffer{}, "audit", "-f", "--operation", "sendEvent") }()
+	polltest.Eventually(t, "what was", func() bool { return out.has("audit-1\n") })
+	for i := range 3 {
+		name := fmt.Sprintf("audit-later-%d", i)
+		u.wants(0, "*", "events", "send", name)
+		polltest.Eventually(t, "what is new", func() bool { return out.has(name + "\n") })
+	}
+	interrupt()
+	if got := <-ended; got.code != 0 || strings.Count(out.b.String(), "\n") != 4 {
+		t.Errorf("%d %s\n%s", got.code, got.err, out.b.String())
+	}
+	if got := at(t).wants(0, "", "audit"); !strings.Contains(got.err, "node-1 keeps no audit log") {
+		t.Errorf("%q", got.err)
+	}
 }
 
 func must[T any](v T, err error) T {

@@ -742,7 +742,24 @@ func TestWhatIsKnownHere(t *testing.T) {
 	if got := u.wants(0, "*", "activities", "-o", "name"); !strings.Contains(got.out, "activities/writeLine\n") {
 		t.Errorf("activities: %s", got.out)
 	}
-	u.refuses(2, "there is no activity", "activities", "nope")
+	u.refuses(2, `there is no activity "writeLin" (did you mean writeLine?); weft activities lists them, and with --server those of a node`, "activities", "writeLin")
+	if got := u.wants(0, "*", "activities", "sendHttpRequest"); !strings.Contains(got.out, "\nEXAMPLE\n  - sendHttpRequest") && !strings.Contains(got.out, "\nEXAMPLE\n  sendHttpRequest") {
+		t.Errorf("an activity: %s", got.out)
+	}
+	server := sharedServer(t)
+	at(t).wants(0, "*", "apply", u.file("uses.yaml", "id: uses-an-activity\nroot:\n  - event: used\n"))
+	here := u.wants(0, "*", "activities", "-o", "json", "--jq", ".items[] | del(.users, .usedBy)").out
+	if there := u.wants(0, "*", "activities", "--server", server, "--jq", ".items[] | del(.users, .usedBy)").out; here != there || here == "" {
+		t.Errorf("what is told here and there is not the same:\n%s\n%s", here, there)
+	}
+	polltest.Eventually(t, "the node knows who uses it", func() bool {
+		return u.wants(0, "*", "activities", "event", "--server", server, "--jq", ".users > 0").out == "true\n"
+	})
+	if got := u.wants(0, "*", "activities", "Elsa.Event", "--server", server); !strings.Contains(got.out, "\nUSED BY  ") {
+		t.Errorf("an activity: %s", got.out)
+	}
+	u.refuses(2, `there is no context "prod"`, "activities", "--context", "prod")
+	u.refuses(2, `there is no context "prod"`, "schema", "--context", "prod")
 	if got := u.wants(0, "*", "schema"); !strings.Contains(got.out, "json-schema.org") {
 		t.Errorf("schema: %.100s", got.out)
 	}

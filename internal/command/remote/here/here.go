@@ -3,7 +3,6 @@ package here
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -19,7 +18,6 @@ import (
 	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/pkg/activities"
 	"github.com/weft-run/weft/pkg/apiclient"
-	"github.com/weft-run/weft/pkg/workflow"
 	weftyaml "github.com/weft-run/weft/pkg/workflow/yaml"
 	"github.com/weft-run/weft/pkg/workflowtest"
 )
@@ -364,92 +362,16 @@ func (a commands) version() error {
 	return err
 }
 
-func (a commands) activitiesCommand() *cobra.Command {
-	return &cobra.Command{
-		Use: "activities [TYPE]", Aliases: []string{"activity"}, Short: "The built-in activities, or one with its inputs, outputs and outcomes", Args: cobra.MaximumNArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
-			registry := activities.Default()
-			if len(args) == 1 {
-				d := cmp.Or(registry.ByType(args[0]), registry.ByShortName(args[0]))
-				if d == nil {
-					return ask.Usage("there is no activity %q; weft activities lists them", args[0])
-				}
-				return a.activity(d)
-			}
-			var rows []any
-			for _, d := range registry.All() {
-				rows = append(rows, map[string]any{"key": d.ShortName(), "type": d.Type, "description": d.Description})
-			}
-			if a.AsData() {
-				return a.Data(map[string]any{"items": rows})
-			}
-			return a.Table(ask.View{Name: "activities/key", Columns: []ask.Column{{Head: "ACTIVITY", Path: "key"}, {Head: "TYPE", Path: "type", Wide: true}, {Head: "WHAT IT DOES", Path: "description"}}}, rows)
-		},
-	}
-}
-
-// activity shows a descriptor.
-func (a commands) activity(d *workflow.Descriptor) error {
-	if a.AsData() {
-		raw, err := json.Marshal(d)
-		if err != nil {
-			return err
-		}
-		return a.Show(ask.View{}, raw)
-	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s  (%s)\n%s\n", d.ShortName(), d.Type, d.Description)
-	if len(d.Inputs) > 0 {
-		b.WriteString("\nINPUTS\n")
-	}
-	for _, in := range d.Inputs {
-		about := in.Type
-		if in.Required {
-			about += ", required"
-		}
-		if in.Name == d.Main {
-			about += ", main"
-		}
-		if in.Default != nil {
-			about += fmt.Sprintf(", default %v", in.Default)
-		}
-		if len(in.Options) > 0 {
-			about += ", one of " + strings.Join(in.Options, ", ")
-		}
-		fmt.Fprintf(&b, "  %s  (%s)\n      %s\n", in.Name, about, in.Description)
-	}
-	if len(d.Outputs) > 0 {
-		b.WriteString("\nOUTPUTS\n")
-	}
-	for _, out := range d.Outputs {
-		fields := ""
-		if len(out.Fields) > 0 {
-			fields = " It has " + strings.Join(out.Fields, ", ") + "."
-		}
-		fmt.Fprintf(&b, "  %s  (%s)\n      %s%s\n", out.Name, out.Type, out.Description, fields)
-	}
-	if len(d.Ports) > 0 {
-		fmt.Fprintf(&b, "\nBRANCHES  %s\n", strings.Join(d.Ports, ", "))
-	}
-	outcomes := strings.Join(d.Outcomes, ", ")
-	if d.AnyOutcome {
-		outcomes = "any"
-	}
-	fmt.Fprintf(&b, "\nOUTCOMES  %s\n", cmp.Or(outcomes, "Done"))
-	_, err := fmt.Fprint(a.Out, b.String())
-	return err
-}
-
 func (a commands) schemaCommand() *cobra.Command {
 	var tests bool
 	cmd := &cobra.Command{
-		Use: "schema", Short: "The JSON Schema of definitions in YAML, for editors; of --server with its own activities", Args: cobra.NoArgs,
+		Use: "schema", Short: "The JSON Schema of definitions in YAML, for editors; of --server or --context with its own activities", Args: cobra.NoArgs,
 		Example: "  weft schema > weft.schema.json\n  # first line of a definition: # yaml-language-server: $schema=weft.schema.json\n  weft schema --tests > weft-test.schema.json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			schema := weftyaml.Schema(activities.Default())
 			if tests {
 				schema = workflowtest.Schema()
-			} else if cmd.Flags().Changed("server") {
+			} else if a.Named() {
 				c, err := a.Client()
 				if err != nil {
 					return err

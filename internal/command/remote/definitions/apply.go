@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -18,6 +19,7 @@ import (
 type applyFlags struct {
 	dry, strict, prune bool
 	set                string
+	wait               time.Duration
 }
 
 func (a commands) applyCommand() *cobra.Command {
@@ -25,12 +27,13 @@ func (a commands) applyCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "apply FILE|DIRECTORY|-...", Short: "Publish what has changed; all are checked before one is published", Args: cobra.MinimumNArgs(1),
 		Long: "Publish what has changed. All are checked before one is published; one that others published since then is refused, with exit code 3, and\n" +
-			"those behind it are not published. With --set the definitions are of that set from now on, and with\n" +
+			"those behind it are not published. It tells which triggers, schedules and routes came and went, how many instances run on\n" +
+			"with the version before, and with --wait when all nodes know the new one. With --set the definitions are of that set from now on, and with\n" +
 			"--prune those of the set that the files do not have are deleted: after a question, or with --yes, and not while instances of\n" +
 			"them run or after a newer version was published. What was never applied with that set is never deleted. Links to\n" +
 			"directories are not followed, so --prune refuses a directory that has some. Nodes of a version that knows no sets leave the definitions of one\n" +
 			"to the others: use it once all nodes are upgraded.",
-		Example: "  weft apply flows/\n  weft apply flows/ --set shop --prune --dry-run\n  weft apply flows/ --set shop --prune --yes",
+		Example: "  weft apply flows/\n  weft apply flows/ --wait\n  weft apply flows/ --set shop --prune --dry-run\n  weft apply flows/ --set shop --prune --yes",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case f.prune && f.set == "":
@@ -57,6 +60,7 @@ func (a commands) applyCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&f.dry, "dry-run", false, "only say what would be done")
 	cmd.Flags().BoolVar(&f.strict, "strict", false, "publish nothing if something may be a mistake")
 	cmd.Flags().StringVar(&f.set, "set", "", "the definitions are of this set from now on")
+	ask.WaitFlag(cmd, &f.wait, 30*time.Second, "wait so long until all nodes know what was published; exit code 6 if one does not")
 	cmd.Flags().BoolVar(&f.prune, "prune", false, "delete the definitions of the set that the files do not have")
 	return cmd
 }
@@ -76,12 +80,17 @@ func (a commands) apply(ctx context.Context, c *apiclient.Client, ready []checke
 		}
 	}
 	var rows []any
+	newest := int64(0)
 	for i, d := range ready {
-		did, err := a.publish(ctx, c, d, f, a.Part(i, len(ready)))
+		did, revision, err := a.publish(ctx, c, d, f, a.Part(i, len(ready)))
 		if err != nil {
 			return errors.Join(a.Table(appliedView, rows), ask.InFile(err, d.Name))
 		}
-		rows = append(rows, map[string]any{"id": d.id, "before": d.before, "version": d.after, "outcome": did, "file": d.Name})
+		row := map[string]any{"id": d.id, "before": d.before, "version": d.after, "outcome": did, "file": d.Name}
+		if d.before != d.after {
+			a.flip(ctx, c, d, f.dry, row)
+		}
+		rows, newest = append(rows, row), max(newest, revision)
 	}
 	refused := false
 	for _, d := range extra {
@@ -99,7 +108,10 @@ func (a commands) apply(ctx context.Context, c *apiclient.Client, ready []checke
 	if a.AsData() {
 		err = a.Data(map[string]any{"items": rows})
 	} else {
-		err = a.Table(appliedView, rows)
+		err = errors.Join(a.Table(appliedView, rows), a.flips(rows))
+	}
+	if err == nil && newest > 0 && f.wait > 0 {
+		err = a.served(ctx, c, newest, f.wait)
 	}
 	if err == nil && refused {
 		return ask.Exit(ask.ExitRefused, nil)
@@ -108,7 +120,7 @@ func (a commands) apply(ctx context.Context, c *apiclient.Client, ready []checke
 }
 
 // publish publishes one, if there is something to do.
-func (a commands) publish(ctx context.Context, c *apiclient.Client, d checked, f applyFlags, opts []apiclient.Option) (did string, err error) {
+func (a commands) publish(ctx context.Context, c *apiclient.Client, d checked, f applyFlags, opts []apiclient.Option) (did string, revision int64, err error) {
 	moves := f.set != "" && d.wasOf != f.set
 	if moves && d.wasOf != "" {
 		a.Note(fmt.Sprintf("%s: %s was of the set %s", d.Name, d.id, d.wasOf))
@@ -119,23 +131,26 @@ func (a commands) publish(ctx context.Context, c *apiclient.Client, d checked, f
 	case moves:
 		did = "joined the set"
 	default:
-		return "unchanged", nil
+		return "unchanged", 0, nil
 	}
 	if f.dry {
-		return map[string]string{"published": "would be published", "joined the set": "would join the set"}[did], nil
+		return map[string]string{"published": "would be published", "joined the set": "would join the set"}[did], 0, nil
 	}
 	opts = append(opts, ask.ContentType(d.Name))
 	if d.over != nil { // and not what others published since it was checked
 		opts = append(opts, over(*d.over))
 	}
-	_, err = c.PublishDefinition(ctx, d.Src, apiclient.PublishDefinitionQuery{Set: f.set}, opts...)
+	answer, err := c.PublishDefinition(ctx, d.Src, apiclient.PublishDefinitionQuery{Set: f.set}, opts...)
+	if err == nil {
+		return did, answer.Body.Revision, nil
+	}
 	var p *apiclient.ProblemError
 	if errors.As(err, &p) && p.Code == "definition-moved" {
 		p = ask.Named(p, d.Name)
 		p.Detail += "; others published it since the files were checked: look with weft diff, and apply again"
-		return did, p
+		return did, 0, p
 	}
-	return did, err
+	return did, 0, err
 }
 
 // over lets a change happen only to the version that was seen.

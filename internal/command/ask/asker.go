@@ -14,6 +14,7 @@ import (
 	"os/signal"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -43,9 +44,10 @@ type Asker struct {
 	signals  chan os.Signal // that end the command; nil before it runs
 	resolved bool           // server, caCert and token are those that are used
 	token    string
-	cfg      apiclient.Config  // of api
-	api      *apiclient.Client // nil until the first use
-	noted    bool              // that a column is in no row
+	tls      atomic.Pointer[tls.ConnectionState] // of the last answer
+	cfg      apiclient.Config                    // of api
+	api      *apiclient.Client                   // nil until the first use
+	noted    bool                                // that a column is in no row
 }
 
 // Streams are where a program reads and writes.
@@ -330,7 +332,7 @@ func (a *Asker) Client() (*apiclient.Client, error) {
 		}
 		transport.TLSClientConfig = &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}
 	}
-	h := &http.Client{Transport: transport}
+	h := &http.Client{Transport: noter{transport, &a.tls}}
 	if a.curl {
 		h.Transport = curlPrinter{a.Out}
 	}
@@ -371,6 +373,24 @@ func (a *Asker) Part(i, n int) []apiclient.Option {
 	return []apiclient.Option{apiclient.Key(fmt.Sprintf("%s-%d", a.key, i+1))}
 }
 
+// TLS is how the last answer came; nil without TLS.
+func (a *Asker) TLS() *tls.ConnectionState { return a.tls.Load() }
+
+// noter notes how answers come.
+type noter struct {
+	http.RoundTripper
+
+	last *atomic.Pointer[tls.ConnectionState]
+}
+
+func (n noter) RoundTrip(r *http.Request) (*http.Response, error) {
+	resp, err := n.RoundTripper.RoundTrip(r)
+	if err == nil {
+		n.last.Store(resp.TLS)
+	}
+	return resp, err
+}
+
 var errPrinted = errors.New("printed instead of sent")
 
 // curlPrinter prints requests instead of sending them.
@@ -383,7 +403,7 @@ func (p curlPrinter) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	for _, name := range []string{"Content-Type", "Idempotency-Key", "Prefer", "If-Match", "Accept"} {
 		if v := r.Header.Get(name); v != "" {
-			line += " -H " + shellQuote(name+": "+v)
+			line += " -H " + Quote(name+": "+v)
 		}
 	}
 	if r.Header.Get("Authorization") != "" {
@@ -396,10 +416,10 @@ func (p curlPrinter) RoundTrip(r *http.Request) (*http.Response, error) {
 			return nil, err
 		}
 		if len(body) > 0 {
-			line += " --data-binary " + shellQuote(string(body))
+			line += " --data-binary " + Quote(string(body))
 		}
 	}
-	fmt.Fprintln(p.w, line, shellQuote(r.URL.String()))
+	fmt.Fprintln(p.w, line, Quote(r.URL.String()))
 	return nil, errPrinted
 }
 

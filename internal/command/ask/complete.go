@@ -102,9 +102,8 @@ func (a *Asker) Completes(kind string) cobra.CompletionFunc {
 	}
 }
 
-// CompletesOne is [Asker.Completes] for the first argument only; the others are files.
-func (a *Asker) CompletesOne(kind string) cobra.CompletionFunc {
-	ids := a.Completes(kind)
+// ThenFiles completes ids for the first argument only; the others are files.
+func ThenFiles(ids cobra.CompletionFunc) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 0 {
 			return nil, cobra.ShellCompDirectiveDefault

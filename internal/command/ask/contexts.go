@@ -63,7 +63,7 @@ func (a *Asker) ReadContexts() (Contexts, error) {
 		return none, err
 	}
 	if info.Mode().Perm()&0o077 != 0 && runtime.GOOS != "windows" { // there the folder says who may read it, and no mode does
-		return none, Usage("%s has tokens, and others may read it: chmod 600 %s", name, shellQuote(name))
+		return none, Usage("%s has tokens, and others may read it: chmod 600 %s", name, Quote(name))
 	}
 	raw, err := readSmall(name, 1<<20, "the file of contexts")
 	if err != nil {
@@ -156,7 +156,7 @@ func (c Contexts) Get(name string) (Place, error) {
 		}
 		return Place{}, Usage("there is no context %q; %s", name, known)
 	case at.Server == "":
-		return Place{}, Usage("the context %q has no server; weft context set %s --server URL gives it one", name, shellQuote(name))
+		return Place{}, Usage("the context %q has no server; weft context set %s --server URL gives it one", name, Quote(name))
 	}
 	return at, nil
 }

@@ -201,13 +201,13 @@ func (a *Asker) repeatLine(err error, args []string) string {
 	}
 	quoted := make([]string, len(args))
 	for i, arg := range args {
-		quoted[i] = shellQuote(arg)
+		quoted[i] = Quote(arg)
 	}
 	return "outcome unknown; repeat with: weft " + strings.Join(quoted, " ")
 }
 
-// shellQuote gives a word as a shell takes it.
-func shellQuote(s string) string {
+// Quote gives a word as a shell takes it.
+func Quote(s string) string {
 	if s != "" && !strings.ContainsFunc(s, func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:=@,+%", r))
 	}) {

@@ -63,7 +63,7 @@ func (a *Asker) Lists(ctx context.Context, p *Paging, v View, fetch func(limit i
 			cursor, shown = next, shown+int64(len(got))
 			switch {
 			case p.all && (a.output == "jsonl" || !a.AsData() && a.output == "name"): // as it comes: it may be long
-				if err := a.part(v, got); err != nil {
+				if err := part(a, v, got); err != nil {
 					return err
 				}
 			default:
@@ -78,7 +78,7 @@ func (a *Asker) Lists(ctx context.Context, p *Paging, v View, fetch func(limit i
 				items = []any{}
 			}
 			merged["items"] = items
-			if err := a.value(v, merged); err != nil {
+			if err := whole(a, v, merged); err != nil {
 				return err
 			}
 		}
@@ -90,15 +90,15 @@ func (a *Asker) Lists(ctx context.Context, p *Paging, v View, fetch func(limit i
 }
 
 // part shows some rows of a list that is shown as it comes.
-func (a *Asker) part(v View, rows []any) error {
+func part(a *Asker, v View, rows []any) error {
 	if a.AsData() {
 		return a.Data(map[string]any{"items": rows})
 	}
 	return a.Table(v, rows)
 }
 
-// value shows a list that was put together.
-func (a *Asker) value(v View, page map[string]any) error {
+// whole shows a list that was put together.
+func whole(a *Asker, v View, page map[string]any) error {
 	if a.AsData() {
 		return a.Data(page)
 	}

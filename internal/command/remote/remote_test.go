@@ -179,7 +179,8 @@ func TestAnInstanceFromItsStartToItsEnd(t *testing.T) {
 	if got := u.wants(0, "*", "i", "get", "life-1", "-o", "yaml"); !strings.Contains(got.out, ": 12345678901234567890\n") {
 		t.Errorf("as YAML: %s", got.out)
 	}
-	if got := u.wants(0, "*", "explain", "life-1"); !strings.Contains(got.out, "event life-go, correlation c-1") || !strings.Contains(got.out, "POST /events/life-go") {
+	if got := u.wants(0, "*", "explain", "life-1"); !strings.Contains(got.out, "event life-go, correlation c-1") || !strings.Contains(got.out, "life-1  life v1  waiting, Suspended for ") ||
+		!strings.Contains(got.out, "  owner    nobody\n  mailbox  empty\n  commit   ") || !strings.Contains(got.out, " by node-1, fence ") || !strings.Contains(got.out, "  next     weft events send life-go --correlation c-1\n") {
 		t.Errorf("explain: %s", got.out)
 	}
 	if got := u.wants(0, "*", "instances", "describe", "life-1"); !strings.Contains(got.out, "waits        event1 (Elsa.Event) life-go") || !strings.Contains(got.out, "Suspended  event1") {
@@ -188,6 +189,13 @@ func TestAnInstanceFromItsStartToItsEnd(t *testing.T) {
 	u.wants(0, "life\n├─ ✓ writeLine n is ${{ inputs.n }}\n└─ … event life-go\n", "graph", "life-1")
 	u.wants(0, "life\n├─ writeLine n is ${{ inputs.n }}\n└─ event life-go\n", "graph", file)
 	u.wants(1, "nothing waits for it: it would wait in the queue\n  life-1 waits for it with the correlation c-1\n", "why-not", "life-go", "--correlation", "c-2")
+	if got := u.wants(0, "*", "events", "send", "life-go", "--correlation", "c-1", "--dry-run"); !regexp.MustCompile(`^would resume life-1 \(bookmark \S+\)\nwould start nothing\n$`).MatchString(got.out) {
+		t.Errorf("dry run: %s", got.out)
+	}
+	u.wants(0, "*", "events", "send", "life-ho", "--correlation", "c-1")
+	polltest.Eventually(t, "a node remembers what was misspelt", func() bool {
+		return strings.Contains(u.weft("why-not", "life-go", "--correlation", "c-2").out, "\n  life-ho, correlation c-1, was sent ")
+	})
 	u.wants(6, "*", "instances", "get", "life-1", "--wait", "1s")
 	u.in = `{"by": "Ada"}`
 	u.wants(0, "resumed  life-1\n", "events", "send", "life-go", "--correlation", "c-1", "-d", "@-")
@@ -495,7 +503,7 @@ func TestAuditAsksTheNodes(t *testing.T) {
 	u.wants(0, "*", "events", "send", "audit-1")
 	u.refuses(3, "dead-letter-not-found", "dead-letters", "replay", "audit-2")
 	for _, args := range [][]string{{"audit"}, {"audit", log}} {
-		if got := u.wants(0, "*", append(args, "--target", "audit-")...); !regexp.MustCompile(`(?m)^.* sendEvent +done 200 +audit-1\n.* replayDeadLetter +failed 404 dead-letter-not-found +audit-2$`).MatchString(got.out) || got.err != "" {
+		if got := u.wants(0, "*", append(args, "--target", "audit-")...); !regexp.MustCompile(`(?m)^.* sendEvent +accepted 202 +audit-1\n.* replayDeadLetter +failed 404 dead-letter-not-found +audit-2$`).MatchString(got.out) || got.err != "" {
 			t.Errorf("%q:\n%s%s", args, got.out, got.err)
 		}
 	}

@@ -278,7 +278,7 @@ func (a commands) lockShow() *cobra.Command {
 						return err
 					}
 					if l.Name == name {
-						return a.lock(l)
+						return a.lock(l, a.worked(cmd.Context(), c, name))
 					}
 				}
 				return ask.Exit(ask.ExitRefused, fmt.Errorf("nobody holds or wants the lock %q; weft locks list shows those that are held", name))
@@ -287,7 +287,20 @@ func (a commands) lockShow() *cobra.Command {
 	})
 }
 
-func (a commands) lock(l apiclient.Lock) error {
+// worked tells what the holder of an instance's lock does with it; nil of another lock, and where it cannot be told.
+func (a commands) worked(ctx context.Context, c *apiclient.Client, lock string) *apiclient.Explanation {
+	id, ok := strings.CutPrefix(lock, "instance/")
+	if !ok || a.AsData() {
+		return nil
+	}
+	x, err := c.ExplainInstance(ctx, id)
+	if err != nil {
+		return nil
+	}
+	return &x.Body
+}
+
+func (a commands) lock(l apiclient.Lock, does *apiclient.Explanation) error {
 	if a.AsData() {
 		raw, err := json.Marshal(l)
 		if err != nil {
@@ -299,10 +312,18 @@ func (a commands) lock(l apiclient.Lock) error {
 	if since := a.Moment(l.Since); since != "" {
 		text += "  since " + since
 	}
+	if does != nil && does.Doing != nil {
+		text += fmt.Sprintf("  (%s %s since %s)", ask.OneLine(does.Doing.ActivityType), ask.OneLine(does.Doing.ActivityID), a.Moment(&does.Doing.Since))
+	}
 	for i, w := range l.Waiters {
 		text += fmt.Sprintf("\n  %d. %s  fence %d", i+1, ask.Deref(w.NodeID), w.Fence)
 		if since := a.Moment(w.Since); since != "" {
 			text += "  waits since " + since
+		}
+	}
+	if does != nil {
+		if n := int64(len(does.Mail)) + does.MailLeft; n > 0 {
+			text += fmt.Sprintf("\n  mailbox: %d commands ride in the next commits", n)
 		}
 	}
 	_, err := fmt.Fprintln(a.Out, text)

@@ -1,10 +1,13 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -25,7 +28,8 @@ func (a commands) topCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "top", Short: "The cluster at a glance, again and again: nodes, rates, what waits and for how long", Args: cobra.NoArgs,
 		Long: "The cluster at a glance, again and again until interrupted. Rates are of the whole cluster, from the balance, which is counted\n" +
-			"every 10 seconds while something happens; --once measures them for up to 11 seconds. LAG is how many revisions of etcd a node's\n" +
+			"every 10 seconds while something happens; --once measures them for up to 11 seconds. Commits are those of the last seconds, and hot the\n" +
+			"instances with the most of them; WORKS is how many instances a node works at the moment. LAG is how many revisions of etcd a node's\n" +
 			"definitions are behind those of the node that knows most.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := a.Client()
@@ -90,6 +94,7 @@ type top struct {
 	Queued   *apiclient.QueueItem `json:"oldestQueued"` // of the first 500
 	Timer    *apiclient.TimerItem `json:"nextTimer"`
 	Locks    []apiclient.Lock     `json:"waitedFor"` // locks that nodes wait for, of the first 500
+	Meters   []apiclient.Meters   `json:"meters"`    // of the nodes that could be asked
 }
 
 // measure looks until the balance was counted again, so that there are rates, or until the time is over: then
@@ -152,8 +157,63 @@ func (t *top) look(ctx context.Context) error {
 		return err
 	}
 	t.Locks = slices.DeleteFunc(locks.Body.Items, func(l apiclient.Lock) bool { return len(l.Waiters) == 0 })
+	meters, err := t.api.ListMeters(ctx)
+	var p *apiclient.ProblemError
+	switch {
+	case err == nil:
+		t.Meters = meters.Body.Items
+	case !errors.As(err, &p) || p.Status != http.StatusNotFound: // a node of a version without
+		return err
+	}
 	t.At = time.Now().UTC()
 	return nil
+}
+
+// committed is what commits of bursts are counted as that took effect.
+const committed = "committed"
+
+// commits are how many a second a node makes, in how many commands each and how long each takes.
+func commits(m *apiclient.Meters) (perSecond, commands, seconds float64) {
+	for _, r := range m.Commits {
+		if r.Name == committed {
+			perSecond += r.PerSecond
+		}
+	}
+	return perSecond, m.CommitCommands.Mean, m.CommitSeconds.Mean
+}
+
+// hot are the instances with the most commits of all nodes, in words.
+func hot(meters []apiclient.Meters, most int) string {
+	type one struct {
+		apiclient.Hot
+		node string
+	}
+	var all []one
+	for i := range meters {
+		for _, h := range meters[i].Hot {
+			all = append(all, one{h, meters[i].NodeID})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b one) int { return cmp.Compare(b.PerSecond, a.PerSecond) })
+	var texts []string
+	for _, h := range all[:min(most, len(all))] {
+		texts = append(texts, fmt.Sprintf("%s %.1f/s on %s", h.InstanceID, h.PerSecond, h.node))
+	}
+	return strings.Join(texts, ", ")
+}
+
+// work are the commits of all nodes in words.
+func work(meters []apiclient.Meters) string {
+	var perSecond, commands, seconds float64
+	for i := range meters {
+		n, each, took := commits(&meters[i])
+		perSecond, commands, seconds = perSecond+n, commands+n*each, seconds+n*took
+	}
+	text := fmt.Sprintf("%.1f/s", perSecond)
+	if perSecond > 0 {
+		text += fmt.Sprintf(", %.1f commands each, in %.1f ms", commands/perSecond, 1000*seconds/perSecond)
+	}
+	return text
 }
 
 func first[T any](items []T) *T {
@@ -192,6 +252,12 @@ func (a commands) topShow(t *top, screen string) error {
 	s, x := &t.Stats.BySubStatus, t.Balance
 	line("instances", "%s executing, %s suspended, %s faulted, %s finished, %s cancelled", n(s.Executing), n(s.Suspended), n(s.Faulted), n(s.Finished), n(s.Cancelled))
 	line("commands", "accepted %s, applied %s", rate(t.Accepted), rate(t.Applied))
+	if len(t.Meters) > 0 {
+		line("commits", "%s", work(t.Meters))
+	}
+	if text := hot(t.Meters, 3); text != "" {
+		line("hot", "%s", text)
+	}
 	line("waiting", "mailboxes %d, queue %d, sends %d, dead letters %d", x.Mailboxes, x.Queue, x.Sends, x.DeadLetters)
 	if x.Difference != 0 {
 		line("vanished", "%d accepted commands: docs/runbooks/balance-difference.md", x.Difference)
@@ -228,9 +294,16 @@ func (a commands) topTables(t *top) error {
 		case node.Paused:
 			state = "paused"
 		}
-		nodes = append(nodes, map[string]any{"node": node.NodeID, "state": state, "lag": fmt.Sprint(most - node.CatalogRevision), "address": node.Address, "version": node.Version})
+		row := map[string]any{"node": node.NodeID, "state": state, "lag": fmt.Sprint(most - node.CatalogRevision), "address": node.Address, "version": node.Version}
+		if i := slices.IndexFunc(t.Meters, func(m apiclient.Meters) bool { return m.NodeID == node.NodeID }); i >= 0 {
+			m := &t.Meters[i]
+			perSecond, _, _ := commits(m)
+			row["commits"], row["works"], row["locks"], row["requests"] = fmt.Sprintf("%.1f/s", perSecond), fmt.Sprint(m.Working), fmt.Sprint(m.Locks), fmt.Sprint(m.InFlight)
+		}
+		nodes = append(nodes, row)
 	}
-	if err := a.Table(ask.View{Columns: []ask.Column{{Head: "NODE", Path: "node"}, {Head: "STATE", Path: "state"}, {Head: "LAG", Path: "lag"}, {Head: "ADDRESS", Path: "address"}, {Head: "VERSION", Path: "version"}}}, nodes); err != nil {
+	if err := a.Table(ask.View{Columns: []ask.Column{{Head: "NODE", Path: "node"}, {Head: "STATE", Path: "state"}, {Head: "LAG", Path: "lag"},
+		{Head: "COMMITS", Path: "commits"}, {Head: "WORKS", Path: "works"}, {Head: "LOCKS", Path: "locks"}, {Head: "REQUESTS", Path: "requests"}, {Head: "ADDRESS", Path: "address"}, {Head: "VERSION", Path: "version"}}}, nodes); err != nil {
 		return err
 	}
 	for i, d := range t.Stats.Items {

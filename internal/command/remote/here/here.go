@@ -241,72 +241,6 @@ func (a commands) who(server, context string, who apiclient.Caller) error {
 	return nil
 }
 
-func (a commands) doctorCommand() *cobra.Command {
-	return &cobra.Command{
-		Use: "doctor", Short: "Look at what is in the way between here and the cluster, a line each; exit code 1 if something is", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			bad := false
-			line := func(name string, err error, fine string) {
-				if err != nil {
-					bad = true
-					fmt.Fprintf(a.Out, "bad  %-12s %s\n", name, a.Explained(err))
-					return
-				}
-				fmt.Fprintf(a.Out, "ok   %-12s %s\n", name, fine)
-			}
-			line("program", nil, fmt.Sprintf("%s, %s, %s/%s", a.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH))
-			c, err := a.Client()
-			line("context", err, fmt.Sprintf("server %s, token %v", a.Server(), a.HasToken()))
-			if err != nil {
-				return ask.Exit(ask.ExitBad, nil)
-			}
-			began := time.Now()
-			live, err := c.Live(cmd.Context())
-			if err != nil {
-				line("server", err, "")
-				return ask.Exit(ask.ExitBad, nil)
-			}
-			line("server", nil, fmt.Sprintf("%s answers in %v", live.Body.NodeID, time.Since(began).Round(time.Millisecond)))
-			_, err = c.Ready(cmd.Context())
-			line("ready", err, "it takes work")
-			nodes, err := c.ListNodes(cmd.Context())
-			if line("credentials", err, "they count"); err != nil {
-				return ask.Exit(ask.ExitBad, nil)
-			}
-			a.doctorNodes(nodes.Body.Items, line)
-			balance, err := c.GetBalance(cmd.Context())
-			if err == nil && balance.Body.Difference != 0 {
-				err = fmt.Errorf("%d accepted commands have vanished: docs/runbooks/balance-difference.md", balance.Body.Difference)
-			}
-			line("balance", err, "nothing that was accepted has vanished")
-			if bad {
-				return ask.Exit(ask.ExitBad, nil)
-			}
-			return nil
-		},
-	}
-}
-
-// doctorNodes looks at the nodes: clocks, versions, what stands still.
-func (a commands) doctorNodes(nodes []apiclient.Node, line func(string, error, string)) {
-	versions := map[string]int{}
-	for _, n := range nodes {
-		versions[n.Version]++
-		var err error
-		text := "works"
-		switch {
-		case n.Draining:
-			text = "drains"
-		case n.Paused:
-			err = errors.New("the cluster is paused; weft cluster unpause goes on")
-		case n.Self && n.SeenAt != nil && a.Now().Sub(*n.SeenAt).Abs() > 30*time.Second:
-			err = fmt.Errorf("its clock and the one here are %v apart, or it has not been heard of for so long", a.Now().Sub(*n.SeenAt).Round(time.Second))
-		}
-		line(n.NodeID, err, text)
-	}
-	line("versions", nil, strings.Join(slices.Sorted(maps.Keys(versions)), ", "))
-}
-
 func (a commands) versionCommand() *cobra.Command {
 	var check bool
 	cmd := &cobra.Command{
@@ -323,14 +257,21 @@ func (a commands) versionCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			other := 0
+			other, rows := 0, []any{}
 			for _, n := range nodes.Body.Items {
 				if n.Version != a.Version {
 					other++
 				}
-				fmt.Fprintf(a.Out, "%s  %s\n", n.NodeID, n.Version)
+				rows = append(rows, map[string]any{"nodeId": n.NodeID, "version": n.Version})
 			}
-			fmt.Fprintf(a.Out, "here  %s\n", a.Version)
+			if a.AsData() {
+				err = a.Data(map[string]any{"here": a.Version, "items": rows})
+			} else {
+				err = a.Table(ask.View{Name: "nodes/nodeId", Columns: []ask.Column{{Head: "NODE", Path: "nodeId"}, {Head: "VERSION", Path: "version"}}}, append(rows, map[string]any{"nodeId": "(here)", "version": a.Version}))
+			}
+			if err != nil {
+				return err
+			}
 			if other > 0 {
 				return ask.Exit(ask.ExitBad, fmt.Errorf("%d nodes run another version than this program", other))
 			}

@@ -715,7 +715,7 @@ func (a commands) instancesExport() *cobra.Command {
 func (a commands) instancesImport() *cobra.Command {
 	var force bool
 	cmd := &cobra.Command{
-		Use: "import ID FILE", Short: "Replace an instance by an export of it", Args: cobra.ExactArgs(2), ValidArgsFunction: a.CompletesOne("instances"),
+		Use: "import ID FILE", Short: "Replace an instance by an export of it", Args: cobra.ExactArgs(2), ValidArgsFunction: ask.ThenFiles(a.Completes("instances")),
 		Long: "Replace an instance by an export of it. It must not have moved since the export, unless --force.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			raw, err := a.ReadSmall(args[1], 2*ask.MaxBody, "an export")

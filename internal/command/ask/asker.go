@@ -167,6 +167,7 @@ func (a *Asker) run(c *cobra.Command, args []string, do func(*cobra.Command, []s
 	if err := a.checkFlags(c); err != nil {
 		return err
 	}
+	ctx := c.Context()
 	interrupted, err := a.interruptible(c, func() error { return do(c, args) })
 	if err == nil || errors.Is(err, errPrinted) {
 		return nil
@@ -185,7 +186,7 @@ func (a *Asker) run(c *cobra.Command, args []string, do func(*cobra.Command, []s
 	if errors.Is(err, syscall.EPIPE) {
 		return &exitError{code: ExitPipe}
 	}
-	text := Printable(a.Explained(err))
+	text := Printable(a.Explained(err) + nearest(ctx, a, err))
 	if line := a.repeatLine(err, typed(c, args)); line != "" {
 		text += "\n" + line
 	}

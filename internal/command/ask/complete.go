@@ -2,7 +2,9 @@ package ask
 
 import (
 	"context"
+	"errors"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -10,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/weft-run/weft/pkg/apiclient"
+	"github.com/weft-run/weft/pkg/workflow"
 )
 
 // A completion may take so long, and shows so many.
@@ -72,6 +75,27 @@ func idsOf[P, T any](page *apiclient.Answer[P], err error, items func(*P) []T, i
 		ids = append(ids, id(&all[i]))
 	}
 	return ids, nil
+}
+
+var noDefinition = regexp.MustCompile(`^there is no definition "(.+)"$`)
+
+// nearest is which definition was probably meant by one that is not there; "" if that cannot be told at once.
+func nearest(ctx context.Context, a *Asker, err error) string {
+	var problem *apiclient.ProblemError
+	if !errors.As(err, &problem) || problem.Code != "definition-not-found" {
+		return ""
+	}
+	m := noDefinition.FindStringSubmatch(problem.Detail)
+	if m == nil {
+		return ""
+	}
+	ctx, cancel := context.WithTimeout(ctx, completeFor)
+	defer cancel()
+	ids, err := known["definitions"](ctx, a.api)
+	if err != nil {
+		return ""
+	}
+	return workflow.DidYouMean(m[1], ids)
 }
 
 // Completes completes ids of a kind from the server, also as -o name prints them.

@@ -67,6 +67,11 @@ func TestCompletion(t *testing.T) {
 		}
 	}
 
+	u.refuses(3, `there is no definition "comp-flwo" (definition-not-found) (did you mean comp-flow?)`, "run", "comp-flwo")
+	if got := u.refuses(3, "definition-not-found", "definitions", "get", "nothing-like-it-at-all"); strings.Contains(got.err, "did you mean") {
+		t.Errorf("%s", got.err)
+	}
+
 	alone := newUser(t)
 	alone.wants(0, "*", "context", "set", "prod", "--server", "http://127.0.0.1:1")
 	for line, want := range map[string]string{

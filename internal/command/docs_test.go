@@ -51,6 +51,7 @@ weft help --json                                            # all of this, for p
   ` + "`$XDG_CONFIG_HOME/weft/config.yaml`" + `, which nobody else may be able to read.
 - **Output**: data goes to standard output, all else to standard error. Tables are for people and may change. ` + "`-o json`" + ` is
   the API's answer ([api.md](api.md)), of several pages as one; ` + "`--jq`, `--columns` and `-o name`" + ` take from it what is needed.
+  Nothing is coloured, so that ` + "`NO_COLOR`" + ` has nothing to turn off, and every state is a word.
 - **It never asks where nobody can answer**: what destroys wants ` + "`--yes`" + ` without a terminal.
 - **Lost answers**: a request that gets none is sent again with its Idempotency-Key. If there is still none, the exit code is 5
   and the last line is the command that repeats it, with that key, so that it has one effect. An interrupt says it too; a second one ends it at once.

@@ -41,7 +41,7 @@ func newCommand(stdout, stderr io.Writer, environ func() []string) *cobra.Comman
 	runsNode(server, stdout, stderr, environ)
 	cmd.AddCommand(server)
 	cmd.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		if c == cmd || c == server { // a node that cannot start ends with 1, whatever the reason
+		if c == cmd || c == server { // a node that cannot start ends with 1, for any reason
 			return err
 		}
 		return &usageError{fmt.Errorf("%w; %s --help lists what there is", err, c.CommandPath())}
@@ -57,8 +57,19 @@ func newCommand(stdout, stderr io.Writer, environ func() []string) *cobra.Comman
 	help := newHelpCommand(stdout)
 	cmd.AddCommand(help)
 	cmd.SetHelpCommand(help)
+	usual := cmd.HelpFunc()
+	cmd.SetHelpFunc(func(c *cobra.Command, args []string) {
+		if words := c.Flags().Args(); c.HasSubCommands() && len(words) > 0 { // cobra would help with the command above it
+			cmd.Annotations = map[string]string{helpedWith: noCommand(c, words).Error()}
+			return
+		}
+		usual(c, args)
+	})
 	return cmd
 }
+
+// helpedWith is what was wrong about a command that help was asked of, which cobra takes for none.
+const helpedWith = "helped with"
 
 const serverName = "server"
 

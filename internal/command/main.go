@@ -30,7 +30,12 @@ func Main() {
 	// Dates in scripts must not depend on the machine that happens to run them.
 	time.Local = time.UTC
 	heapfloor.Keep()
-	os.Exit(code(newCommand(os.Stdout, os.Stderr, os.Environ).ExecuteContext(context.Background()), os.Stderr))
+	cmd := newCommand(os.Stdout, os.Stderr, os.Environ)
+	err := cmd.ExecuteContext(context.Background())
+	if text := cmd.Annotations[helpedWith]; err == nil && text != "" {
+		err = &usageError{errors.New(text)}
+	}
+	os.Exit(code(err, os.Stderr))
 }
 
 // code says an error, and gives what the program ends with: 1 for a node that could not run,

@@ -27,6 +27,8 @@ func TestWrongUsageEndsWith2(t *testing.T) {
 		{"secret", "requires at least 1 arg"},
 		{"apikey", "accepts 1 arg"},
 		{"completion --nope", "unknown flag"},
+		{"serve --help", `unknown command "serve" for "weft" (did you mean server?)`},
+		{"instances cancl --help", `unknown command "cancl" for "weft instances" (did you mean cancel?)`},
 		{"serve", `unknown command "serve" for "weft" (did you mean server?)`},
 	} {
 		cmd, stderr := program(t, strings.Fields(c.args)...)

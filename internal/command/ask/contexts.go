@@ -163,7 +163,9 @@ func (c Contexts) Get(name string) (Place, error) {
 
 // Amended is a place with what flags say of it. A token stays with the server that it was given for.
 func (a *Asker) Amended(at Place) (Place, error) {
-	token, caCert, err := "", at.CACert, error(nil)
+	var token string
+	var err error
+	caCert := at.CACert
 	if a.tokenFile != "" {
 		if token, err = a.givenToken(); err != nil {
 			return at, err

@@ -48,7 +48,8 @@ func formsOf(c *cobra.Command) []string {
 func (a *Asker) checkFlags(c *cobra.Command) error {
 	may := formsOf(c)
 	if a.output != "" && !slices.Contains(may, a.output) {
-		return Usage("-o is %q; it may be %s or %s", a.output, strings.Join(may[:len(may)-1], ", "), may[len(may)-1])
+		list := strings.Join(may[:len(may)-1], ", ") + " or " + may[len(may)-1]
+		return Usage("-o is %q; it may be "+list, a.output)
 	}
 	if a.watch && c.Annotations[watchKey] == "" {
 		return Usage("%s is done once: --watch is for what is only shown", c.CommandPath())

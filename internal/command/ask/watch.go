@@ -75,7 +75,7 @@ type changes struct {
 func hear(ctx context.Context, cfg apiclient.Config, topics []string) *changes {
 	ctx, stop := context.WithCancel(ctx)
 	h := &changes{tell: make(chan struct{}, 1), stop: stop}
-	cfg.OnRepeat = nil // whoever looks tells that nobody answers
+	cfg.OnRepeat = nil // the look tells that nobody answers
 	c, err := apiclient.New(cfg)
 	if err != nil || len(topics) == 0 {
 		return h

@@ -214,7 +214,7 @@ func (a commands) letters(body apiclient.LettersRequest, did string, do func(api
 		}
 		body.Cursor = *answer.Body.NextCursor
 	}
-	err := error(nil)
+	var err error
 	if a.AsData() {
 		err = a.Data(map[string]any{"done": done, "refused": refused})
 	} else {

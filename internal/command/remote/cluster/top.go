@@ -55,7 +55,7 @@ func (a commands) topCommand() *cobra.Command {
 				err := t.look(ctx)
 				switch {
 				case ctx.Err() != nil:
-					return nil // interrupted
+					return nil //nolint:nilerr // it was interrupted, as it is to end
 				case err != nil && t.At.IsZero(): // nothing was ever seen
 					return err
 				}

@@ -123,27 +123,6 @@ func (a commands) contextCommand() *cobra.Command {
 			return a.Done(nil, false, "is used", "%s", name)
 		},
 	}
-	set := &cobra.Command{
-		Use: "set NAME", Short: "Make or change a context, without asking its server", Args: cobra.ExactArgs(1), ValidArgsFunction: a.CompletesContexts,
-		Long: "Make or change a context, by --server, --token-file and --cacert, without asking its server: weft login tries what it keeps.\n" +
-			"What no flag says stays; with another server the token goes. The first context is used from then on.",
-		Example: "  weft context set prod --server https://weft.example --token-file key",
-		RunE: func(_ *cobra.Command, args []string) error {
-			all, err := a.ReadContexts()
-			if err != nil {
-				return err
-			}
-			name := ask.IDs("contexts", args)[0]
-			if all.Contexts[name], err = a.Amended(all.Contexts[name]); err != nil {
-				return err
-			}
-			all.Current = cmp.Or(all.Current, name)
-			if err := a.WriteContexts(all); err != nil {
-				return err
-			}
-			return a.Done(nil, false, "is "+all.Contexts[name].Server, "%s", name)
-		},
-	}
 	remove := &cobra.Command{
 		Use: "delete NAME", Short: "Forget a context", Args: cobra.ExactArgs(1), ValidArgsFunction: a.CompletesContexts,
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -166,8 +145,32 @@ func (a commands) contextCommand() *cobra.Command {
 			return a.Done(nil, false, "forgotten", "%s", name)
 		},
 	}
-	parent.AddCommand(list, use, set, remove)
+	parent.AddCommand(list, use, a.contextSet(), remove)
 	return parent
+}
+
+func (a commands) contextSet() *cobra.Command {
+	return &cobra.Command{
+		Use: "set NAME", Short: "Make or change a context, without asking its server", Args: cobra.ExactArgs(1), ValidArgsFunction: a.CompletesContexts,
+		Long: "Make or change a context, by --server, --token-file and --cacert, without asking its server: weft login tries what it keeps.\n" +
+			"What no flag says stays; with another server the token goes. The first context is used from then on.",
+		Example: "  weft context set prod --server https://weft.example --token-file key",
+		RunE: func(_ *cobra.Command, args []string) error {
+			all, err := a.ReadContexts()
+			if err != nil {
+				return err
+			}
+			name := ask.IDs("contexts", args)[0]
+			if all.Contexts[name], err = a.Amended(all.Contexts[name]); err != nil {
+				return err
+			}
+			all.Current = cmp.Or(all.Current, name)
+			if err := a.WriteContexts(all); err != nil {
+				return err
+			}
+			return a.Done(nil, false, "is "+all.Contexts[name].Server, "%s", name)
+		},
+	}
 }
 
 func (a commands) whoamiCommand() *cobra.Command {

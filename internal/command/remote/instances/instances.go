@@ -430,10 +430,12 @@ func (a commands) after(cmd *cobra.Command, c *apiclient.Client, s *several, in 
 		return a.Done(in.Bytes, in.Accepted, did, "%s", id)
 	}
 	began, accepted := time.Now(), in.Accepted
-	for before, err := in.Body.UpdatedAt, error(nil); accepted && in.Body.UpdatedAt.Equal(before) && time.Since(began) < s.wait; { // until it is applied
-		if in, err = c.GetInstance(cmd.Context(), id); err != nil {
+	for before := in.Body.UpdatedAt; accepted && in.Body.UpdatedAt.Equal(before) && time.Since(began) < s.wait; { // until it is applied
+		now, err := c.GetInstance(cmd.Context(), id)
+		if err != nil {
 			return err
 		}
+		in = now
 		select {
 		case <-cmd.Context().Done():
 			return context.Cause(cmd.Context())

@@ -48,8 +48,7 @@ func formsOf(c *cobra.Command) []string {
 func (a *Asker) checkFlags(c *cobra.Command) error {
 	may := formsOf(c)
 	if a.output != "" && !slices.Contains(may, a.output) {
-		list := strings.Join(may[:len(may)-1], ", ") + " or " + may[len(may)-1]
-		return Usage("-o is %q; it may be "+list, a.output)
+		return Usage("-o is %q; it must be one of %s", a.output, strings.Join(may, ", "))
 	}
 	if a.watch && c.Annotations[watchKey] == "" {
 		return Usage("%s is done once: --watch is for what is only shown", c.CommandPath())

@@ -30,8 +30,8 @@ func TestWhatWasDoneAsJSON(t *testing.T) {
 	u.wants(0, "[] []\n", "dead-letters", "delete", "--reason", "nothing-of-ours", "--yes", "--jq", `"\(.done) \(.refused)"`)
 	u.wants(0, "here\n", "context", "set", "here", "--server", "http://127.0.0.1:1", "--jq", ".id")
 	u.wants(0, "done\n", "definitions", "get", "done", "--jq", ".id // .definitionId")
-	u.refuses(2, `-o is "table"; it may be yaml or json`, "definitions", "get", "done", "-o", "table")
-	u.refuses(2, `-o is "json"; it may be text, svg, mermaid or dot`, "graph", file, "-o", "json")
+	u.refuses(2, `-o is "table"; it must be one of yaml, json`, "definitions", "get", "done", "-o", "table")
+	u.refuses(2, `-o is "json"; it must be one of text, svg, mermaid, dot`, "graph", file, "-o", "json")
 	u.refuses(2, "they are the same", "graph", file, "-o", "svg", "--format", "dot")
 	if svg := u.wants(0, "*", "graph", file, "-o", "svg"); !strings.HasPrefix(svg.out, "<svg") || svg.out != u.wants(0, "*", "graph", file, "--format", "svg").out {
 		t.Errorf("as a picture: %.80s", svg.out)

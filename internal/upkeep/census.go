@@ -24,7 +24,9 @@ type census struct {
 }
 
 func (c *census) takeCensus(ctx context.Context) error {
+	c.nameDefinitions()
 	return c.pacedLoop(ctx, "census", func() time.Duration { return max(c.cfg.CensusEvery, time.Duration(censusShare)*c.took) }, nil, func(ctx context.Context) (bool, error) {
+		c.nameDefinitions()
 		if c.cfg.Session.PreferredNode("census") != c.cfg.Session.NodeID() {
 			c.last, c.took = nil, 0
 			c.cfg.Metrics.SetCensus(nil)
@@ -51,4 +53,15 @@ func (c *census) takeCensus(ctx context.Context) error {
 		c.cfg.Metrics.SetCensus(by)
 		return false, nil
 	})
+}
+
+// nameDefinitions gives what is published its series on this node.
+func (c *census) nameDefinitions() {
+	var ids []string
+	for _, d := range c.cfg.Catalog.Since(0).Changes {
+		if d.Published > 0 && !d.Deleted {
+			ids = append(ids, d.ID)
+		}
+	}
+	c.cfg.Metrics.KnowDefinitions(ids)
 }

@@ -22,8 +22,9 @@ const OtherDefinitions = "other"
 // stateBuckets are for what people wait for as well as for what machines do.
 var stateBuckets = []float64{.1, 1, 10, 60, 600, 3600, 6 * 3600, 86400, 7 * 86400}
 
-// definitions are the series of what instances do, by definition. The label is bounded: the
-// first definitions that this node meets have it, those that come later share one.
+// definitions are the series of what instances do, by definition. The label is bounded: all
+// published definitions have it if they are few enough, else the first that this node meets, and
+// those that come later share one.
 type definitions struct {
 	started   *prometheus.CounterVec
 	finished  *prometheus.CounterVec
@@ -106,6 +107,32 @@ func (m *Metrics) NameDefinitions(most int) {
 	m.definitions.mu.Lock()
 	defer m.definitions.mu.Unlock()
 	m.definitions.most = most
+}
+
+// KnowDefinitions gives definitions their series, at zero, before anything happens to them: of a
+// series that begins with its first event Prometheus sees no increase, so that an alert would
+// miss, after each start of a node, the first fault of a definition. If there are more than may
+// have series, none is given any: then those have them that this node meets first.
+func (m *Metrics) KnowDefinitions(ids []string) {
+	if m == nil {
+		return
+	}
+	d := m.definitions
+	d.mu.RLock()
+	left := d.most - (len(d.series) - 1) // without the one that the rest shares
+	var unknown []string
+	for _, id := range ids {
+		if d.series[id] == nil {
+			unknown = append(unknown, id)
+		}
+	}
+	d.mu.RUnlock()
+	if len(unknown) > left {
+		return
+	}
+	for _, id := range unknown {
+		d.of(id)
+	}
 }
 
 // InstanceStarted counts an instance that this node created.

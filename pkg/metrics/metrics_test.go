@@ -488,6 +488,33 @@ func TestTheLargestDefinitionsAreNamed(t *testing.T) {
 	}
 }
 
+// Definitions have their series before anything happens to them, if there are enough for all.
+func TestKnownDefinitionsHaveSeriesAtZero(t *testing.T) {
+	t.Parallel()
+	m, reg := newMetrics(t)
+	m.NameDefinitions(3)
+	faulted := func(id string) (float64, bool) {
+		n, ok := values(gather(t, reg))["weft_instances_finished_total{definition="+id+",sub_status=Faulted}"]
+		return n, ok
+	}
+	m.KnowDefinitions([]string{"a", "b", "c", "d"})
+	if _, ok := faulted("a"); ok {
+		t.Error("some of too many have series")
+	}
+	m.InstanceFinished("b", workflow.Faulted, time.Second)
+	m.KnowDefinitions([]string{"a", "b", "c"})
+	m.KnowDefinitions([]string{"a", "b", "c"})
+	for id, want := range map[string]float64{"a": 0, "b": 1, "c": 0} {
+		if n, ok := faulted(id); !ok || n != want {
+			t.Errorf("%s: %v, %v", id, n, ok)
+		}
+	}
+	m.KnowDefinitions([]string{"e"})
+	if _, ok := faulted("e"); ok {
+		t.Error("there are more series than may be")
+	}
+}
+
 // The label definition is bounded: the first have series of their own, those that come
 // later share one.
 func TestDefinitionsAreNamedUpToABound(t *testing.T) {

@@ -147,6 +147,9 @@ func (c *checker) policy(p place, e workflow.Expression, name, text string) {
 		if !ok {
 			list = []any{e.Value}
 		}
+		if len(list) == 0 && name == "on" {
+			c.report(p, e.Place, problem("empty-list", "on of the retry of %s is an empty list, and without it all failures are tried again: leave it out, or say which", of))
+		}
 		for _, v := range list {
 			s := engine.Text(v)
 			if statuses.MatchString(s) && (s[0] < '1' || s[0] > '5') {

@@ -33,7 +33,7 @@ func retryPolicy() (workflow.Descriptor, engine.Activity) {
 			{Name: "attempts", Type: "Int64", Description: "How many attempts there are at most, the first one included; 3 if neither this nor maxTime is given."},
 			{Name: "delay", Type: "TimeSpan", Default: "1s", Positive: true, Description: "The pause before the second attempt."},
 			{Name: "factor", Type: "Double", Default: 2.0, Description: "How much longer each pause is than the one before; at least 1."},
-			{Name: "maxDelay", Type: "TimeSpan", Default: "1h", Positive: true, Description: "The longest pause."},
+			{Name: "maxDelay", Type: "TimeSpan", Default: "1h", Positive: true, Description: "The longest pause; delay, if that is longer and this is not given."},
 			{Name: "maxTime", Type: "TimeSpan", Positive: true, Description: "For how long after the beginning of the first attempt others may begin."},
 			{Name: "on", Type: "Object", Description: "Which failures are tried again, one or a list: a code, category or type of a fault, an HTTP status such as 503 or 5xx, or a part of the error's text. All, if it is not given."},
 			{Name: "notOn", Type: "Object", Description: "Which failures are not tried again; it goes before on."},
@@ -144,6 +144,9 @@ func (r retryActivity) Execute(_ context.Context, x *engine.Execution) error {
 	*s = retryState{
 		Attempts: x.Int("attempts"), Delay: x.Duration("delay"), Factor: x.Float("factor"), MaxDelay: x.Duration("maxDelay"), MaxTime: x.Duration("maxTime"),
 		NewKeys: x.Text("keys") == keysNew, Key: workflow.DeriveID(own, "attempt"),
+	}
+	if !x.Given("maxDelay") {
+		s.MaxDelay = max(s.MaxDelay, s.Delay)
 	}
 	if x.Value("attempts") == nil && s.MaxTime == 0 {
 		s.Attempts = 3

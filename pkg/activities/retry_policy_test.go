@@ -187,6 +187,17 @@ func TestTheTimeOfARetry(t *testing.T) {
 	}
 }
 
+// A delay that is longer than the longest pause is by default is not cut.
+func TestALongDelayIsKept(t *testing.T) {
+	t.Parallel()
+	f := &failing{left: 99}
+	b := start(t, root(retried(f.activity("call"), inputs{"attempts": lit(3), "delay": lit("2h")})))
+	b.pass(2).wantStatus(workflow.Faulted)
+	if p := f.pauses(); !slices.Equal(p, []time.Duration{2 * time.Hour, 2 * time.Hour}) {
+		t.Errorf("pauses %v", p)
+	}
+}
+
 func TestARetryOfSeveralActivities(t *testing.T) {
 	t.Parallel()
 	// The second one fails: the first one is called again, with the key that it had. What

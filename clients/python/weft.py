@@ -665,6 +665,7 @@ Instance = TypedDict("Instance", {
     "interrupted": "NotRequired[str]",  # In the answer to a cancel: the activity whose call to the outside it ended. Absent: none was under way, or it is not known yet.
     "labels": "Dict[str, str]",  # By which it is found; none: {}.
     "name": "Union[str, None]",
+    "notYet": "NotRequired[str]",  # In the 202 of a cancel: what the instance is at, and whether that was told to end. Absent: it is not known.
     "output": "Dict[str, Any]",
     "parentInstanceId": "Union[str, None]",
     "status": "str",  # One of "Running", "Finished". Empty only of a damaged instance.
@@ -1624,12 +1625,14 @@ Webhook = TypedDict("Webhook", {
     "failed": "int",  # Letters that were given up.
     "labels": "Dict[str, str]",
     "name": "str",
+    "next": "Union[WebhookNext, None]",  # Of the letters that wait the one that is tried next; null: none waits.
     "nodeId": "str",  # That tells it.
     "on": "List[str]",
     "paused": "bool",
     "secrets": "List[str]",  # Names.
     "url": "str",
     "waiting": "int",  # Letters, with up to 100 events each, that were not taken yet.
+    "warnings": "List[ProblemItem]",  # What may be a mistake, such as a definition that there is not.
 })
 
 WebhookAgain = TypedDict("WebhookAgain", {
@@ -1655,6 +1658,13 @@ WebhookLetterList = TypedDict("WebhookLetterList", {
     "items": "List[WebhookLetter]",
     "nextCursor": "Union[str, None]",  # Pass it as cursor for the next page; null at the end. A page may have fewer items than its limit and still have a next one.
     "revision": "int",  # Of etcd: all of the page is as it was then.
+})
+
+WebhookNext = TypedDict("WebhookNext", {
+    "attempts": "int",  # How often it was tried again.
+    "dueAt": "str",  # When it is tried again, at the soonest.
+    "last": "Union[str, None]",  # What went wrong last.
+    "since": "str",  # When it was tried first.
 })
 
 WebhookRequest = TypedDict("WebhookRequest", {

@@ -718,6 +718,8 @@ export interface Instance {
   /** By which it is found; none: {}. */
   labels: Record<string, string>;
   name: string | null;
+  /** In the 202 of a cancel: what the instance is at, and whether that was told to end. Absent: it is not known. */
+  notYet?: string;
   output: Record<string, any>;
   parentInstanceId: string | null;
   /** Empty only of a damaged instance. */
@@ -2026,6 +2028,8 @@ export interface Webhook {
   failed: number;
   labels: Record<string, string>;
   name: string;
+  /** Of the letters that wait the one that is tried next; null: none waits. */
+  next: WebhookNext | null;
   /** That tells it. */
   nodeId: string;
   on: Array<string>;
@@ -2035,6 +2039,8 @@ export interface Webhook {
   url: string;
   /** Letters, with up to 100 events each, that were not taken yet. */
   waiting: number;
+  /** What may be a mistake, such as a definition that there is not. */
+  warnings: Array<ProblemItem>;
 }
 
 export interface WebhookAgain {
@@ -2068,6 +2074,17 @@ export interface WebhookLetterList {
   nextCursor: string | null;
   /** Of etcd: all of the page is as it was then. */
   revision: number;
+}
+
+export interface WebhookNext {
+  /** How often it was tried again. */
+  attempts: number;
+  /** When it is tried again, at the soonest. */
+  dueAt: string;
+  /** What went wrong last. */
+  last: string | null;
+  /** When it was tried first. */
+  since: string;
 }
 
 export interface WebhookRequest {
@@ -2243,10 +2260,10 @@ export class Client {
   listBursts(id: string, query?: { instanceId?: string; }, options?: Options): Promise<Answer<Bursts>>;
 
   /** Work that could not be done, with the reason: GET /api/v1/dead-letters. */
-  listDeadLetters(query?: { reason?: string; name?: string; activityType?: string; correlationId?: string; instanceId?: string; before?: string; limit?: number; cursor?: string; }, options?: Options): Promise<Answer<DeadLetterList>>;
+  listDeadLetters(query?: { reason?: "expired" | "gated" | "instance-finished" | "instance-not-found" | "poison" | "too-large" | "unrunnable" | "child-refused"; name?: string; activityType?: string; correlationId?: string; instanceId?: string; before?: string; limit?: number; cursor?: string; }, options?: Options): Promise<Answer<DeadLetterList>>;
 
   /** All pages of listDeadLetters. */
-  allDeadLetters(query?: { reason?: string; name?: string; activityType?: string; correlationId?: string; instanceId?: string; before?: string; limit?: number; cursor?: string; }, options?: Options): AsyncIterableIterator<DeadLetter>;
+  allDeadLetters(query?: { reason?: "expired" | "gated" | "instance-finished" | "instance-not-found" | "poison" | "too-large" | "unrunnable" | "child-refused"; name?: string; activityType?: string; correlationId?: string; instanceId?: string; before?: string; limit?: number; cursor?: string; }, options?: Options): AsyncIterableIterator<DeadLetter>;
 
   /** List definitions: GET /api/v1/definitions. */
   listDefinitions(query?: { starts?: boolean; limit?: number; cursor?: string; }, options?: Options): Promise<Answer<DefinitionList>>;

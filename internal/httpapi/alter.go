@@ -1,6 +1,9 @@
 package httpapi
 
 import (
+	"errors"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/weft-run/weft/internal/auth"
@@ -128,7 +131,25 @@ func retryInstance(c *call) (reply, error) {
 		return reply{}, err
 	}
 	one := alterationBody{Type: string(workflow.AlterRetry), Activity: b.From, Execution: b.Execution, KeepKey: b.KeepKey}
-	return alterBy(c, id, &workflow.Alter{By: c.by(), Reason: b.Reason, Alterations: []workflow.Alteration{one.alteration()}})
+	answer, err := alterBy(c, id, &workflow.Alter{By: c.by(), Reason: b.Reason, Alterations: []workflow.Alteration{one.alteration()}})
+	return answer, inRetry(err)
+}
+
+// inRetry gives what is wrong its place in the body of a retry, which is one alteration.
+func inRetry(err error) error {
+	var e *workflow.Error
+	if !errors.As(err, &e) || len(e.Problems) == 0 {
+		return err
+	}
+	at := *e
+	at.Problems = slices.Clone(e.Problems)
+	for i := range at.Problems {
+		place := &at.Problems[i].Place
+		if place.Pointer = strings.TrimPrefix(place.Pointer, "/alterations/0"); place.Pointer == "/activity" {
+			place.Pointer = "/from"
+		}
+	}
+	return &at
 }
 
 func viewAltered(p runtime.AlterPreview) alteredView {

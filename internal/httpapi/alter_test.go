@@ -6,7 +6,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
+	"github.com/weft-run/weft/internal/polltest"
 	"github.com/weft-run/weft/pkg/node"
 )
 
@@ -151,5 +153,54 @@ func TestAlterationsThatDoNotFit(t *testing.T) {
 	}
 	if a := s.post(t, "/api/v1/instances/misfit#/retry", `{"from": "a"}`, 200); a.json(t)["subStatus"] != "Suspended" {
 		t.Errorf("%s", a.body)
+	}
+}
+
+// What was accepted while a call ran, and is refused when its turn comes, is told by the journal:
+// nobody waits for the answer any more.
+func TestARefusalAfterA202IsInTheJournal(t *testing.T) {
+	t.Parallel()
+	came, answer := make(chan struct{}, 1), make(chan struct{})
+	slow := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		came <- struct{}{}
+		<-answer
+	}))
+	t.Cleanup(slow.Close)
+	s := ownServer(t, node.Config{AllowPrivateAddresses: true, ReplyWait: 10 * time.Millisecond})
+	s.publish(t, "id: slow\nvariables: {amount: 1}\nroot:\n  - sendHttpRequest: {url: \""+slow.URL+"\", timeout: 10m}\n    id: call\n  - event: shipped\n    id: ship\n")
+	s.post(t, "/api/v1/definitions/slow/dispatch", `{"instanceId": "s"}`, 202)
+	<-came
+	s.post(t, "/api/v1/instances/s/alterations", `{"reason": "by phone", "alterations": [{"type": "setVariable", "variable": "amuont", "value": 2}, {"type": "skip", "activity": "call"}]}`, 202)
+	s.post(t, "/api/v1/instances/s/retry", "", 202)
+	close(answer)
+	var refused []map[string]any
+	polltest.Eventually(t, "both are refused", func() bool {
+		refused = nil
+		for _, item := range s.get(t, "/api/v1/instances/s/journal").json(t)["items"].([]any) {
+			if item := item.(map[string]any); item["event"] == "Refused" {
+				refused = append(refused, item)
+			}
+		}
+		return len(refused) == 2
+	})
+	data := refused[0]["data"].(map[string]any)
+	if text := refused[0]["text"].(string); !strings.HasPrefix(text, "not altered: ") || !strings.Contains(text, "did you mean amount") || !strings.HasSuffix(text, "(and 1 more)") || data["reason"] != "by phone" {
+		t.Errorf("%v", refused[0])
+	}
+	places := data["errors"].([]any)
+	if len(places) != 2 || places[0].(map[string]any)["pointer"] != "/alterations/0/variable" || places[1].(map[string]any)["pointer"] != "/alterations/1/activity" {
+		t.Errorf("places: %v", places)
+	}
+	if text := refused[1]["text"].(string); !strings.Contains(text, "nothing in the instance is faulted") {
+		t.Errorf("%v", refused[1])
+	}
+	if in := s.get(t, "/api/v1/instances/s").json(t); in["subStatus"] != "Suspended" {
+		t.Errorf("something was done: %v", in)
+	}
+	// Who is told at once leaves nothing there.
+	s.post(t, "/api/v1/instances/s/retry", "", 409)
+	s.post(t, "/api/v1/events/shipped", `{}`, 200)
+	if journal := string(s.get(t, "/api/v1/instances/s/journal").body); strings.Count(journal, `"Refused"`) != 2 {
+		t.Errorf("%s", journal)
 	}
 }

@@ -1,14 +1,18 @@
 package httpapi_test
 
 import (
+	"context"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/weft-run/weft/internal/polltest"
+	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/node"
+	"github.com/weft-run/weft/pkg/workflow"
 )
 
 // A request that hangs ends as its instance is cancelled, which the journal and the answer say.
@@ -38,5 +42,45 @@ func TestACancelEndsARequestThatHangs(t *testing.T) {
 	})
 	if journal := string(s.get(t, "/api/v1/instances/h/journal").body); !strings.Contains(journal, `"Interrupted"`) || key == "" {
 		t.Errorf("key %q, %s", key, journal)
+	}
+}
+
+// A cancel that has to wait says for what, and whether that was told to end.
+func TestACancelSaysWhatItWaitsFor(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		noEffect bool
+		want     string
+	}{
+		"it may wait for the outside": {false, "was told, and has not returned yet"},
+		"it has no effect outside":    {true, "is not interrupted"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			came, letGo := make(chan struct{}), make(chan struct{})
+			let := sync.OnceFunc(func() { close(letGo) })
+			s := ownServer(t, node.Config{
+				ReplyWait: 10 * time.Millisecond,
+				Activities: func(r *engine.Registry) error {
+					return engine.RegisterFunc(r, workflow.Descriptor{Type: "acme.Stubborn", NoEffect: c.noEffect}, func(context.Context, *engine.Execution, struct{}) (struct{}, error) {
+						close(came)
+						<-letGo // whatever its context says
+						return struct{}{}, nil
+					})
+				},
+			})
+			t.Cleanup(let)
+			s.publish(t, "id: stubborn\nroot:\n  - acme.Stubborn:\n    id: slow\n  - event: never\n")
+			s.post(t, "/api/v1/definitions/stubborn/dispatch", `{"instanceId": "s"}`, 202)
+			<-came
+			in := s.post(t, "/api/v1/instances/s/cancel", "", 202).json(t)
+			if text, _ := in["notYet"].(string); !strings.Contains(text, "activity slow (acme.Stubborn)") || !strings.Contains(text, c.want) {
+				t.Errorf("%v", in["notYet"])
+			}
+			let()
+			polltest.Eventually(t, "it is cancelled", func() bool {
+				return s.get(t, "/api/v1/instances/s").json(t)["subStatus"] == "Cancelled"
+			})
+		})
 	}
 }

@@ -4,10 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"strconv"
 	"strings"
 
 	"github.com/weft-run/weft/internal/auth"
+	"github.com/weft-run/weft/internal/explain"
 	"github.com/weft-run/weft/pkg/runtime"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -237,9 +239,28 @@ func (c *call) cancel() (reply, error) {
 	})
 	if view, ok := answer.body.(instanceView); ok && err == nil {
 		view.Interrupted = interrupted
+		if answer.status == http.StatusAccepted {
+			view.NotYet = c.notYet(view.InstanceID)
+		}
 		answer.body = view
 	}
 	return answer, err
+}
+
+// notYet says what an instance is at that is to be cancelled; "": that could not be found out,
+// or it is over by now. The cancel stands either way.
+func (c *call) notYet(id string) string {
+	x, err := c.api.cfg.Explainer.Instance(c.r.Context(), id, peersOf(c))
+	if err != nil || x.State != explain.Running && x.State != explain.Queued {
+		return ""
+	}
+	var texts []string
+	for _, r := range x.Reasons {
+		if r.Kind != "mail" || x.State == explain.Queued { // among it is the cancel
+			texts = append(texts, r.Text)
+		}
+	}
+	return strings.Join(texts, "; ")
 }
 
 func (c *call) remove() (reply, error) {

@@ -3,6 +3,9 @@ package httpapi
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/weft-run/weft/internal/auth"
@@ -13,8 +16,8 @@ import (
 // letterRoutes show what waits in the queue and what could not be done, and mend it.
 func (a *API) letterRoutes() []route {
 	sent := map[int]any{200: sentView{}, 202: oneOf{sentView{}, queuedView{}}}
-	noLetter := []workflow.Code{workflow.CodeDeadLetterNotFound, workflow.CodeKeyReused, workflow.CodeInstanceNotFound}
-	noItem := []workflow.Code{workflow.CodeQueueItemNotFound, workflow.CodeKeyReused}
+	noLetter := []workflow.Code{workflow.CodeDeadLetterNotFound, workflow.CodeKeyReused, workflow.CodeInstanceNotFound, workflow.CodeInstanceFinished}
+	noItem := []workflow.Code{workflow.CodeQueueItemNotFound, workflow.CodeKeyReused, workflow.CodeInstanceNotFound, workflow.CodeInstanceFinished}
 	return []route{
 		{method: "GET", path: "/queue", name: "listQueue", role: auth.Viewer, tag: "cluster", kind: reads, summary: "Stimuli that nothing waits for yet",
 			query: append(stimulusParams("Those that came into the queue before this time."), pageParams...), answers: map[int]any{200: listView[queueItemView]{}}, serve: listQueue},
@@ -51,7 +54,10 @@ func (a *API) letterRoutes() []route {
 	}
 }
 
-var letterParams = append([]param{{name: "reason", typ: "string"}}, stimulusParams("Those that came to be before this time.")...)
+// deadReasons are why letters are dead, for filters.
+var deadReasons = each(workflow.DeadReasons(), func(r workflow.DeadReason) string { return string(r) })
+
+var letterParams = append([]param{{name: "reason", typ: "string", values: deadReasons}}, stimulusParams("Those that came to be before this time.")...)
 
 func stimulusParams(before string) []param {
 	return []param{
@@ -336,6 +342,9 @@ func (b *lettersBody) check() (problems workflow.Problems) {
 	restricts := b.Reason != "" || b.Name != "" || b.ActivityType != "" || b.CorrelationID != "" || b.InstanceID != "" || b.Before != nil
 	if !restricts && !b.All {
 		bad("missing-filter", "", `say which: by reason, name, activityType, correlationId, instanceId or before; or "all": true`)
+	}
+	if b.Reason != "" && !slices.Contains(deadReasons, b.Reason) {
+		bad("unknown-reason", "/reason", fmt.Sprintf("%q is no reason%s; there are %s", shorten(b.Reason), workflow.DidYouMean(b.Reason, deadReasons), strings.Join(deadReasons, ", ")))
 	}
 	if b.InstanceID != "" {
 		if err := workflow.CheckID("instanceId", b.InstanceID); err != nil {

@@ -73,6 +73,18 @@ func TestDeadLettersAreMended(t *testing.T) {
 	if a := s.get(t, path); !strings.Contains(string(a.body), `"others":[{`) || !strings.Contains(string(a.body), `"input":{"payload":"x"}`) {
 		t.Errorf("%s", a.body)
 	}
+	// To an instance that is not there, or has ended, it is refused, as an event is, and stays.
+	s.publish(t, "id: ends\nroot: [{writeLine: x}]\n")
+	s.post(t, "/api/v1/definitions/ends/execute", `{"instanceId": "ended-1"}`, 200)
+	for to, want := range map[string]string{"nobody": "instance-not-found", "ended-1": "instance-finished"} {
+		if a := s.do(t, http.MethodPost, path+"/replay", `{"instanceId": "`+to+`"}`); a.code() != want || a.status != 404 && a.status != 409 {
+			t.Errorf("%s: %d %s", to, a.status, a.body)
+		}
+		if res := s.post(t, "/api/v1/dead-letters/replay", `{"name": "go", "edit": {"instanceId": "`+to+`"}}`, 200).json(t); len(res["done"].([]any)) != 0 || len(res["refused"].([]any)) != 1 {
+			t.Errorf("%s: %v", to, res)
+		}
+	}
+	s.get(t, path)
 	s.post(t, path+"/replay", `{"instanceId": "late-2", "correlationId": "", "payload": "y"}`, 202, "Idempotency-Key: k1")
 	s.post(t, path+"/replay", `{"instanceId": "late-2", "correlationId": "", "payload": "y"}`, 202, "Idempotency-Key: k1")
 	if a := s.post(t, path+"/replay", `{}`, 404); a.code() != "dead-letter-not-found" {
@@ -81,10 +93,13 @@ func TestDeadLettersAreMended(t *testing.T) {
 	if in := s.get(t, "/api/v1/instances/late-2", "Prefer: wait=20").json(t); in["subStatus"] != "Finished" {
 		t.Errorf("%v", in)
 	}
-	for body, code := range map[string]string{`{}`: "missing-filter", `{"limit": 501, "all": true}`: "bad-limit", `{"nam": "x"}`: "unknown-field"} {
+	for body, code := range map[string]string{`{}`: "missing-filter", `{"limit": 501, "all": true}`: "bad-limit", `{"nam": "x"}`: "unknown-field", `{"reason": "expierd"}`: "did you mean expired"} {
 		if a := s.do(t, http.MethodPost, "/api/v1/dead-letters/delete", body); a.status != 422 || !strings.Contains(string(a.body), code) {
 			t.Errorf("%s: %d %s", body, a.status, a.body)
 		}
+	}
+	if a := s.do(t, http.MethodGet, "/api/v1/dead-letters?reason=expierd", ""); a.status != 422 || !strings.Contains(string(a.body), "reason") {
+		t.Errorf("%d %s", a.status, a.body)
 	}
 	if res := s.post(t, "/api/v1/dead-letters/delete", `{"name": "forget"}`, 200).json(t); len(res["done"].([]any)) != 1 {
 		t.Errorf("%v", res)

@@ -33,7 +33,7 @@ func (s *server) all(t *testing.T, path, body string) (done []string) {
 func TestTheQueueIsMendedByFilter(t *testing.T) {
 	t.Parallel()
 	s := sharedServer(t)
-	s.publish(t, "id: queued#\nroot:\n  - event: astray#\n  - event: astray#\n  - event: redirect#\n")
+	s.publish(t, "id: queued#\nroot:\n  - event: astray#\n  - event: astray#\n  - event: redirect#\n  - event: redirect#\n")
 	s.post(t, "/api/v1/definitions/queued#/execute", `{"instanceId": "queued-1#", "correlationId": "right#"}`, 200)
 	queue := func(name, correlation string) []string {
 		t.Helper()
@@ -119,7 +119,8 @@ func TestRepairsThatAreNoRepairs(t *testing.T) {
 			`{"alteration": []}`: {"unknown-field /alteration"},
 		},
 		one + "/retry": {
-			`{"from": "nobody"}`:   {"unknown-activity"},
+			`{"from": "nobody"}`: {"unknown-activity /from"},
+			`{"from": "nobody", "execution": 7, "reason": "` + strings.Repeat("x", 257) + `"}`: {"too-long /reason"},
 			`{"execution": "one"}`: {"wrong-type /execution"},
 			`{"form": "wait"}`:     {"unknown-field /form"},
 		},

@@ -186,6 +186,9 @@ func kindOf(v any) string {
 
 // wantedType says in words of JSON what was expected.
 func wantedType(err error, t reflect.Type) error {
+	if err != nil && (t == timeType || t == reflect.PointerTo(timeType)) {
+		return errors.New("it must be a time with its zone, such as 2026-11-22T10:00:00Z")
+	}
 	var wrong *json.UnmarshalTypeError
 	if !errors.As(err, &wrong) {
 		return err

@@ -84,3 +84,19 @@ func FuzzDecodeStrict(f *testing.F) {
 func placeText(line, column int) string {
 	return strings.Join([]string{itoa(line), itoa(column)}, ":")
 }
+
+// A time that is none is said so in words of people, not of the parser.
+func TestATimeThatIsNone(t *testing.T) {
+	t.Parallel()
+	for _, body := range []string{`{"before": "2h"}`, `{"before": 7}`, `{"before": "2026-11-22 10:00"}`, `{"before": {}}`} {
+		problems := decodeStrict([]byte(body), &lettersBody{})
+		if len(problems) != 1 || problems[0].Place.Pointer != "/before" || problems[0].Detail != "before: it must be a time with its zone, such as 2026-11-22T10:00:00Z" {
+			t.Errorf("%s: %v", body, problems)
+		}
+	}
+	b := alterBody{}
+	problems := decodeStrict([]byte(`{"alterations": [{"type": "reschedule", "dueAt": "tomorrow"}]}`), &b)
+	if len(problems) != 1 || problems[0].Place.Pointer != "/alterations/0/dueAt" || strings.Contains(problems[0].Detail, "parsing") {
+		t.Errorf("%v", problems)
+	}
+}

@@ -31,6 +31,7 @@ type instanceView struct {
 	Bookmarks        []bookmarkView     `json:"bookmarks"`
 
 	Interrupted string `json:"interrupted,omitempty" doc:"In the answer to a cancel: the activity whose call to the outside it ended. Absent: none was under way, or it is not known yet."`
+	NotYet      string `json:"notYet,omitempty" doc:"In the 202 of a cancel: what the instance is at, and whether that was told to end. Absent: it is not known."`
 
 	Damaged bool   `json:"damaged,omitempty" doc:"The record cannot be read by any node: what is shown is what its key says. See docs/operations/repair.md."`
 	Damage  string `json:"damage,omitempty" doc:"Why it cannot be read."`

@@ -1,6 +1,9 @@
 package httpapi
 
 import (
+	"context"
+	"fmt"
+	"slices"
 	"time"
 
 	"github.com/weft-run/weft/internal/auth"
@@ -59,6 +62,15 @@ type webhookView struct {
 	NodeID      string            `json:"nodeId" doc:"That tells it."`
 	Waiting     int64             `json:"waiting" doc:"Letters, with up to 100 events each, that were not taken yet."`
 	Failed      int64             `json:"failed" doc:"Letters that were given up."`
+	Next        *webhookNextView  `json:"next" doc:"Of the letters that wait the one that is tried next; null: none waits."`
+	Warnings    []problemItem     `json:"warnings" doc:"What may be a mistake, such as a definition that there is not."`
+}
+
+type webhookNextView struct {
+	Since    time.Time `json:"since" doc:"When it was tried first."`
+	DueAt    time.Time `json:"dueAt" doc:"When it is tried again, at the soonest."`
+	Attempts int       `json:"attempts" doc:"How often it was tried again."`
+	Last     *string   `json:"last" doc:"What went wrong last."`
 }
 
 type webhookLetterView struct {
@@ -80,11 +92,16 @@ type webhookAgainView struct {
 	Events int `json:"events" doc:"How many."`
 }
 
-func viewWebhook(s *webhook.Status) webhookView {
+func viewWebhook(ctx context.Context, a *API, s *webhook.Status) webhookView {
 	v := webhookView{
 		Name: s.Name, URL: s.URL, On: s.On, Definitions: s.Definitions, Labels: s.Labels, Secrets: s.Secrets, Paused: s.Paused,
 		Because: some(s.Because), By: some(s.By), NodeID: s.Node, Waiting: s.Waiting, Failed: s.Failed,
+		Warnings: []problemItem{},
 	}
+	if n := s.Next; n != nil {
+		v.Next = &webhookNextView{n.At.UTC(), n.Due.UTC(), n.Attempts, some(n.Last)}
+	}
+	v.Warnings = append(v.Warnings, problemItems(unknownDefinitions(ctx, a, s.Definitions))...)
 	if v.Definitions == nil {
 		v.Definitions = []string{}
 	}
@@ -94,9 +111,33 @@ func viewWebhook(s *webhook.Status) webhookView {
 	return v
 }
 
+// unknownDefinitions tells which of the definitions that a webhook is for there are not: it tells
+// nothing of them, and they may come.
+func unknownDefinitions(ctx context.Context, a *API, ids []string) (problems workflow.Problems) {
+	if len(ids) == 0 {
+		return nil
+	}
+	var known []string
+	for _, d := range a.cfg.Catalog.Since(0).Changes {
+		if !d.Deleted {
+			known = append(known, d.ID)
+		}
+	}
+	for i, id := range ids {
+		if slices.Contains(known, id) {
+			continue
+		}
+		if _, err := a.cfg.Catalog.Latest(ctx, id); workflow.CodeOf(err) == workflow.CodeDefinitionNotFound { // this node may not know it yet
+			problems = append(problems, workflow.Problem{Code: "unknown-definition", Warning: true, Place: workflow.Place{Pointer: fmt.Sprintf("/definitions/%d", i)},
+				Detail: fmt.Sprintf("there is no definition %s%s; nothing is told of it until there is", id, workflow.DidYouMean(id, known))})
+		}
+	}
+	return problems
+}
+
 func listWebhooks(c *call) (reply, error) {
 	all, err := c.api.cfg.Webhooks.List(c.r.Context())
-	return reply{body: webhooksView{each(all, func(s webhook.Status) webhookView { return viewWebhook(&s) })}}, err
+	return reply{body: webhooksView{each(all, func(s webhook.Status) webhookView { return viewWebhook(c.r.Context(), c.api, &s) })}}, err
 }
 
 // webhookName is the name in the path; one that cannot be is of none.
@@ -117,7 +158,7 @@ func getWebhook(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	return reply{body: viewWebhook(s)}, nil
+	return reply{body: viewWebhook(c.r.Context(), c.api, s)}, nil
 }
 
 func putWebhook(c *call) (reply, error) {
@@ -139,9 +180,9 @@ func putWebhook(c *call) (reply, error) {
 		return reply{}, err
 	}
 	if made {
-		return reply{status: 201, body: viewWebhook(s), location: prefix + "/webhooks/" + name}, nil
+		return reply{status: 201, body: viewWebhook(c.r.Context(), c.api, s), location: prefix + "/webhooks/" + name}, nil
 	}
-	return reply{body: viewWebhook(s)}, nil
+	return reply{body: viewWebhook(c.r.Context(), c.api, s)}, nil
 }
 
 func deleteWebhook(c *call) (reply, error) {

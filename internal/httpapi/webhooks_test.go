@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/weft-run/weft/internal/nodetest"
+	"github.com/weft-run/weft/internal/polltest"
 	"github.com/weft-run/weft/pkg/node"
 )
 
@@ -19,16 +20,26 @@ func TestWebhooksOverHTTP(t *testing.T) {
 	}
 	n := nodetest.Start(t, node.Config{NodeID: "node-1", SecretsDir: dir})
 	s := serverOf(t, n)
+	s.publish(t, "id: orders\nroot: [{writeLine: x}]\n")
 	const path = "/api/v1/webhooks/crm"
 	const body = `{"url": "https://crm.example.com/weft", "on": ["ended"], "definitions": ["order"], "labels": {"customer": "acme"}, "secrets": ["crm-key"]}`
 	if a := s.do(t, http.MethodGet, path, ""); a.status != 404 || a.code() != "webhook-not-found" {
 		t.Errorf("%d %s", a.status, a.body)
 	}
 	a := s.do(t, http.MethodPut, path, body)
-	if v := a.json(t); a.status != 201 || a.header.Get("Location") != path || v["url"] != "https://crm.example.com/weft" || v["nodeId"] != "node-1" || v["waiting"] != 0.0 || strings.Contains(string(a.body), "a-secret-that-signs") {
+	if w := a.json(t)["warnings"].([]any); len(w) != 1 || !strings.Contains(string(a.body), "there is no definition order") || !strings.Contains(string(a.body), `"/definitions/0"`) {
+		t.Errorf("what is not there: %s", a.body)
+	}
+	polltest.Eventually(t, "the node knows which was meant", func() bool {
+		return strings.Contains(string(s.do(t, http.MethodGet, path, "").body), "there is no definition order (did you mean orders?)")
+	})
+	if v := a.json(t); v["next"] != nil || a.status != 201 || a.header.Get("Location") != path || v["url"] != "https://crm.example.com/weft" || v["nodeId"] != "node-1" || v["waiting"] != 0.0 || strings.Contains(string(a.body), "a-secret-that-signs") {
 		t.Errorf("%d %s", a.status, a.body)
 	}
 	if a := s.do(t, http.MethodPut, path, strings.Replace(body, `"order"`, `"bill"`, 1)); a.status != 200 || !strings.Contains(string(a.body), `["bill"]`) {
+		t.Errorf("%d %s", a.status, a.body)
+	}
+	if a := s.do(t, http.MethodPut, path, strings.Replace(body, `"order"`, `"orders"`, 1)); a.status != 200 || len(a.json(t)["warnings"].([]any)) != 0 {
 		t.Errorf("%d %s", a.status, a.body)
 	}
 	if a := s.do(t, http.MethodGet, "/api/v1/webhooks", ""); a.status != 200 || len(a.json(t)["items"].([]any)) != 1 {
@@ -45,6 +56,7 @@ func TestWebhooksOverHTTP(t *testing.T) {
 	for name, wrong := range map[string]string{
 		"an unknown field": `{"url": "https://a.example", "on": ["ended"], "secrets": ["crm-key"], "secret": "x"}`,
 		"no secret":        `{"url": "https://a.example", "on": ["ended"]}`,
+		"the same twice":   `{"url": "https://a.example", "on": ["ended", "ended"], "secrets": ["crm-key"]}`,
 		"half sent":        `{"url": "https://a.example"`,
 		"all wrong":        `{"url": "ftp://a", "on": ["x"], "secrets": ["y"]}`,
 	} {

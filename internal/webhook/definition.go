@@ -47,6 +47,9 @@ func (h *Webhooks) check(d *Definition) error {
 	if len(d.On) == 0 {
 		bad("missing-field", "/on", "say what is told: "+kindNames)
 	}
+	twice(bad, "/on", d.On)
+	twice(bad, "/definitions", d.Definitions)
+	twice(bad, "/secrets", d.Secrets)
 	for i, on := range d.On {
 		if !slices.Contains(kinds, on) {
 			bad("bad-kind", fmt.Sprintf("/on/%d", i), "%q is not known; there are %s", workflow.CutChars(string(on), 80), kindNames)
@@ -86,6 +89,15 @@ func (h *Webhooks) check(d *Definition) error {
 		return nil
 	}
 	return &workflow.Error{Code: workflow.CodeInvalid, Detail: problems.Error(), Problems: problems}
+}
+
+// twice reports what a list has again, among its first ones: longer lists are refused anyway.
+func twice[T ~string](bad func(code, pointer, format string, args ...any), pointer string, list []T) {
+	for i, v := range list[:min(len(list), 2*maxDefinitions)] {
+		if slices.Contains(list[:i], v) {
+			bad("duplicate", fmt.Sprintf("%s/%d", pointer, i), "%s is there twice", workflow.CutChars(string(v), 80))
+		}
+	}
 }
 
 // badURL says why nothing can be sent to a URL. Whether its address is private shows only

@@ -34,6 +34,7 @@ type teller struct {
 	next   time.Time // when letters are tried again
 	knock  time.Time // when what comes is
 	missed int       // how many that came were not taken one after the other
+	why    string    // the receiver took nothing when it was last found away
 }
 
 const (
@@ -86,7 +87,7 @@ func (t *teller) tell(ctx context.Context) error {
 		if len(events) > 0 && t.waiting == 0 {
 			t.next = time.Time{} // somebody may replay what was given up: it is looked at as it is awake
 		}
-		left, err := t.told(ctx, events)
+		left, why, err := t.told(ctx, events)
 		if err != nil {
 			return err
 		}
@@ -96,7 +97,7 @@ func (t *teller) tell(ctx context.Context) error {
 		if len(events) == 0 && maps.Equal(to.At, t.at.At) && maps.Equal(to.Behind, t.at.Behind) {
 			continue
 		}
-		if ok, err := t.h.cfg.Store.Advance(ctx, t.w, to, t.letters(left)...); err != nil || !ok {
+		if ok, err := t.h.cfg.Store.Advance(ctx, t.w, to, t.letters(left, why)...); err != nil || !ok {
 			return err // another node tells it, or it is gone
 		}
 		t.at = to
@@ -120,23 +121,23 @@ func (t *teller) untilKnock() time.Duration {
 	return max(50*time.Millisecond, t.knock.Sub(t.h.cfg.Now()))
 }
 
-// told tells what came, and gives what was not taken. Of a receiver that is away it waits until
+// told tells what came, and gives what was not taken, and why. Of a receiver that is away it waits until
 // some may be tried, unless so much came that etcd might forget what comes next until then.
-func (t *teller) told(ctx context.Context, events []store.WebhookEvent) (left []store.WebhookEvent, err error) {
+func (t *teller) told(ctx context.Context, events []store.WebhookEvent) (left []store.WebhookEvent, why string, err error) {
 	if t.away && len(events) > 0 {
 		if len(events) < batch {
 			pace.Pause(ctx, t.untilKnock())
 		} else if t.h.cfg.Now().Before(t.knock) {
-			return events, nil
+			return events, t.why, nil
 		}
 		t.missed = atOnce // one look tells
 		events = sampled(events)
 	}
 	o, err := t.deliver(ctx, events, &t.missed)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	return o.left, nil
+	return o.left, o.why, nil
 }
 
 // sampled puts those first that are tried of a receiver which is away: from all of what came,
@@ -220,6 +221,7 @@ func (t *teller) one(ctx context.Context, e *store.WebhookEvent, o *outcome) {
 // leave notes that the receiver takes nothing.
 func (t *teller) leave(why string) {
 	now := t.h.cfg.Now()
+	t.why = why
 	if !t.away {
 		t.h.cfg.Log.Warn("the receiver of a webhook takes nothing: what there is to tell is kept", slog.String("webhook", t.w.Name), slog.String("host", Host(t.w.URL)), slog.String("why", why))
 	}
@@ -254,7 +256,7 @@ func (t *teller) pauseIt(ctx context.Context) error {
 }
 
 // letters puts events by. What was not tried is tried as soon as the receiver takes anything.
-func (t *teller) letters(left []store.WebhookEvent) []store.WebhookLetter {
+func (t *teller) letters(left []store.WebhookEvent, why string) []store.WebhookLetter {
 	var out []store.WebhookLetter
 	now := t.h.cfg.Now().UTC()
 	due := now
@@ -262,7 +264,7 @@ func (t *teller) letters(left []store.WebhookEvent) []store.WebhookLetter {
 		due = now.Add(t.backoff(0))
 	}
 	for some := range slices.Chunk(left, perLetter) {
-		out = append(out, store.WebhookLetter{ID: letterID(t.w, some), Webhook: t.w.Created, Events: some, At: now, Due: due})
+		out = append(out, store.WebhookLetter{ID: letterID(t.w, some), Webhook: t.w.Created, Events: some, At: now, Last: why, Due: due})
 	}
 	return out
 }

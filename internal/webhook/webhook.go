@@ -78,9 +78,10 @@ func New(cfg Config) (*Webhooks, error) {
 // Status is a webhook and how it is.
 type Status struct {
 	Definition
-	Node    string // that tells it
-	Waiting int64  // letters with up to 100 events that were not taken, and are tried again
-	Failed  int64  // letters that were given up
+	Node    string  // that tells it
+	Waiting int64   // letters with up to 100 events that were not taken, and are tried again
+	Failed  int64   // letters that were given up
+	Next    *Letter // of those that wait the one that is due first, without its events; nil: none waits
 }
 
 // Get gives one. Errors: [workflow.CodeWebhookNotFound].
@@ -92,7 +93,19 @@ func (h *Webhooks) Get(ctx context.Context, name string) (*Status, error) {
 	if d == nil {
 		return nil, workflow.Fail(workflow.CodeWebhookNotFound, "there is no webhook "+name)
 	}
-	return &Status{*d, h.teller(name), waiting, failed}, nil
+	s := &Status{Definition: *d, Node: h.teller(name), Waiting: waiting, Failed: failed}
+	if waiting == 0 {
+		return s, nil
+	}
+	first, _, err := h.cfg.Store.Letters(ctx, d, 1)
+	if err != nil {
+		return nil, etcdstore.ReadFailed("what the webhook has not told yet", err)
+	}
+	if len(first) > 0 {
+		s.Next = &first[0]
+		s.Next.Events = nil
+	}
+	return s, nil
 }
 
 // List gives all, in the order of their names; there are 100 at most.

@@ -144,7 +144,10 @@ func TestAReceiverThatIsAwayIsToldLater(t *testing.T) {
 			for i := range n {
 				m.Start("quick", fmt.Sprintf("i%d", i), "")
 			}
-			polltest.Eventually(t, "what is not taken is put by", func() bool { return m.status("w").Waiting > 0 })
+			polltest.Eventually(t, "what is not taken is put by, and says why", func() bool {
+				s := m.status("w")
+				return s.Waiting > 0 && s.Next != nil && s.Next.Last != "" && s.Next.Events == nil
+			})
 			polltest.Eventually(t, "it is tried again", func() bool { return len(r.all()) > 9 })
 			before := r.ids()
 			r.answers(nil)
@@ -155,8 +158,8 @@ func TestAReceiverThatIsAwayIsToldLater(t *testing.T) {
 					t.Errorf("the id %s was of %s, and is of %s", id, instance, after[id])
 				}
 			}
-			if s := m.status("w"); s.Failed != 0 {
-				t.Errorf("%d letters are given up", s.Failed)
+			if s := m.status("w"); s.Failed != 0 || s.Next != nil {
+				t.Errorf("%d letters are given up, %+v is next", s.Failed, s.Next)
 			}
 		})
 	}
@@ -579,12 +582,15 @@ func TestWhatIsNoWebhookIsRefused(t *testing.T) {
 		"/url long":      func(d *webhook.Definition) { d.URL = "https://example.com/" + strings.Repeat("x", 2048) },
 		"/on none":       func(d *webhook.Definition) { d.On = nil },
 		"/on/1":          func(d *webhook.Definition) { d.On = []webhook.Kind{webhook.Ended, "started"} },
+		"/on/1 twice":    func(d *webhook.Definition) { d.On = []webhook.Kind{webhook.Ended, webhook.Ended} },
 		"/on mixed":      func(d *webhook.Definition) { d.On, d.Definitions = []webhook.Kind{webhook.DeadLetter}, []string{"x"} },
 		"/definitions/0": func(d *webhook.Definition) { d.Definitions = []string{"../x"} },
-		"/definitions":   func(d *webhook.Definition) { d.Definitions = slices.Repeat([]string{"x"}, 17) },
+		"/definitions/2": func(d *webhook.Definition) { d.Definitions = []string{"x", "y", "x"} },
+		"/definitions":   func(d *webhook.Definition) { d.Definitions = strings.Split("abcdefghijklmnopq", "") },
 		"/labels":        func(d *webhook.Definition) { d.Labels = map[string]string{"no/name": "x"} },
 		"/secrets none":  func(d *webhook.Definition) { d.Secrets = nil },
 		"/secrets/0":     func(d *webhook.Definition) { d.Secrets = []string{"unknown"} },
+		"/secrets/1":     func(d *webhook.Definition) { d.Secrets = []string{"signs", "signs"} },
 		"/secrets many":  func(d *webhook.Definition) { d.Secrets = []string{"signs", "next", "standard"} },
 	} {
 		d := good()

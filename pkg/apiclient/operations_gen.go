@@ -621,7 +621,7 @@ func (c *Client) ListBursts(ctx context.Context, id string, query ListBurstsQuer
 
 // ListDeadLettersQuery is the query of [Client.ListDeadLetters]; zero fields are left out.
 type ListDeadLettersQuery struct {
-	Reason        string
+	Reason        string // One of expired, gated, instance-finished, instance-not-found, poison, too-large, unrunnable, child-refused.
 	Name          string // Of the event.
 	ActivityType  string
 	CorrelationID string
@@ -1192,7 +1192,7 @@ func (c *Client) ReloadDefinitions(ctx context.Context, opts ...Option) (*Answer
 }
 
 // ReplayDeadLetter: Send a dead letter again, as it was, edited or to an instance.
-// It is POST /api/v1/dead-letters/{id}/replay, for the role operator; problems of its own are dead-letter-not-found, instance-not-found.
+// It is POST /api/v1/dead-letters/{id}/replay, for the role operator; problems of its own are dead-letter-not-found, instance-not-found, instance-finished.
 func (c *Client) ReplayDeadLetter(ctx context.Context, id string, body EditRequest, opts ...Option) (*Answer[SentOrQueued], error) {
 	return call[SentOrQueued](ctx, c, request{method: "POST", path: "/api/v1/dead-letters/" + url.PathEscape(id) + "/replay", query: nil, body: body}, opts)
 }
@@ -1265,7 +1265,7 @@ func (c *Client) SendEvent(ctx context.Context, name string, body EventRequest, 
 }
 
 // SendQueueItem: Take a stimulus out of the queue and send it again, edited or to an instance.
-// It is POST /api/v1/queue/{id}/send, for the role operator; problems of its own are queue-item-not-found.
+// It is POST /api/v1/queue/{id}/send, for the role operator; problems of its own are instance-not-found, queue-item-not-found, instance-finished.
 func (c *Client) SendQueueItem(ctx context.Context, id string, body EditRequest, opts ...Option) (*Answer[SentOrQueued], error) {
 	return call[SentOrQueued](ctx, c, request{method: "POST", path: "/api/v1/queue/" + url.PathEscape(id) + "/send", query: nil, body: body}, opts)
 }

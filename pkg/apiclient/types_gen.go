@@ -503,6 +503,7 @@ type Instance struct {
 	Interrupted      string            `json:"interrupted,omitempty"` // In the answer to a cancel: the activity whose call to the outside it ended. Absent: none was under way, or it is not known yet.
 	Labels           map[string]string `json:"labels"`                // By which it is found; none: {}.
 	Name             *string           `json:"name"`
+	NotYet           string            `json:"notYet,omitempty"` // In the 202 of a cancel: what the instance is at, and whether that was told to end. Absent: it is not known.
 	Output           map[string]any    `json:"output"`
 	ParentInstanceID *string           `json:"parentInstanceId"`
 	Status           string            `json:"status"`    // One of Running, Finished. Empty only of a damaged instance.
@@ -1576,12 +1577,14 @@ type Webhook struct {
 	Failed      int64             `json:"failed"` // Letters that were given up.
 	Labels      map[string]string `json:"labels"`
 	Name        string            `json:"name"`
+	Next        *WebhookNext      `json:"next"`   // Of the letters that wait the one that is tried next; null: none waits.
 	NodeID      string            `json:"nodeId"` // That tells it.
 	On          []string          `json:"on"`
 	Paused      bool              `json:"paused"`
 	Secrets     []string          `json:"secrets"` // Names.
 	URL         string            `json:"url"`
-	Waiting     int64             `json:"waiting"` // Letters, with up to 100 events each, that were not taken yet.
+	Waiting     int64             `json:"waiting"`  // Letters, with up to 100 events each, that were not taken yet.
+	Warnings    []ProblemItem     `json:"warnings"` // What may be a mistake, such as a definition that there is not.
 }
 
 // WebhookAgain is the answer of [Client.ForgetFailedEvents], [Client.ReplayWebhook].
@@ -1611,6 +1614,14 @@ type WebhookLetterList struct {
 	Items      []WebhookLetter `json:"items"`
 	NextCursor *string         `json:"nextCursor"` // Pass it as cursor for the next page; null at the end. A page may have fewer items than its limit and still have a next one.
 	Revision   int64           `json:"revision"`   // Of etcd: all of the page is as it was then.
+}
+
+// WebhookNext is a part of other answers.
+type WebhookNext struct {
+	Attempts int64     `json:"attempts"` // How often it was tried again.
+	DueAt    time.Time `json:"dueAt"`    // When it is tried again, at the soonest.
+	Last     *string   `json:"last"`     // What went wrong last.
+	Since    time.Time `json:"since"`    // When it was tried first.
 }
 
 // WebhookRequest is the body of [Client.PutWebhook]. Zero fields are left out.

@@ -271,8 +271,10 @@ func (x *burst) apply(ctx context.Context, cmd workflow.Command, inHand bool) (s
 	case engine.NoBookmark:
 		return x.gone(cmd, inHand), err
 	case engine.NotFaulted:
+		x.noteRefusal(&cmd, out, inHand)
 		return store.Effect{Outcome: workflow.OutcomeRefused, Code: string(workflow.CodeInstanceNotFaulted)}, err
 	case engine.Refused:
+		x.noteRefusal(&cmd, out, inHand)
 		return x.misfits(), err
 	case engine.NotRunning:
 		if forAnyone(cmd) {
@@ -285,6 +287,14 @@ func (x *burst) apply(ctx context.Context, cmd workflow.Command, inHand bool) (s
 		effect.Interrupted = x.env.Stopped.Activity
 	}
 	return effect, err
+}
+
+// noteRefusal lets the journal say why alterations were refused that were accepted before. Who
+// has an answer yet to come is told there, and nothing is committed for it.
+func (x *burst) noteRefusal(cmd *workflow.Command, out engine.Outcome, inHand bool) {
+	if !inHand {
+		engine.NoteRefusal(x.b, cmd, out)
+	}
 }
 
 // maxMisfits bounds what is kept of why alterations were refused.

@@ -14,11 +14,53 @@ import (
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
-// EventAltered is in the journal what an operator altered.
-const EventAltered = "Altered"
+const (
+	// EventAltered is in the journal what an operator altered.
+	EventAltered = "Altered"
+	// EventRefused is in the journal where an operator was told that alterations are accepted,
+	// and they were refused when their turn came.
+	EventRefused = "Refused"
+)
 
 // Refusal says why the last alterations were refused.
 func (b *Burst) Refusal() workflow.Problems { return b.refusal }
+
+// maxRefused is how many problems the journal has of one refusal.
+const maxRefused = 5
+
+// NoteRefusal puts into the journal why a command to retry or to alter was refused, the last one
+// that Run was given, with its outcome [Refused] or [NotFaulted]. Use it for a command that was
+// acknowledged before it ran: who sent it hears nothing else of it.
+func NoteRefusal(b *Burst, cmd *workflow.Command, out Outcome) {
+	text, data := "nothing in the instance is faulted", map[string]any{}
+	if a := cmd.Alter; a != nil {
+		if a.By != "" {
+			data["by"] = a.By
+		}
+		if a.Reason != "" {
+			data["reason"] = a.Reason
+		}
+	}
+	if n := len(b.refusal); out == Refused && n > 0 {
+		if text = b.refusal[0].Detail; n > 1 {
+			text = fmt.Sprintf("%s (and %d more)", text, n-1)
+		}
+		var problems []any
+		for _, p := range b.refusal[:min(n, maxRefused)] {
+			problems = append(problems, map[string]any{"code": p.Code, "detail": workflow.CutBytes(p.Detail, 256), "pointer": p.Place.Pointer})
+		}
+		data["errors"] = problems
+	}
+	b.items = append(b.items, b.item(top(b), EventRefused, "not altered: "+text, data))
+}
+
+// top is the execution of the workflow, or what stands for it before it has begun.
+func top(b *Burst) *Execution {
+	if b.root != nil {
+		return b.root
+	}
+	return &Execution{b: b, node: b.prog.root}
+}
 
 // takeRepair applies what may also be done to a faulted instance.
 func takeRepair(b *Burst, cmd *workflow.Command) (Outcome, error) {
@@ -209,9 +251,7 @@ func (a *altering) done(x *Execution, format string, args ...any) {
 	a.did = append(a.did, text)
 	b := a.b
 	if x == nil {
-		if x = b.root; x == nil {
-			x = &Execution{b: b, node: b.prog.root}
-		}
+		x = top(b)
 	}
 	data := map[string]any{"type": string(a.alter.Alterations[a.at].Type)}
 	if a.alter.By != "" {

@@ -59,10 +59,23 @@ func (l *deadLetters) ReplayDeadLetter(ctx context.Context, id string, edit Edit
 	})
 }
 
-// send is the record of a stimulus that is sent again.
+// send is the record of a stimulus that is sent again. One that is sent to an instance by hand is
+// refused where that is gone or has ended, as a new one is: what it is taken from stays.
 func (l *deadLetters) send(ctx context.Context, st *workflow.Stimulus, edit Edit, k *workflow.CommandKey) (*store.Send, error) {
 	edited, err := edit.apply(l.cfg.Catalog, *st)
-	return &store.Send{ID: store.Replayed + workflow.NewID(), Stimulus: edited, Key: k, CreatedAt: l.cfg.Now().UTC(), Trace: tracing.Traceparent(ctx)}, err
+	if err != nil {
+		return nil, err
+	}
+	if edit.InstanceID != nil && edited.InstanceID != "" {
+		rec, err := inspect.Record(ctx, l.cfg.Reader, edited.InstanceID)
+		if err != nil {
+			return nil, err
+		}
+		if rec.Header.Status == workflow.StatusFinished {
+			return nil, workflow.Fail(workflow.CodeInstanceFinished, fmt.Sprintf("instance %q is finished (%s); nothing waits there any more", rec.Header.ID, rec.Header.SubStatus))
+		}
+	}
+	return &store.Send{ID: store.Replayed + workflow.NewID(), Stimulus: edited, Key: k, CreatedAt: l.cfg.Now().UTC(), Trace: tracing.Traceparent(ctx)}, nil
 }
 
 // errGone says that what was to be taken is not there.

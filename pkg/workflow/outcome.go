@@ -32,3 +32,8 @@ const (
 	DeadUnrunnable       DeadReason = "unrunnable"         // what it is to run on is gone: a deleted definition's body
 	DeadChildRefused     DeadReason = "child-refused"      // a dispatched child whose gate was held, or whose id was taken
 )
+
+// DeadReasons are all of them.
+func DeadReasons() []DeadReason {
+	return []DeadReason{DeadExpired, DeadGated, DeadInstanceFinished, DeadInstanceGone, DeadPoison, DeadTooLarge, DeadUnrunnable, DeadChildRefused}
+}

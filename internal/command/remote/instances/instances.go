@@ -529,7 +529,7 @@ func (a commands) jobOver(j *apiclient.Job, raw []byte) error {
 func (a commands) instancesCancel() *cobra.Command {
 	var s several
 	cmd := &cobra.Command{
-		Use: "cancel ID...|--query QUERY", Short: "End instances at their next activity boundary", Args: s.args, ValidArgsFunction: a.Completes("instances"),
+		Use: "cancel ID...|--query QUERY", Short: "End instances, and the calls to the outside that they wait for", Args: s.args, ValidArgsFunction: a.Completes("instances"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := a.Client()
 			if err != nil {
@@ -545,6 +545,9 @@ func (a commands) instancesCancel() *cobra.Command {
 				in, err := c.CancelInstance(cmd.Context(), id, opts...)
 				if err != nil {
 					return err
+				}
+				if in.Body.NotYet != "" {
+					a.Note(id + ": " + in.Body.NotYet)
 				}
 				return a.after(cmd, c, &s, in, "cancelled")
 			})

@@ -93,7 +93,7 @@ func (c *checker) rules(p place, e workflow.Expression, in workflow.InputDescrip
 			}
 		}
 	case is(p.a, workflow.RetryType):
-		c.policy(p, e, in.Name, text)
+		policy(c, p, e, in.Name, text)
 	case in.Name == "workflowDefinitionId" && c.opts.Defined != nil && text != "" && text != c.def.ID && !c.opts.Defined(text):
 		c.report(p, e.Place, warning("unknown-definition", "there is no published definition %s yet, which %s runs", workflow.Shorten(text), p.title()))
 	}
@@ -125,7 +125,7 @@ var (
 )
 
 // policy looks at one value of a retry.
-func (c *checker) policy(p place, e workflow.Expression, name, text string) {
+func policy(c *checker, p place, e workflow.Expression, name, text string) {
 	of := strings.TrimSuffix(p.a.ID, workflow.RetrySuffix)
 	switch name {
 	case "attempts":

@@ -110,17 +110,23 @@ func TestWhatIsPutElsewhereFiresWithoutASweep(t *testing.T) {
 	}
 }
 
-// What was the business of a node that is gone is looked at when it goes.
+// What was the business of a node that is gone is looked at when it goes, by the node that was there
+// first as by the one that came to it.
 func TestTheTimersOfANodeThatIsGoneFireWithoutASweep(t *testing.T) {
 	t.Parallel()
-	c := newCluster(t, 2, resting(noSweep))
-	a, b := c[0], c[1]
-	quiet(t, c)
-	died := b.die(func(call clustertest.Call) bool { return call.Touches(b.Root + "timer/") })
-	a.putTimers(a.shardsOf("b"), time.Now())
-	<-died
-	a.expire("b")
-	a.allFire()
+	for _, stays := range []int{0, 1} {
+		t.Run([]string{"a stays", "b stays"}[stays], func(t *testing.T) {
+			t.Parallel()
+			c := newCluster(t, 2, resting(noSweep))
+			stays, goes := c[stays], c[1-stays]
+			quiet(t, c)
+			died := goes.die(func(call clustertest.Call) bool { return call.Touches(goes.Root + "timer/") })
+			stays.putTimers(stays.shardsOf(goes.Session.NodeID()), time.Now())
+			<-died
+			stays.expire(goes.Session.NodeID())
+			stays.allFire()
+		})
+	}
 }
 
 // What no watch tells of is found by the sweep.

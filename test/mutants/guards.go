@@ -416,7 +416,7 @@ var guards = []patch{
 	{"what a node that is gone had to fire is looked at", "internal/upkeep/due.go",
 		"if slices.Equal(w.mine(), w.shards) {", "if true {", inUpkeep, "TestTheTimersOfANode"},
 	{"the sweep of timers behind the watches", "internal/upkeep/due.go",
-		"pace.Jitter(w.t.cfg.Rest)", "time.Hour", inUpkeep, "TestTimersFireThough"},
+		"sooner(time.Now().Add(pace.Jitter(w.t.cfg.Rest)), later(soon, w.from(at)))", "later(soon, w.from(at)).Add(time.Hour)", inUpkeep, "TestTimersFireThough"},
 	{"others fire for a node that does not", "internal/upkeep/due.go",
 		"return now.Sub(due) >= dueGrace || prefers(t.cfg.Session, shard)", "return prefers(t.cfg.Session, shard)", inUpkeep, "TestOthersFire"},
 	{"a replay is of a queue item that went before it is of a dead letter", "internal/store/etcdstore/balance_watch.go",

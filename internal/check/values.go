@@ -359,16 +359,16 @@ func (c *checker) declarations() {
 	variables := func(vars []workflow.Variable) {
 		for _, v := range vars {
 			c.initial(v.Value, alias(v.Type, v.IsArray), "the initial value of variable "+v.Name, v.Place)
-			c.declaredType(v.Type, "variable "+v.Name, v.Place)
+			c.declaredType(v.Type, v.StorageDriver, "variable "+v.Name, v.Place)
 		}
 	}
 	variables(c.def.Variables)
 	for _, in := range c.def.Inputs {
 		c.initial(in.Default, alias(in.Type, in.IsArray), "the default of input "+in.Name, in.Place)
-		c.declaredType(in.Type, "input "+in.Name, in.Place)
+		c.declaredType(in.Type, in.StorageDriver, "input "+in.Name, in.Place)
 	}
 	for _, o := range c.def.Outputs {
-		c.declaredType(o.Type, "output "+o.Name, c.def.Place)
+		c.declaredType(o.Type, "", "output "+o.Name, c.def.Place)
 	}
 	workflow.Walk(c.def.Root, func(a, _ *workflow.Activity, _ int) bool {
 		variables(a.Variables)

@@ -115,9 +115,15 @@ var knownTypes = []string{
 	"Object", "HttpStatusCode", "JsonElement", "JsonObject", "ExpandoObject", "Dictionary", "IDictionary", "Stream", "ICollection", "IList", "List", "Array", "Any", "Variable",
 }
 
-// declared looks at the type that something is declared with: one that is not known is any,
-// and was probably meant to be the one that it is called like.
-func (c *checker) declaredType(typ, what string, at workflow.Place) {
+// declaredType looks at the type that something is declared with: one that is not known is any,
+// and was probably meant to be the one that it is called like. The same of where it is kept: under any
+// other name than one with Memory in it that is with the instance.
+func (c *checker) declaredType(typ, storage, what string, at workflow.Place) {
+	if near := workflow.Nearest(storage, []string{"instance", "memory"}); near != "" && !strings.EqualFold(storage, near) && !strings.Contains(storage, "Memory") {
+		q := warning("bad-value", "%s is kept with the instance: storage is %s, which is neither instance nor memory (did you mean %s?)", what, workflow.Shorten(storage), near)
+		q.Meant, q.Within = near, workflow.Within{Text: storage}
+		c.report(place{}, at, q)
+	}
 	base := strings.TrimSuffix(typ, "[]")
 	if base == "" || strings.ContainsAny(base, ".,<[ ") || slices.ContainsFunc(knownTypes, func(k string) bool { return strings.EqualFold(k, base) }) {
 		return

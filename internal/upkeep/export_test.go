@@ -68,13 +68,14 @@ func (u *Upkeep) PurgePass(ctx context.Context) error {
 
 // PurgePasses gives a function that looks at all of the finished instances, as the loop does it, and keeps what
 // it knows of them from one look to the next.
-func (u *Upkeep) PurgePasses(keep Retention) func(context.Context) error {
+// It tells whether the loop would go on at once.
+func (u *Upkeep) PurgePasses(keep Retention) func(context.Context) (bool, error) {
 	shards, cfg := make([]finishedShard, etcdstore.FinishedShards), *u.finished.cfg
 	cfg.Retention = keep
 	f := &finishedPurge{retaining{worker{cfg: &cfg, intake: u.finished.intake}}}
-	return func(ctx context.Context) error {
-		_, _, err := f.purgePass(ctx, shards)
-		return err
+	return func(ctx context.Context) (bool, error) {
+		_, more, err := f.purgePass(ctx, shards)
+		return more, err
 	}
 }
 

@@ -98,7 +98,7 @@ type finishedPurge struct{ retaining }
 
 // purgeFinished deletes finished instances that were kept long enough or of which
 // there are too many, the first to end first. Each shard is looked after by the
-// node that is preferred for it; two at once do no harm.
+// node that is preferred for it; two at once delete nothing that may not go, but each may take it for the one that was too many.
 func (f *finishedPurge) purgeFinished(ctx context.Context) error {
 	if f.cfg.Retention.keepsFinished() {
 		<-ctx.Done()
@@ -177,12 +177,15 @@ type finishedShard struct {
 	fruitless time.Time // when that found nothing; zero if it did
 }
 
-// sizes are those that were read since the last time that all had been.
+// sizes adds up those that were read; those of the last time that all were read, and of before, count half.
 type sizes struct {
 	cursor   string
-	n, bytes int64
-	again    bool // all have been read once
+	n, bytes float64
 }
+
+// sizesMost is how many sizes are added up at most before they count half: in a shard in which so many end that a
+// reader never comes to its end.
+const sizesMost = 20_000
 
 // Parts of etcd's quota for what has ended, under any configuration.
 const (
@@ -205,11 +208,11 @@ func (f *finishedPurge) purgeShard(ctx context.Context, shard int, s *finishedSh
 		}
 		s.measured = time.Now()
 	}
-	page, next, err := f.beginning(ctx, shard, s)
+	page, next, until, err := f.beginning(ctx, shard, s)
 	if err != nil {
 		return false, err
 	}
-	if next == "" && s.until.IsZero() && len(overdue(page, s.total, s.mean, &keep, f.cfg.Age.Now())) == 0 &&
+	if next == "" && until.IsZero() && len(overdue(page, s.total, s.mean, &keep, f.cfg.Age.Now())) == 0 &&
 		len(ripe(page, excess(s.total, s.mean, &keep), &keep, f.cfg.Age.Now())) == 0 {
 		return false, nil // that was all of it
 	}
@@ -222,37 +225,43 @@ func (f *finishedPurge) purgeShard(ctx context.Context, shard int, s *finishedSh
 		if err != nil {
 			return false, err
 		}
+		behind := next == "" && !until.IsZero() // is what ended later
 		switch {
-		case purged > 0:
-			return len(ids) == etcdstore.MaxPurge, nil // the other shards get their turn
+		case purged > 0: // the other shards get their turn
+			return len(ids) == etcdstore.MaxPurge || behind && len(ids) == len(page), nil
+		// All of this page may not go now: look behind it.
+		case behind && len(ids) == len(page):
+			s.counted = time.Time{}
+			page, next, until, err = f.beginning(ctx, shard, s)
 		case next == "" || len(ids) < len(page):
 			return f.purgeAnywhere(ctx, shard, s, &keep, 0)
+		default:
+			page, _, next, err = f.cfg.Store.Finished(ctx, shard, next, until, etcdstore.MaxPurge)
 		}
-		// All of this page may not go now: look behind it.
-		if page, _, next, err = f.cfg.Store.Finished(ctx, shard, next, s.until, etcdstore.MaxPurge); err != nil {
+		if err != nil {
 			return false, err
 		}
 	}
 }
 
-// beginning is the first page of a shard. It counts the shard if it has not for a while, or if what it
-// looked at since is gone.
-func (f *finishedPurge) beginning(ctx context.Context, shard int, s *finishedShard) (page []etcdstore.Finished, next string, err error) {
+// beginning is the first page of a shard, of what ended before until or, if that is zero, of all. It counts the shard
+// if it has not for a while, or if what it looked at since is gone.
+func (f *finishedPurge) beginning(ctx context.Context, shard int, s *finishedShard) (page []etcdstore.Finished, next string, until time.Time, err error) {
 	if !s.until.IsZero() && time.Since(s.counted) < countEvery {
 		page, _, next, err = f.cfg.Store.Finished(ctx, shard, "", s.until, etcdstore.MaxPurge)
 		if err != nil || len(page) > 0 {
-			return page, next, err
+			return page, next, s.until, err
 		}
 	}
 	page, s.total, next, err = f.cfg.Store.Finished(ctx, shard, "", time.Time{}, etcdstore.MaxPurge)
 	if err != nil {
-		return nil, "", err
+		return nil, "", time.Time{}, err
 	}
 	s.counted, s.until = time.Now(), time.Time{}
 	if next != "" {
 		s.until = page[0].At.Add(purgeWindow)
 	}
-	return page, next, nil
+	return page, next, time.Time{}, nil
 }
 
 // purgeAnywhere looks at one page after the other of all that a shard has, and
@@ -364,13 +373,11 @@ func (f *finishedPurge) measureShard(ctx context.Context, shard int, s *finished
 		return err
 	}
 	for _, f := range page {
-		s.sizes.n, s.sizes.bytes = s.sizes.n+1, s.sizes.bytes+f.Bytes
+		s.sizes.n, s.sizes.bytes = s.sizes.n+1, s.sizes.bytes+float64(f.Bytes)
 	}
-	if s.sizes.cursor = next; next == "" || !s.sizes.again {
-		s.mean = float64(s.sizes.bytes) / float64(max(1, s.sizes.n))
-	}
-	if next == "" {
-		s.sizes = sizes{again: true}
+	s.mean = s.sizes.bytes / max(1, s.sizes.n)
+	if s.sizes.cursor = next; next == "" || s.sizes.n > sizesMost {
+		s.sizes.n, s.sizes.bytes = s.sizes.n/2, s.sizes.bytes/2
 	}
 	return nil
 }

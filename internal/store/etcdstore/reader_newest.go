@@ -54,19 +54,13 @@ func (s *Reader) NewestQueueItems(ctx context.Context, limit int64) ([]store.Que
 
 // newest reads the values of a range that were put last, and gives each to do.
 func (s *Reader) newest(ctx context.Context, what, prefix string, limit int64, do func(*mvccpb.KeyValue)) error {
-	var keys []*mvccpb.KeyValue
-	var revision int64
-	for cursor, looked := "", 0; looked < mostNewestKeys; {
-		kvs, end, err := s.pageAt(ctx, what, prefix, cursor, mostAtOnce, revision, clientv3.WithKeysOnly())
-		if err != nil {
-			return err
-		}
-		looked += len(kvs)
-		keys = append(keys, slices.DeleteFunc(kvs, func(kv *mvccpb.KeyValue) bool { return strings.HasPrefix(string(kv.Key), s.keys.gatedQueues()) })...)
-		if cursor, revision = end.Next, end.Revision; cursor == "" {
-			break
-		}
+	// In one page: etcd counts the rest of the range for each.
+	kvs, end, err := s.pageAt(ctx, what, prefix, "", mostNewestKeys, 0, clientv3.WithKeysOnly())
+	if err != nil {
+		return err
 	}
+	revision := end.Revision
+	keys := slices.DeleteFunc(kvs, func(kv *mvccpb.KeyValue) bool { return strings.HasPrefix(string(kv.Key), s.keys.gatedQueues()) })
 	slices.SortFunc(keys, func(a, b *mvccpb.KeyValue) int { return cmp.Compare(b.CreateRevision, a.CreateRevision) })
 	var b budget
 	for keys = keys[:min(int64(len(keys)), limit)]; len(keys) > 0; {

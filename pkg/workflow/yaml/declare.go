@@ -121,9 +121,6 @@ func (r *reader) storage(n *yaml.Node) string {
 	case "memory":
 		return "Memory"
 	default: // Elsa's own have other names, and stay what they are
-		if near := workflow.DidYouMean(s, []string{"instance", "memory"}); near != "" {
-			r.problem("bad-value", n, "storage must be instance or memory, not %q%s", workflow.Shorten(s), near)
-		}
 		return s
 	}
 }

@@ -208,35 +208,52 @@ func (f *finishedPurge) purgeShard(ctx context.Context, shard int, s *finishedSh
 		}
 		s.measured = time.Now()
 	}
-	page, next, until, err := f.beginning(ctx, shard, s)
+	at, err := f.beginning(ctx, shard, s)
 	if err != nil {
 		return false, err
 	}
-	if next == "" && until.IsZero() && len(overdue(page, s.total, s.mean, &keep, f.cfg.Age.Now())) == 0 &&
-		len(ripe(page, excess(s.total, s.mean, &keep), &keep, f.cfg.Age.Now())) == 0 {
-		return false, nil // that was all of it
+	if at.isAll() && len(overdue(at.page, s.total, s.mean, &keep, f.cfg.Age.Now())) == 0 &&
+		len(ripe(at.page, excess(s.total, s.mean, &keep), &keep, f.cfg.Age.Now())) == 0 {
+		return false, nil
 	}
+	return f.purgeFrom(ctx, shard, s, &keep, at)
+}
+
+// finishedPage is a page of a shard's finished instances.
+type finishedPage struct {
+	page  []etcdstore.Finished
+	next  string    // where the next one begins; "": there is none before until
+	until time.Time // the pages are of what ended before; zero: of all
+}
+
+func (p *finishedPage) isAll() bool { return p.next == "" && p.until.IsZero() }
+
+// endsEarly tells whether there may be more behind the last of these pages.
+func (p *finishedPage) endsEarly() bool { return p.next == "" && !p.until.IsZero() }
+
+// purgeFrom deletes what may go of the first page, from at on, of which any may.
+func (f *finishedPurge) purgeFrom(ctx context.Context, shard int, s *finishedShard, keep *Retention, at finishedPage) (more bool, err error) {
 	for {
-		ids := overdue(page, s.total, s.mean, &keep, f.cfg.Age.Now())
+		ids := overdue(at.page, s.total, s.mean, keep, f.cfg.Age.Now())
 		if len(ids) == 0 {
-			return f.purgeAnywhere(ctx, shard, s, &keep, excess(s.total, s.mean, &keep))
+			return f.purgeAnywhere(ctx, shard, s, keep, excess(s.total, s.mean, keep))
 		}
 		purged, err := f.purgeIDs(ctx, shard, s, ids)
 		if err != nil {
 			return false, err
 		}
-		behind := next == "" && !until.IsZero() // is what ended later
+		whole := len(ids) == len(at.page)
 		switch {
 		case purged > 0: // the other shards get their turn
-			return len(ids) == etcdstore.MaxPurge || behind && len(ids) == len(page), nil
+			return len(ids) == etcdstore.MaxPurge || whole && at.endsEarly(), nil
 		// All of this page may not go now: look behind it.
-		case behind && len(ids) == len(page):
+		case whole && at.endsEarly():
 			s.counted = time.Time{}
-			page, next, until, err = f.beginning(ctx, shard, s)
-		case next == "" || len(ids) < len(page):
-			return f.purgeAnywhere(ctx, shard, s, &keep, 0)
+			at, err = f.beginning(ctx, shard, s)
+		case whole && at.next != "":
+			at.page, _, at.next, err = f.cfg.Store.Finished(ctx, shard, at.next, at.until, etcdstore.MaxPurge)
 		default:
-			page, _, next, err = f.cfg.Store.Finished(ctx, shard, next, until, etcdstore.MaxPurge)
+			return f.purgeAnywhere(ctx, shard, s, keep, 0)
 		}
 		if err != nil {
 			return false, err
@@ -244,24 +261,26 @@ func (f *finishedPurge) purgeShard(ctx context.Context, shard int, s *finishedSh
 	}
 }
 
-// beginning is the first page of a shard, of what ended before until or, if that is zero, of all. It counts the shard
-// if it has not for a while, or if what it looked at since is gone.
-func (f *finishedPurge) beginning(ctx context.Context, shard int, s *finishedShard) (page []etcdstore.Finished, next string, until time.Time, err error) {
+// beginning is the first page of a shard, of what ended before s.until or of all. It counts the shard if it has not
+// for a while, or if what it looked at since is gone.
+func (f *finishedPurge) beginning(ctx context.Context, shard int, s *finishedShard) (at finishedPage, err error) {
 	if !s.until.IsZero() && time.Since(s.counted) < countEvery {
-		page, _, next, err = f.cfg.Store.Finished(ctx, shard, "", s.until, etcdstore.MaxPurge)
-		if err != nil || len(page) > 0 {
-			return page, next, s.until, err
+		at.until = s.until
+		at.page, _, at.next, err = f.cfg.Store.Finished(ctx, shard, "", s.until, etcdstore.MaxPurge)
+		if err != nil || len(at.page) > 0 {
+			return at, err
 		}
 	}
-	page, s.total, next, err = f.cfg.Store.Finished(ctx, shard, "", time.Time{}, etcdstore.MaxPurge)
+	at.until = time.Time{}
+	at.page, s.total, at.next, err = f.cfg.Store.Finished(ctx, shard, "", time.Time{}, etcdstore.MaxPurge)
 	if err != nil {
-		return nil, "", time.Time{}, err
+		return at, err
 	}
 	s.counted, s.until = time.Now(), time.Time{}
-	if next != "" {
-		s.until = page[0].At.Add(purgeWindow)
+	if at.next != "" {
+		s.until = at.page[0].At.Add(purgeWindow)
 	}
-	return page, next, time.Time{}, nil
+	return at, nil
 }
 
 // purgeAnywhere looks at one page after the other of all that a shard has, and

@@ -181,8 +181,9 @@ func TestLooksAtTheFirstEndsLeaveNothing(t *testing.T) {
 				}
 			}
 			grow(t, []*member{m}, 11*time.Minute)
-			passes, more, err := 0, true, error(nil)
-			for ; more && passes < 200; passes++ { // without a rest
+			passes := 0
+			for more := true; more && passes < 200; passes++ { // without a rest
+				var err error
 				if more, err = pass(t.Context()); err != nil {
 					t.Fatal(err)
 				}
@@ -229,7 +230,8 @@ func TestOneThatMayNotGoKeepsNoOthers(t *testing.T) {
 	keep := upkeep.Retention{FinishedCount: 2 * etcdstore.FinishedShards, Grace: time.Nanosecond}
 	pass := m.Upkeep.PurgePasses(keep)
 	passes := 0
-	for more, err := true, error(nil); more && passes < 300; passes++ {
+	for more := true; more && passes < 300; passes++ {
+		var err error
 		if more, err = pass(t.Context()); err != nil {
 			t.Fatal(err)
 		}

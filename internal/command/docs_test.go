@@ -47,7 +47,8 @@ weft help --json                                            # all of this, for p
 ` + "```" + `
 
 - **Whom it asks**: ` + "`--server`" + `, else the context of ` + "`--context`, else `WEFT_SERVER`" + `, else the context of ` + "`WEFT_CONTEXT` or `weft context use`" + `, else
-  ` + "`http://127.0.0.1:8080`" + `. A context's token is sent to its own server only. Contexts are kept in
+  ` + "`http://127.0.0.1:8080`" + `. A context's token is sent to its own server only, and ` + "`WEFT_TOKEN`" + ` only to that
+  of ` + "`WEFT_SERVER`" + `, where that is set. Contexts are kept in
   ` + "`$XDG_CONFIG_HOME/weft/config.yaml`" + `, which nobody else may be able to read.
 - **Output**: data goes to standard output, all else to standard error. Tables are for people and may change. ` + "`-o json`" + ` is
   the API's answer ([api.md](api.md)), of several pages as one; ` + "`--jq`, `--columns` and `-o name`" + ` take from it what is needed.

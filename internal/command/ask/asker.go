@@ -44,6 +44,7 @@ type Asker struct {
 	signals  chan os.Signal // that end the command; nil before it runs
 	resolved bool           // server, caCert and token are those that are used
 	token    string
+	withheld bool                                // the environment's token is for another server
 	tls      atomic.Pointer[tls.ConnectionState] // of the last answer
 	cfg      apiclient.Config                    // of api
 	api      *apiclient.Client                   // nil until the first use
@@ -263,6 +264,14 @@ func (a *Asker) Server() string { return a.server }
 // OnlyPrints tells that the first request is printed, and nothing is sent.
 func (a *Asker) OnlyPrints() bool { return a.curl }
 
+// noToken says what to do where the server wants a token, or another one.
+func (a *Asker) noToken(otherwise string) string {
+	if a.withheld && a.token == "" {
+		return fmt.Sprintf("; WEFT_TOKEN was not sent, as it is for WEFT_SERVER: give the token of %s with --token-file", a.server)
+	}
+	return otherwise
+}
+
 // HasToken tells whether requests carry a token, once a client was made.
 func (a *Asker) HasToken() bool { return a.token != "" }
 
@@ -278,16 +287,16 @@ func (a *Asker) resolve() error {
 	if err != nil {
 		return err
 	}
-	token, err := a.givenToken()
-	if err != nil {
-		return err
-	}
 	server, caCert := a.environ["WEFT_SERVER"], a.environ["WEFT_CACERT"]
 	if a.context != "" {
 		server, caCert = at.Server, cmp.Or(at.CACert, caCert)
 	}
 	a.server = cmp.Or(a.server, server, at.Server, defaultServer)
 	a.caCert = cmp.Or(a.caCert, caCert, at.CACert)
+	token, err := a.givenToken(a.server)
+	if err != nil {
+		return err
+	}
 	if theirs := sameServer(a.server, cmp.Or(at.Server, defaultServer)); theirs && at.Token != "" && (token == "" || a.context != "" && a.tokenFile == "") {
 		token = at.Token // which is for its server only
 	}
@@ -298,10 +307,15 @@ func (a *Asker) resolve() error {
 // sameServer tells whether two addresses are one as they are written.
 func sameServer(a, b string) bool { return strings.TrimRight(a, "/") == strings.TrimRight(b, "/") }
 
-// givenToken is the token that a flag or the environment has; "" if none.
-func (a *Asker) givenToken() (string, error) {
+// givenToken is the token that a flag or the environment has for server; "" if none. Where the environment names a
+// server, its token is for that one: no other is to see it.
+func (a *Asker) givenToken(server string) (string, error) {
 	if a.tokenFile == "" {
-		return strings.TrimSpace(a.environ["WEFT_TOKEN"]), nil
+		token, of := strings.TrimSpace(a.environ["WEFT_TOKEN"]), a.environ["WEFT_SERVER"]
+		if a.withheld = token != "" && of != "" && !sameServer(of, server); a.withheld {
+			return "", nil
+		}
+		return token, nil
 	}
 	raw, err := a.ReadSmall(a.tokenFile, 64<<10, "a token")
 	if err == nil && len(strings.TrimSpace(string(raw))) == 0 {

@@ -167,7 +167,7 @@ func (a *Asker) Amended(at Place) (Place, error) {
 	var err error
 	caCert := at.CACert
 	if a.tokenFile != "" {
-		if token, err = a.givenToken(); err != nil {
+		if token, err = a.givenToken(at.Server); err != nil {
 			return at, err
 		}
 	}
@@ -202,7 +202,7 @@ func (a *Asker) SignIn(ctx context.Context) (string, Place, error) {
 			return "", at, err
 		}
 	}
-	if at.Token, err = a.givenToken(); err != nil {
+	if at.Token, err = a.givenToken(at.Server); err != nil {
 		return "", at, err
 	}
 	a.server, a.caCert, a.token, a.resolved = at.Server, at.CACert, at.Token, true
@@ -213,7 +213,7 @@ func (a *Asker) SignIn(ctx context.Context) (string, Place, error) {
 	_, err = c.ListNodes(ctx)
 	var p *apiclient.ProblemError
 	if errors.As(err, &p) && p.Status == http.StatusUnauthorized {
-		return "", at, Exit(ExitCredentials, fmt.Errorf("%s; give a key or token that counts with --token-file (- is standard input) or WEFT_TOKEN", p.Detail))
+		return "", at, Exit(ExitCredentials, errors.New(p.Detail+a.noToken("; give a key or token that counts with --token-file (- is standard input) or WEFT_TOKEN")))
 	}
 	if err != nil {
 		return "", at, err

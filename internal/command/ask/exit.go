@@ -136,7 +136,7 @@ func (a *Asker) Explained(err error) string {
 		case foreign(problem) && problem.Status >= 400 && problem.Status != 401:
 			text = problem.Detail + "; is there a node at " + a.server + "? Say with --server where one is"
 		case problem.Status == 401:
-			text = problem.Detail + "; sign in with weft login, or give WEFT_TOKEN or --token-file"
+			text = problem.Detail + a.noToken("; sign in with weft login, or give WEFT_TOKEN or --token-file")
 		case problem.Status == 422:
 			text = ProblemLines(problem)
 		}

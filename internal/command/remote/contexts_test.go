@@ -71,7 +71,7 @@ func TestContextsAreSet(t *testing.T) {
 	u.wants(0, "", "context", "list")
 }
 
-// Whom a command asks: a flag, also --context, goes before what the environment says.
+// Whom a command asks: a flag, also --context, goes before what the environment says, whose token no other server sees.
 func TestWhoIsAsked(t *testing.T) {
 	t.Parallel()
 	named, ofNamed := listener(t)
@@ -85,15 +85,30 @@ func TestWhoIsAsked(t *testing.T) {
 	}{
 		{nil, "", "exported"},
 		{[]string{"--context", "named"}, "named", ""},
-		{[]string{"--context", "open"}, "exported", ""},
+		{[]string{"--context", "open"}, "", ""},
 		{[]string{"--context", "named", "--token-file", u.file("other", "other")}, "other", ""},
 		{[]string{"--context", "named", "--server", exported}, "", "exported"},
-		{[]string{"--server", named}, "exported", ""},
+		{[]string{"--server", named}, "named", ""}, // that of the context in use, whose server it is
+		{[]string{"--server", named, "--token-file", u.file("other", "other")}, "other", ""},
+		{[]string{"--server", exported + "/"}, "", "exported"},
 	} {
 		u.wants(0, "*", append([]string{"nodes", "list"}, step.args...)...)
 		if a, b := ofNamed(), ofExported(); a != step.named || b != step.exported {
 			t.Errorf("%q: the context's server got %q, the environment's %q", step.args, a, b)
 		}
+	}
+	strict := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/problem+json")
+		w.WriteHeader(http.StatusUnauthorized)
+		_, _ = w.Write([]byte(`{"code": "unauthenticated", "detail": "a token is needed", "status": 401}`))
+	}))
+	t.Cleanup(strict.Close)
+	for _, command := range [][]string{{"nodes", "list"}, {"login"}} {
+		u.refuses(4, "a token is needed; WEFT_TOKEN was not sent, as it is for WEFT_SERVER: give the token of "+strict.URL+" with --token-file", append(command, "--server", strict.URL)...)
+	}
+	u.wants(0, "*", "login", "--server", named)
+	if a, b := ofNamed(), ofExported(); a != "" || b != "" {
+		t.Errorf("login at another server than WEFT_SERVER: %q, %q", a, b)
 	}
 	u.environ = append(u.environ, "WEFT_CONTEXT=named")
 	u.wants(0, "*", "nodes", "list")

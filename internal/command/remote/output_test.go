@@ -50,6 +50,15 @@ func TestMistakesAsJSON(t *testing.T) {
 		}
 	}
 	u.wants(0, "true\n"+doubtful+" warning\n", "validate", doubtful, "--server", sharedServer(t), "--jq", `.valid, (.items[] | "\(.file) \(.severity)")`)
+	// Where the answer has no place for them, warnings stand beside it.
+	for _, args := range [][]string{{"apply", doubtful, "--dry-run", "-o", "json"}, {"diff", doubtful, "-o", "json"}} {
+		if got := u.weft(args...); !strings.Contains(got.err, doubtful+":3:") || !strings.Contains(got.err, "warning: ") {
+			t.Errorf("%q: %s%s", args, got.out, got.err)
+		}
+	}
+	if got := u.wants(0, "true\n", "validate", doubtful, "--jq", ".valid"); got.err != "" {
+		t.Errorf("validate as data, and beside it %s", got.err)
+	}
 	u.wants(0, "true []\n", "validate", u.file("fine.yaml", fmt.Sprintf(waiting, "json-fine")), "--jq", `"\(.valid) \(.items)"`)
 	// A context that is named is asked as a server is.
 	u.refuses(2, `there is no context "prod"`, "validate", doubtful, "--context", "prod")

@@ -50,7 +50,7 @@ func (a commands) applyCommand() *cobra.Command {
 					return ask.Usage("--prune reads no directory through a link, and would delete what was applied from %s: take the link away, or leave --prune out", link)
 				}
 			}
-			c, ready, _, err := a.check(cmd.Context(), args, f.strict, f.set)
+			c, ready, _, err := a.check(cmd.Context(), args, f.strict, f.set, false)
 			if err != nil {
 				return err
 			}

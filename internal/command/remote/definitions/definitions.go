@@ -256,8 +256,9 @@ type checked struct {
 }
 
 // check reads the sources that args name and lets the server look at all of them before anything
-// is changed. The problems of all are told at once; found has them for programs.
-func (a commands) check(ctx context.Context, args []string, strict bool, set string) (c *apiclient.Client, ready []checked, found []any, err error) {
+// is changed. The problems of all are told at once; found has them for programs, and shown says that these see it:
+// what may be a mistake is no line of text then.
+func (a commands) check(ctx context.Context, args []string, strict bool, set string, shown bool) (c *apiclient.Client, ready []checked, found []any, err error) {
 	all, err := a.Sources(args)
 	if err != nil {
 		return nil, nil, nil, err
@@ -280,6 +281,9 @@ func (a commands) check(ctx context.Context, args []string, strict bool, set str
 		}
 		found = append(found, findings(s.Name, "warning", would.Body.Warnings)...)
 		for _, w := range would.Body.Warnings {
+			if shown {
+				break
+			}
 			if err := a.warn(s.Name, w.Line, w.Column, w.Detail, w.Code, w.Excerpt); err != nil {
 				return nil, nil, nil, err
 			}
@@ -308,11 +312,8 @@ func findings(file, severity string, items []apiclient.ProblemItem) (out []any) 
 	return out
 }
 
-// warn shows what may be a mistake; it is in the way of nothing. Programs have it among what was found.
+// warn shows what may be a mistake; it is in the way of nothing.
 func (a commands) warn(name string, line, column int64, detail, code, excerpt string) error {
-	if a.AsData() {
-		return nil
-	}
 	text := fmt.Sprintf("%s:%d:%d: warning: %s (%s)\n", name, line, column, detail, code)
 	for line := range strings.Lines(excerpt) {
 		text += "    " + strings.TrimRight(line, "\n") + "\n"
@@ -338,7 +339,7 @@ func (a commands) diffCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "diff FILE|DIRECTORY|-...", Short: "How files differ from what is published; exit code 1 if they do", Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, ready, _, err := a.check(cmd.Context(), args, false, "")
+			c, ready, _, err := a.check(cmd.Context(), args, false, "", false)
 			if err != nil {
 				return err
 			}
@@ -380,7 +381,7 @@ func (a commands) validateCommand() *cobra.Command {
 			"one is not valid. What may be a mistake is a warning, and is in the way of nothing without --strict. -o json has all of it with its places.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if a.Named() {
-				_, ready, found, err := a.check(cmd.Context(), args, strict, "")
+				_, ready, found, err := a.check(cmd.Context(), args, strict, "", a.AsData())
 				if code, _ := ask.ExitCode(err); code == ask.ExitRefused {
 					err = ask.Exit(ask.ExitBad, errors.New(strings.TrimPrefix(err.Error(), "nothing was published\n")))
 				} else if err != nil {
@@ -448,13 +449,14 @@ func (a commands) validateHere(all []ask.Source, strict bool) error {
 		}
 		for _, p := range problems[i].WithExcerpts(s.Src) {
 			found = append(found, finding(s.Name, map[bool]string{true: "warning", false: "error"}[p.Warning], p.Code, p.Detail, p.Meant, p.Excerpt, p.Place.Line, p.Place.Column))
-			if p.Warning {
+			switch {
+			case !p.Warning:
+				lines = append(lines, problemText(s.Name, p))
+			case !a.AsData():
 				if err := a.warn(s.Name, int64(p.Place.Line), int64(p.Place.Column), p.Detail, p.Code, p.Excerpt); err != nil {
 					return err
 				}
-				continue
 			}
-			lines = append(lines, problemText(s.Name, p))
 		}
 	}
 	var bad error

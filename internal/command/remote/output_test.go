@@ -27,7 +27,7 @@ func TestWhatWasDoneAsJSON(t *testing.T) {
 	u.wants(0, "true\n", "instances", "export", "done-1", "--jq", ".sequence > 0")
 	u.wants(0, "done-1 deleted\n", "instances", "delete", "done-1", "--yes", "--jq", `"\(.id) \(.outcome)"`)
 	u.wants(0, "{\"accepted\":false,\"id\":\"done-2\",\"outcome\":\"deleted\"}\n", "instances", "delete", "done-2", "--yes", "-o", "jsonl")
-	u.wants(0, "[] []\n", "dead-letters", "delete", "--reason", "nothing-of-ours", "--yes", "--jq", `"\(.done) \(.refused)"`)
+	u.wants(0, "[] []\n", "dead-letters", "delete", "--reason", "too-large", "--yes", "--jq", `"\(.done) \(.refused)"`)
 	u.wants(0, "here\n", "context", "set", "here", "--server", "http://127.0.0.1:1", "--jq", ".id")
 	u.wants(0, "done\n", "definitions", "get", "done", "--jq", ".id // .definitionId")
 	u.refuses(2, `-o is "table"; it must be one of yaml, json`, "definitions", "get", "done", "-o", "table")

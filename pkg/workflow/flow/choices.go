@@ -52,18 +52,6 @@ func (s *Steps) For(first, last Value[int], body func(s *Steps, i Value[int])) {
 	})}, "for")
 }
 
-// EachAtOnce runs body for all items of a list beside each other, and goes on when all have
-// ended. What one round sets in a variable of the workflow, the others see.
-func EachAtOnce[T any](s *Steps, list Value[[]T], body func(s *Steps, item Value[T])) {
-	name := s.b.id("itemOfEach")
-	inner := s.b.steps(func(s *Steps) {
-		s.add("setVariable", map[string]any{"variable": name, "value": "${{ variables.CurrentValue }}"})
-		body(s, coded[T]("variables."+name))
-	})
-	scope := map[string]any{"sequence": inner, "variables": map[string]any{name: map[string]any{"type": "Object"}}}
-	s.put(map[string]any{"parallelForEach": map[string]any{"items": list.written()}, "body": scope}, "parallelForEach")
-}
-
 // Dispatch starts w as an instance of its own, goes on at once, and gives the id of that
 // instance.
 func Dispatch[In, Out any](s *Steps, w *Workflow[In, Out], in In, opts ...Option) Value[string] {

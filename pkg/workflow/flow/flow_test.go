@@ -276,10 +276,11 @@ func TestMoreSteps(t *testing.T) {
 		s.For(flow.Of(1), in.Count, func(s *flow.Steps, i flow.Value[int]) {
 			s.For(flow.Of(1), i, func(s *flow.Steps, j flow.Value[int]) { s.WriteLine(flow.Text("{}.{}", i, j)) })
 		})
-		flow.EachAtOnce(s, in.Items, func(s *flow.Steps, item flow.Value[string]) {
-			flow.Each(s, flow.Of([]string{"x"}), func(s *flow.Steps, other flow.Value[string]) {
+		flow.Each(s, flow.Of([][]string{{"x", "y"}, {"z"}}), func(s *flow.Steps, lines flow.Value[[]string]) {
+			packed := pack.Do(s, order{ID: flow.Expr[string]("{}[0]", lines), Count: flow.Of(1)})
+			flow.Each(s, lines, func(s *flow.Steps, line flow.Value[string]) {
 				s.Delay(time.Minute)
-				s.WriteLine(flow.Text("{}{}", item, other))
+				s.WriteLine(flow.Text("{}: {}", packed.Text, line))
 			})
 		})
 		why := flow.Var(s, "why", flow.Of(""))
@@ -288,9 +289,10 @@ func TestMoreSteps(t *testing.T) {
 	})
 	run := start(t, w, order{ID: flow.Of("o-1"), Count: flow.Of(2), Items: flow.Of([]string{"a", "b"})}, nil, packing.Definition())
 	run.Run()
-	run.Advance(time.Minute)
-	run.Advance(time.Minute)
-	run.Want(workflowtest.Expect{Status: workflow.Finished, Lines: []string{"some", "1.1", "2.1", "2.2", "ax", "bx"}})
+	for range 4 {
+		run.Advance(time.Minute)
+	}
+	run.Want(workflowtest.Expect{Status: workflow.Finished, Lines: []string{"some", "1.1", "2.1", "2.2", "x to : x", "x to : y", "z to : z"}})
 	out := result(t, w, run)
 	if out.Child.Get() == "" || !strings.Contains(out.Why.Get(), "less than nothing") {
 		t.Errorf("child %q, why %q", out.Child.Get(), out.Why.Get())

@@ -35,7 +35,7 @@ var exprFunctions = []example{
 	{"hasPrefix", `hasPrefix(inputs.orderId, "A")`}, {"hasSuffix", `hasSuffix(inputs.orderId, "1")`}, {"indexOf", `indexOf("banana", "a")`}, {"lastIndexOf", `lastIndexOf("banana", "a")`},
 	{"join", `join(inputs.tags, "-")`}, {"split", `split("a,b", ",")`}, {"splitAfter", `splitAfter("a,b", ",")`}, {"repeat", `repeat("ab", 3)`}, {"replace", `replace("banana", "an", "-")`},
 	{"lower", "lower(inputs.orderId)"}, {"upper", `upper("abc")`}, {"trim", "trim(variables.note)"}, {"trimPrefix", `trimPrefix(inputs.orderId, "A-")`}, {"trimSuffix", `trimSuffix(inputs.orderId, "-1")`},
-	{"newId", "len(newId()) > 0"}, {"outputs", `outputs("fetch", "statusCode")`}, {"outputs", `outputs("fetch").status`}, {"resumeUrl", `resumeUrl("decision", "approve", "72h")`},
+	{"newId", "len(newId()) > 0"}, {"outputs", `outputs("fetch", "statusCode")`}, {"outputs", `outputs("fetch").statusCode`}, {"resumeUrl", `resumeUrl("decision", "approve", "72h")`},
 }
 
 var jsNames = []example{

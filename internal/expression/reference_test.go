@@ -37,7 +37,7 @@ func referenceScope() *expressiontest.Scope {
 		In: map[string]any{
 			"amount": int64(1500), "orderId": "A-1", "formal": true, "tags": []any{"b", "a", "b"}, "numbers": []any{int64(3), int64(1), int64(2)},
 		},
-		Outputs: map[string]any{"fetch/": map[string]any{"status": int64(200)}, "fetch/statusCode": int64(200), "Fetch/Result": "ok", "fetch/result": "ok"},
+		Outputs: map[string]any{"fetch/": map[string]any{"statusCode": int64(200)}, "fetch/statusCode": int64(200), "Fetch/Result": "ok", "fetch/result": "ok"},
 		Last:    "last", Correlation: "A-1", Name: "Order A-1",
 	}
 }

@@ -28,7 +28,7 @@ func httpEndpoint() (workflow.Descriptor, engine.Activity) {
 			{Name: "exposeRequestTooLargeOutcome", Type: "Boolean", Description: `Whether a larger body goes on along "Request too large" instead of being refused.`},
 		},
 		Outputs: []workflow.OutputDescriptor{
-			{Name: "result", Type: "Object", Fields: []string{"method", "path", "routeData", "query", "headers", "contentType", "body", "parsedBody"}, Description: "The request."},
+			{Name: "result", Type: "Object", Fields: []string{"method", "path", "routeData", "query", "headers", "contentType", "body", "parsedBody", "tooLarge"}, Description: "The request."},
 			{Name: "parsedContent", Type: "Object", Description: "The body: JSON and forms as values, other text as text."},
 			{Name: "routeData", Type: "Object", Fields: []string{}, Description: "The parameters of the path."},
 			{Name: "queryStringData", Type: "Object", Fields: []string{}, Description: "The parameters of the query."},

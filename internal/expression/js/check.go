@@ -60,8 +60,10 @@ func check(source string, names *engine.Names) (found []engine.Mistake) {
 			c.report(r.at, m)
 		}
 	}
-	for _, m := range c.found {
-		found = append(found, m.At(source, max(m.Offset-skip, 0)))
+	for _, f := range c.found {
+		if !c.declared[f.of] { // known only now: a function may be used above its declaration
+			found = append(found, f.At(source, max(f.Offset-skip, 0)))
+		}
 	}
 	slices.SortStableFunc(found, func(a, b engine.Mistake) int { return a.Offset - b.Offset })
 	return found
@@ -73,7 +75,13 @@ type checking struct {
 	declared   map[string]bool // by the script itself, at any place of it
 	references []reference
 	seen       map[any]bool
-	found      []engine.Mistake
+	found      []finding
+}
+
+// finding is a mistake in the use of a name, and none if the script declares that name itself.
+type finding struct {
+	engine.Mistake
+	of string
 }
 
 type reference struct {
@@ -81,9 +89,12 @@ type reference struct {
 	at   file.Idx
 }
 
-func (c *checking) report(at file.Idx, m *engine.Mistake) {
+func (c *checking) report(at file.Idx, m *engine.Mistake) { c.reportOf("", at, m) }
+
+// reportOf reports a mistake that is one as long as a name is not the script's own.
+func (c *checking) reportOf(name string, at file.Idx, m *engine.Mistake) {
 	m.Offset = int(at) - 1
-	c.found = append(c.found, *m)
+	c.found = append(c.found, finding{Mistake: *m, of: name})
 }
 
 var typeTarget = reflect.TypeFor[ast.BindingTarget]()
@@ -267,9 +278,9 @@ func (c *checking) assigned(n *ast.AssignExpression) {
 func (c *checking) sets(of ast.Expression, name string, at file.Idx) {
 	switch {
 	case isName(of, "inputs"):
-		c.report(at, readOnly(name))
+		c.reportOf("inputs", at, readOnly(name))
 	case isName(of, "variables"):
-		c.makes(name, at)
+		c.makes(name, "variables", at)
 	}
 }
 
@@ -278,14 +289,14 @@ func readOnly(input string) *engine.Mistake {
 }
 
 // makes notes a variable that is set. One that is not declared, and is called nearly as one
-// that is, was probably meant to be that.
-func (c *checking) makes(name string, at file.Idx) {
+// that is, was probably meant to be that. by is the name by which it is set.
+func (c *checking) makes(name, by string, at file.Idx) {
 	c.names.Made[name] = true
 	if _, declared := c.names.Variables[name]; declared || len(c.names.Variables) > mostNames {
 		return
 	}
 	if near := workflow.Nearest(name, slices.Collect(maps.Keys(c.names.Variables))); near != "" {
-		c.report(at, &engine.Mistake{Code: "new-variable", Warning: true, Meant: near,
+		c.reportOf(by, at, &engine.Mistake{Code: "new-variable", Warning: true, Meant: near,
 			Detail: "there is no variable " + workflow.Shorten(name) + " here, so this makes one (did you mean " + near + "?)"})
 	}
 }
@@ -303,21 +314,22 @@ func isName(e ast.Expression, name string) bool {
 
 func (c *checking) member(of ast.Expression, name string, at file.Idx) {
 	var m *engine.Mistake
+	root := "inputs"
 	switch {
 	case isName(of, "inputs"):
 		m = c.names.Input(name, false)
 	case isName(of, "variables"):
-		m = c.names.Variable(name)
+		root, m = "variables", c.names.Variable(name)
 	}
 	if m != nil && !isProperty(name) {
-		c.report(at, m)
+		c.reportOf(root, at, m)
 	}
 }
 
 // property looks at what is asked of a value whose kind is known: an object of the language, or
 // what is declared to be a text or a list.
 func (c *checking) property(of ast.Expression, name string, at file.Idx) {
-	kind, title := c.kindOf(of)
+	kind, title, root := c.kindOf(of)
 	known := propertyNames()[kind]
 	if known == nil || slices.Contains(known, name) {
 		return
@@ -326,35 +338,34 @@ func (c *checking) property(of ast.Expression, name string, at file.Idx) {
 	if near == "" {
 		return // it may be asked whether it is there
 	}
-	c.report(at, &engine.Mistake{Code: "unknown-name", Meant: near, Detail: title + " has no " + workflow.Shorten(name) + " (did you mean " + near + "?)"})
+	c.reportOf(root, at, &engine.Mistake{Code: "unknown-name", Meant: near, Detail: title + " has no " + workflow.Shorten(name) + " (did you mean " + near + "?)"})
 }
 
-func (c *checking) kindOf(of ast.Expression) (kind, title string) {
+// kindOf gives the kind of a value, what it is called in a text, and the name that it is reached by.
+func (c *checking) kindOf(of ast.Expression) (kind, title, root string) {
 	if id, ok := of.(*ast.Identifier); ok {
-		if name := id.Name.String(); !c.declared[name] {
-			return name, name
-		}
-		return "", ""
+		name := id.Name.String()
+		return name, name, name
 	}
 	dot, ok := of.(*ast.DotExpression)
 	if !ok {
-		return "", ""
+		return "", "", ""
 	}
 	name := dot.Identifier.Name.String()
 	typ := ""
 	switch {
 	case isName(dot.Left, "inputs"):
-		typ = c.names.Inputs[name]
+		typ, root = c.names.Inputs[name], "inputs"
 	case isName(dot.Left, "variables"):
-		typ = c.names.Variables[name]
+		typ, root = c.names.Variables[name], "variables"
 	}
 	switch {
 	case strings.HasSuffix(typ, "[]"):
-		return "Array.prototype", "a list"
+		return "Array.prototype", "a list", root
 	case strings.EqualFold(typ, "String"):
-		return "String.prototype", "a text"
+		return "String.prototype", "a text", root
 	}
-	return "", ""
+	return "", "", ""
 }
 
 // propertyNames are what objects of the language have.
@@ -400,7 +411,7 @@ func (c *checking) call(n *ast.CallExpression) {
 	at := first.Idx
 	switch name := first.Value.String(); fn {
 	case "setVariable":
-		c.makes(name, at)
+		c.makes(name, fn, at)
 	case "setOutput":
 		if c.names.Given != nil {
 			c.names.Given[name] = true
@@ -428,30 +439,30 @@ func (c *checking) call(n *ast.CallExpression) {
 		}
 	}
 	if m != nil {
-		c.report(at, m)
+		c.reportOf(fn, at, m)
 	}
 }
 
 // called looks at a call by itself; false if it has nothing that could be looked at further.
 func (c *checking) called(n *ast.CallExpression, fn string, at file.Idx) bool {
 	if len(n.ArgumentList) == 0 {
-		if what := wants[fn]; what != "" && !c.declared[fn] {
-			c.report(at, &engine.Mistake{Code: "missing-argument", Detail: fn + " takes " + what + ", and is given nothing"})
+		if what := wants[fn]; what != "" {
+			c.reportOf(fn, at, &engine.Mistake{Code: "missing-argument", Detail: fn + " takes " + what + ", and is given nothing"})
 		}
 		return false
 	}
 	if name, input := c.setsInput(fn); input {
-		c.report(at, readOnly(name))
+		c.reportOf(fn, at, readOnly(name))
 	}
 	return true
 }
 
-// wants are what functions take that do nothing without it.
+// wants are what functions take that do nothing without it. setOutcomes() takes back what was set before.
 var wants = func() map[string]string {
 	out := map[string]string{}
 	for what, functions := range map[string]string{
 		"the name of a variable": "getVariable", "the name of a variable, and a value": "setVariable", "the name of an input": "getInput", "the id or name of an activity": "getOutputFrom",
-		"the name of an output, and a value": "setOutput", "a name": "getSecret", "the id or name of the activity that waits": "resumeUrl", "outcomes": "setOutcome setOutcomes",
+		"the name of an output, and a value": "setOutput", "a name": "getSecret", "the id or name of the activity that waits": "resumeUrl",
 	} {
 		for _, fn := range strings.Fields(functions) {
 			out[fn] = what
@@ -463,7 +474,7 @@ var wants = func() map[string]string {
 // setsInput tells whether a function is the setX of an input, and of no variable.
 func (c *checking) setsInput(fn string) (input string, yes bool) {
 	name, ok := strings.CutPrefix(fn, "set")
-	if !ok || name == "" || hostFunctions[fn] != nil || c.declared[fn] {
+	if !ok || name == "" || hostFunctions[fn] != nil {
 		return "", false
 	}
 	means := func(n string) bool { return n == name || workflow.UpperFirst(n) == name || pascal(n) == name }

@@ -237,7 +237,7 @@ func TestJavaScriptDoesNotGuessANumber(t *testing.T) {
 func TestCheckKnowsTheNamesOfAScript(t *testing.T) {
 	t.Parallel()
 	names := func() *engine.Names {
-		return &engine.Names{Inputs: map[string]string{"orderId": "String"}, Variables: map[string]string{"total": "Double", "order_id": ""}, Activities: map[string]*workflow.Descriptor{"pay": nil}}
+		return &engine.Names{Inputs: map[string]string{"orderId": "String", "status": "String"}, Variables: map[string]string{"total": "Double", "order_id": ""}, Activities: map[string]*workflow.Descriptor{"pay": nil}}
 	}
 	for _, right := range []string{
 		"inputs.orderId + variables.total + getTotal() + getOrderId() + setTotal(3)",
@@ -258,6 +258,13 @@ func TestCheckKnowsTheNamesOfAScript(t *testing.T) {
 		"var o = {orderId: 1, total() { return undefined }, get a() { return NaN }}; o.orderId",
 		"new Date(2026, 1, 1).getTime() + newGuid() + isNullOrEmpty('') + globalThis.x",
 		"inputs.ORDERID", // inputs are found whatever their capitals
+		"setStatus(o, 'new'); return o; function setStatus(order, s) { order.status = s } var o = {}",
+		"getSecret(); getInput(); function getSecret() {} function getInput() {}",
+		"getVariable('nope') + getOutputFrom('nope', 'x'); function getVariable(n) {} function getOutputFrom(n, m) {}",
+		"[].map(inputs => { inputs.total = 1; inputs.orderId.lenght; return inputs.nope })",
+		"[].map(({variables}) => { variables.totl = 1; const {nope} = variables; return 'any' in variables })",
+		"Math.rond(1); function Math() {}",
+		"setOutcomes('a'); if (inputs.orderId) { setOutcomes() }",
 	} {
 		if found, _ := (Evaluator{}).Check(workflow.JS(right), names()); found != nil {
 			t.Errorf("%s: %+v", right, found)
@@ -265,6 +272,7 @@ func TestCheckKnowsTheNamesOfAScript(t *testing.T) {
 	}
 	for wrong, at := range map[string]int{
 		"inputs.orderId + nope": 17, "return nope": 7, "(x => y)(1)": 6, "({a: nope})": 5, "({nope})": 2, "variables.nope": 10, "let a = b; let c = a": 8, "`${nope}`": 3, "nope()": 0,
+		"inputs.orderId = 1": 7, "setStatus(1)": 0, "getSecret()": 0, "Math.rond(1)": 5, "variables.totl = 1": 10, "inputs.orderId.lenght": 15,
 	} {
 		found, _ := (Evaluator{}).Check(workflow.JS(wrong), names())
 		if len(found) != 1 || found[0].Offset != at {

@@ -86,7 +86,7 @@ func (c *checking) token(t parser.Token, at int) {
 	case parser.TagTokenType:
 		switch t.Name {
 		case "else":
-			if t.Args != "" {
+			if strings.Trim(t.Args, "- \t\r\n") != "" { // the library takes the - of -%} and spaces for some
 				c.report(at, &engine.Mistake{Code: "bad-tag", Detail: "else takes no condition, and runs whatever it is; write elsif"})
 			}
 		case "if", "elsif", "unless", "case", "when", "assign", "for", "tablerow":

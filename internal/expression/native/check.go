@@ -344,8 +344,9 @@ func isZero(n ast.Node) bool {
 	return ok && i.Value == 0
 }
 
-// kept reports an input or a variable that is a time or a duration, which is kept as a text,
-// beside what is none: a time, a duration, a number.
+// kept reports an input or a variable that is a time or a duration, which is kept as it was given,
+// mostly as a text, beside what is none: a time, a duration, a number. Beside a number it may be right:
+// what was given may be one, and a time is one in milliseconds.
 func (v nameVisitor) kept(operator string, at, other ast.Node) bool {
 	if !slices.Contains([]string{"<", "<=", ">", ">=", "+", "-"}, operator) {
 		return false
@@ -364,23 +365,25 @@ func (v nameVisitor) kept(operator string, at, other ast.Node) bool {
 	if reader == "" {
 		return false
 	}
+	number := isNumber(other)
+	if number && reader == "date" {
+		return false
+	}
 	path := root.Value + "." + name.Value
-	v.report(member.Property, &engine.Mistake{Code: "type-mismatch", Detail: fmt.Sprintf("%s is kept as a text; write %s(%s)", path, reader, path)})
+	v.report(member.Property, &engine.Mistake{Code: "type-mismatch", Warning: number, Detail: fmt.Sprintf("%s is kept as a text; write %s(%s)", path, reader, path)})
 	return true
 }
 
 // computed tells what is surely a time, a duration or a number.
 func computed(n ast.Node) bool {
 	switch n := n.(type) {
-	case *ast.IntegerNode, *ast.FloatNode:
-		return true
 	case *ast.CallNode:
 		callee, ok := n.Callee.(*ast.IdentifierNode)
 		return ok && (callee.Value == "now" || callee.Value == "date")
 	case *ast.BuiltinNode:
 		return n.Name == "duration"
 	}
-	return false
+	return isNumber(n)
 }
 
 // named looks at a name of an input or a variable.

@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -200,7 +201,7 @@ func (c *checker) all(top place) {
 func (c *checker) early(top place, name string) {
 	e := c.def.Labels[name]
 	text, ok := e.Value.(string)
-	if !ok || e.Kind != workflow.Expr {
+	if !ok || e.Kind != workflow.Expr || providesForNil.MatchString(text) {
 		return
 	}
 	for _, m := range reads.FindAllStringSubmatchIndex(text, -1) {
@@ -215,10 +216,13 @@ func (c *checker) early(top place, name string) {
 	}
 }
 
+// providesForNil is what an expression has that says what comes of nothing.
+var providesForNil = regexp.MustCompile(`\?\?|\bnil\b`)
+
 // settings looks at options of the definition that have no effect.
 func (c *checker) settings() {
 	o := c.def.Options
-	if o.CommitInterval != "" && !strings.EqualFold(o.CommitStrategy, "Periodic") {
+	if o.CommitInterval != "" && !strings.Contains(strings.ToLower(o.CommitStrategy), "periodic") { // .NET's full name, too
 		q := warning("no-effect", "commitInterval has no effect without commit: Periodic")
 		q.Within = workflow.Within{Text: "commitInterval"}
 		c.report(place{}, c.def.Place, q)
@@ -226,10 +230,18 @@ func (c *checker) settings() {
 	root := c.def.Root
 	first := root
 	if is(root, "Elsa.Sequence") {
+		open := false // something before it may end the instance, or wait
 		for _, a := range root.Activities {
-			if first = a; runs(a, c.def.ID) {
+			if first = a; open || runs(a, c.def.ID) {
 				break
 			}
+			workflow.Walk(a, func(inner, _ *workflow.Activity, _ int) bool {
+				open = open || c.leadsOut(inner)
+				return !open
+			})
+		}
+		if open {
+			return
 		}
 	}
 	if first != nil && runs(first, c.def.ID) {

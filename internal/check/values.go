@@ -110,13 +110,18 @@ func (c *checker) forms(p place, e workflow.Expression, in workflow.InputDescrip
 		if m := colonName.FindStringSubmatch(text); m != nil {
 			c.report(p, e.Place, warning("unusual-value", "path of %s has :%s as it is written; a parameter is {%s}", p.title(), m[1], m[1]))
 		}
-	case strings.HasSuffix(strings.ToLower(in.Name), "headers") && in.Type == "Object":
-		if _, ok := e.Value.(map[string]any); !ok && !strings.HasPrefix(text, "{") && text != "" {
+	case strings.HasSuffix(strings.ToLower(in.Name), "headers") && takesHeaders(p.a):
+		if _, ok := e.Value.(map[string]any); !ok && !strings.HasPrefix(text, "{") && !slices.Contains([]string{"", "[]"}, text) {
 			c.report(p, e.Place, problem("bad-literal", "%s of %s is an object of texts, such as {Accept: text/plain}", in.Name, p.title()))
 		}
 	case in.Name == "contentType" && text != "" && !strings.Contains(text, "/"):
 		c.report(p, e.Place, warning("unusual-value", "contentType %q of %s is no media type, such as application/json", workflow.Shorten(text), p.title()))
 	}
+}
+
+// takesHeaders tells the activities whose inputs called headers are those of HTTP. Others may mean a list.
+func takesHeaders(a *workflow.Activity) bool {
+	return is(a, "Elsa.SendHttpRequest") || is(a, "Elsa.FlowSendHttpRequest") || is(a, "Elsa.WriteHttpResponse")
 }
 
 var (
@@ -148,7 +153,7 @@ func policy(c *checker, p place, e workflow.Expression, name, text string) {
 			list = []any{e.Value}
 		}
 		if len(list) == 0 && name == "on" {
-			c.report(p, e.Place, problem("empty-list", "on of the retry of %s is an empty list, and without it all failures are tried again: leave it out, or say which", of))
+			c.report(p, e.Place, warning("empty-list", "on of the retry of %s is an empty list, which is as if it were not there: all failures are tried again; leave it out, or say which", of))
 		}
 		for _, v := range list {
 			s := engine.Text(v)

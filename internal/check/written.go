@@ -12,10 +12,12 @@ import (
 
 var (
 	// plainCode is a text that is an expression and nothing else: inputs.amount, variables.total + 1.
-	plainCode   = regexp.MustCompile(`^\s*(inputs|variables)\.([A-Za-z_]\w*)((?:[.?\[]\S*)?(?:\s*[-+*/<>=!?&|%].*)?)\s*$`)
-	oneBrace    = regexp.MustCompile(`\$\{\s*(?:inputs|variables|outputs|secrets|lastResult|correlationId)\b`)
-	twoBraces   = regexp.MustCompile(`(?:^|[^$])\{\{\s*(?:inputs?|Inputs?|variables|Variables|secrets|correlationId)\b[^}]*\}\}`)
-	plainSecret = regexp.MustCompile(`\bsecrets\.[A-Za-z_]\w*`)
+	plainCode = regexp.MustCompile(`^\s*(inputs|variables)\.([A-Za-z_]\w*)((?:[.?\[]\S*)?(?:\s*[-+*/<>=!?&|%].*)?)\s*$`)
+	oneBrace  = regexp.MustCompile(`\$\{\s*(?:inputs|variables|outputs|secrets|lastResult|correlationId)\b`)
+	twoBraces = regexp.MustCompile(`(?:^|[^$])\{\{\s*(?:inputs?|Inputs?|variables|Variables|secrets|correlationId)\b[^}]*\}\}`)
+	// plainSecret is the name of a secret, and not that of a host such as secrets.example.com: it is in
+	// capitals, or is all that stands behind a scheme.
+	plainSecret = regexp.MustCompile(`\bsecrets\.[A-Z_][A-Z0-9_]*\b|^\s*(?:\w+\s+)?secrets\.[A-Za-z_]\w*\s*$`)
 	urlName     = regexp.MustCompile(`(?:^|[^$])\{([A-Za-z_]\w*)\}`)
 )
 
@@ -72,7 +74,9 @@ func (c *checker) writtenText(p place, e workflow.Expression, text, name, what s
 		return
 	}
 	if at := plainSecret.FindStringIndex(text); at != nil && (name == "authorization" || strings.HasSuffix(strings.ToLower(name), "headers")) {
-		report(at[0], "%s has %s as it is written; the secret is ${{ %s }}", what, text[at[0]:at[1]], text[at[0]:at[1]])
+		begin := at[0] + strings.Index(text[at[0]:at[1]], "secrets.")
+		secret := strings.TrimSpace(text[begin:at[1]])
+		report(begin, "%s has %s as it is written; the secret is ${{ %s }}", what, secret, secret)
 		return
 	}
 	if name != "url" {
@@ -101,8 +105,14 @@ func (c *checker) declares(p place, of, name string) bool {
 // fixed looks at values that are never evaluated, and look as if they were.
 func (c *checker) fixed(v any, what string, at workflow.Place) {
 	text, ok := v.(string)
-	if !ok || !strings.Contains(text, "${{") && !plainCode.MatchString(text) {
+	if !ok {
 		return
+	}
+	if m := plainCode.FindStringSubmatch(text); !strings.Contains(text, "${{") { // inputs.csv may be the name of a file
+		of := func(v workflow.Variable) bool { return m[1] == "variables" && v.Name == m[2] }
+		if m == nil || !slices.ContainsFunc(c.def.Variables, of) && (m[1] == "variables" || !c.declares(place{}, m[1], m[2])) {
+			return
+		}
 	}
 	q := warning("literal-template", "%s is the text %s as it is written, since it is not evaluated; give it a value in a step", what, workflow.Shorten(strings.TrimSpace(text)))
 	q.Within = workflow.Within{Text: text}
@@ -111,7 +121,7 @@ func (c *checker) fixed(v any, what string, at workflow.Place) {
 
 // knownTypes are the aliases of types that values are converted to, and others that people use.
 var knownTypes = []string{
-	"String", "Char", "Uri", "Guid", "Boolean", "Int16", "Int32", "Int64", "Byte", "Single", "Double", "Decimal", "TimeSpan", "DateTime", "DateTimeOffset", "DateOnly", "TimeOnly",
+	"String", "Char", "Uri", "Guid", "Boolean", "Int16", "Int32", "Int64", "UInt16", "UInt32", "UInt64", "Byte", "SByte", "Single", "Double", "Decimal", "TimeSpan", "DateTime", "DateTimeOffset", "DateOnly", "TimeOnly",
 	"Object", "HttpStatusCode", "JsonElement", "JsonObject", "ExpandoObject", "Dictionary", "IDictionary", "Stream", "ICollection", "IList", "List", "Array", "Any", "Variable",
 }
 
@@ -138,7 +148,7 @@ func (c *checker) declaredType(typ, storage, what string, at workflow.Place) {
 // results reports declared outputs that nothing gives a value, once all was looked at. In
 // Elsa's JSON they are declared for the designer, too.
 func (c *checker) results() {
-	if c.elsa() || c.moreGiven || c.derivedOutputs() {
+	if c.elsa() || c.moreGiven || c.spent > mostWork || c.derivedOutputs() {
 		return
 	}
 	for _, o := range c.def.Outputs {

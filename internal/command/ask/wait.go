@@ -6,18 +6,20 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // WaitFlag adds --wait, which may stand for alone, or have a duration, also as the next word. Call it when Args and RunE are set.
 func WaitFlag(cmd *cobra.Command, wait *time.Duration, alone time.Duration, usage string) {
 	f := cmd.Flags()
 	f.DurationVar(wait, "wait", 0, usage+" (alone: "+Short(alone)+")")
-	f.Lookup("wait").NoOptDefVal = alone.String()
+	value := &waitValue{Value: f.Lookup("wait").Value, byItself: alone}
+	f.Lookup("wait").Value, f.Lookup("wait").NoOptDefVal = value, byItself
 	// A flag whose value may be left out takes none from the next word, so that it is among the arguments: it is
 	// the first of them that is a duration and no file, where they are enough without it.
 	check, run := cmd.Args, cmd.RunE
 	split := func(c *cobra.Command, args []string) (rest []string, d time.Duration) {
-		if !f.Changed("wait") || *wait != alone {
+		if !value.alone {
 			return args, *wait
 		}
 		for i, arg := range args {
@@ -43,4 +45,22 @@ func WaitFlag(cmd *cobra.Command, wait *time.Duration, alone time.Duration, usag
 		args, *wait = split(c, args)
 		return run(c, args)
 	}
+}
+
+// byItself is the value of a --wait that has none.
+const byItself = "alone"
+
+// waitValue is a duration that knows whether it was given: --wait=30s, and not --wait.
+type waitValue struct {
+	pflag.Value
+
+	byItself time.Duration
+	alone    bool
+}
+
+func (v *waitValue) Set(text string) error {
+	if v.alone = text == byItself; v.alone {
+		text = v.byItself.String()
+	}
+	return v.Value.Set(text)
 }

@@ -20,6 +20,10 @@ func TestWaitIsSaidInThreeWays(t *testing.T) {
 	u.refuses(2, "--wait must not be below zero", "instances", "get", "waits-1", "--wait=-1s")
 	u.refuses(2, "accepts 1 arg(s), received 2", "instances", "get", "waits-1", "waits-2", "--wait")
 	u.refuses(2, "accepts 1 arg(s), received 2", "instances", "get", "waits-1", "20s")
+	// A value that is given is the value, also where it is the one of --wait alone, and an id may read as a duration.
+	u.wants(0, "*", "run", "quick-to-end", "--id", "5m")
+	u.wants(0, "Finished\n", "instances", "get", "5m", "--wait=30s", "--jq", ".subStatus")
+	u.refuses(2, "accepts 1 arg(s), received 2", "instances", "get", "waits-1", "5m", "--wait=30s")
 	u.refuses(6, "is Suspended", "run", "ways-to-wait", "--wait", "1s")
 	u.wants(0, "waits-1  is Cancelled\n", "instances", "cancel", "waits-1", "--yes", "--wait", "30s")
 

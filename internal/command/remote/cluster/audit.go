@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -63,7 +64,7 @@ func (a commands) auditOfNodes(ctx context.Context, q apiclient.ListAuditQuery, 
 	if err != nil {
 		return err
 	}
-	seen := map[string]time.Time{}
+	seen := map[auditKey]bool{}
 	said := ""
 	for first := true; ; first = false {
 		answer, err := c.ListAudit(ctx, q)
@@ -107,13 +108,13 @@ func passes(err error) bool {
 }
 
 // auditNew shows the lines that were not seen yet, of which it takes note. items are the newest first.
-func (a commands) auditNew(items []apiclient.AuditLine, fits func(*apiclient.AuditLine) bool, seen map[string]time.Time) error {
+func (a commands) auditNew(items []apiclient.AuditLine, fits func(*apiclient.AuditLine) bool, seen map[auditKey]bool) error {
 	for _, l := range slices.Backward(items) {
-		key := strings.Join([]string{l.NodeID, l.RequestID, l.Operation, l.Time.Format(time.RFC3339Nano)}, " ")
-		if _, twice := seen[key]; twice || !fits(&l) {
+		key := auditKey{l.NodeID, l.RequestID, l.Operation, l.Time.UnixNano()}
+		if seen[key] || !fits(&l) {
 			continue
 		}
-		seen[key] = l.Time
+		seen[key] = true
 		raw, err := json.Marshal(&l)
 		if err != nil {
 			return err
@@ -122,17 +123,25 @@ func (a commands) auditNew(items []apiclient.AuditLine, fits func(*apiclient.Aud
 			return err
 		}
 	}
-	const most = 20_000 // no node tells older lines again than the last 1,000 of its own
-	if len(seen) > most && len(items) > 0 {
-		oldest := items[len(items)-1].Time
-		for key, at := range seen {
-			if at.Before(oldest) {
-				delete(seen, key)
-			}
+	if len(seen) > auditSeen {
+		oldest := map[string]int64{} // of each node: a quiet one goes back further than others
+		for _, l := range items {
+			oldest[l.NodeID] = l.Time.UnixNano()
 		}
+		maps.DeleteFunc(seen, func(key auditKey, _ bool) bool { return key.time < oldest[key.node] })
 	}
 	return nil
 }
+
+// auditKey tells one line from all others.
+type auditKey struct {
+	node, request, operation string
+	time                     int64 // ns
+}
+
+// auditSeen is with how many lines those are let go that are no longer told: no node tells older ones than the last
+// 1,000 of its own.
+const auditSeen = 20_000
 
 // auditNotes tells what is missing from an answer; "" if nothing is.
 func auditNotes(v *apiclient.Audit) string {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/weft-run/weft/internal/check"
 	"github.com/weft-run/weft/pkg/activities"
+	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/workflow"
 	"github.com/weft-run/weft/pkg/workflow/elsajson"
 	"github.com/weft-run/weft/pkg/workflow/yaml"
@@ -167,6 +168,23 @@ func TestWhatIsMeantIsNoMistake(t *testing.T) {
 	}
 }
 
+// TestHeadersOfOthersMayBeAList has an activity of somebody's own whose headers are not those of HTTP.
+func TestHeadersOfOthersMayBeAList(t *testing.T) {
+	t.Parallel()
+	opts := options()
+	kafka := workflow.Descriptor{Type: "Acme.Kafka", Inputs: []workflow.InputDescriptor{{Name: "headers", Type: "Object"}}}
+	if err := opts.Registry.Register(kafka, struct{ engine.Activity }{}); err != nil {
+		t.Fatal(err)
+	}
+	def, problems := yaml.Read([]byte("id: fine\nroot: [{"+kafka.ShortName()+": {headers: [{key: a, value: b}]}}]\n"), "", opts.Registry)
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	if _, problems = check.Definition(def, opts); len(problems) > 0 {
+		t.Error(problems)
+	}
+}
+
 // TestALookHasABound holds that a definition made to be long to look at is not.
 func TestALookHasABound(t *testing.T) {
 	t.Parallel()
@@ -179,7 +197,7 @@ func TestALookHasABound(t *testing.T) {
 	for i := range 2000 {
 		fmt.Fprintf(&src, "  - writeLine: ${{ variables.v%d + variables.v%d + variables.v%d }}\n", i, i+1, i+2)
 	}
-	src.WriteString("  - runJavaScript: setOutput('sum', 3)\n")
+	src.WriteString("  - runJavaScript: setOutput('sum', 3) //" + strings.Repeat("x", 10_000) + "\n")
 	if got := found(t, src.String()); !strings.Contains(got, "not-all-checked") || strings.Count(got, "\n") > 0 {
 		t.Errorf("%.500s", got)
 	}

@@ -632,3 +632,22 @@ func TestLettersOfAnEarlierOne(t *testing.T) {
 		t.Errorf("told of %v", got)
 	}
 }
+
+// A letter that cannot be read does not hide the ones behind it: what is tried next is told.
+func TestNextIsToldBehindWhatIsDamaged(t *testing.T) {
+	t.Parallel()
+	m := newMember(t, clustertest.Namespace(t), "a", func(c *webhook.Config) { c.Backoff = []time.Duration{time.Hour} })
+	m.Publish(quick)
+	r := newReceiver(t)
+	r.answers(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) })
+	m.put(webhook.Definition{Name: "w", URL: r.server.URL, On: []webhook.Kind{webhook.Ended}})
+	m.Start("quick", "one", "")
+	polltest.Eventually(t, "it waits", func() bool { return m.status("w").Next != nil })
+	was := m.status("w")
+	if _, err := clustertest.Shared(t).Client(t).Put(t.Context(), m.Root+"webhook-due/w/000000000000001/junk", "{junk"); err != nil {
+		t.Fatal(err)
+	}
+	if s := m.status("w"); s.Waiting != was.Waiting+1 || s.Next == nil || s.Next.ID != was.Next.ID {
+		t.Errorf("%d wait, the next is %+v; before %d and %+v", s.Waiting, s.Next, was.Waiting, was.Next)
+	}
+}

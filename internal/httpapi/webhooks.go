@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/weft-run/weft/internal/auth"
@@ -92,7 +93,7 @@ type webhookAgainView struct {
 	Events int `json:"events" doc:"How many."`
 }
 
-func viewWebhook(ctx context.Context, a *API, s *webhook.Status) webhookView {
+func viewWebhook(known knownDefinitions, s *webhook.Status) webhookView {
 	v := webhookView{
 		Name: s.Name, URL: s.URL, On: s.On, Definitions: s.Definitions, Labels: s.Labels, Secrets: s.Secrets, Paused: s.Paused,
 		Because: some(s.Because), By: some(s.By), NodeID: s.Node, Waiting: s.Waiting, Failed: s.Failed,
@@ -101,7 +102,7 @@ func viewWebhook(ctx context.Context, a *API, s *webhook.Status) webhookView {
 	if n := s.Next; n != nil {
 		v.Next = &webhookNextView{n.At.UTC(), n.Due.UTC(), n.Attempts, some(n.Last)}
 	}
-	v.Warnings = append(v.Warnings, problemItems(unknownDefinitions(ctx, a, s.Definitions))...)
+	v.Warnings = append(v.Warnings, problemItems(known.unknown(s.Definitions))...)
 	if v.Definitions == nil {
 		v.Definitions = []string{}
 	}
@@ -111,25 +112,38 @@ func viewWebhook(ctx context.Context, a *API, s *webhook.Status) webhookView {
 	return v
 }
 
-// unknownDefinitions tells which of the definitions that a webhook is for there are not: it tells
-// nothing of them, and they may come.
-func unknownDefinitions(ctx context.Context, a *API, ids []string) (problems workflow.Problems) {
-	if len(ids) == 0 {
-		return nil
+// knownDefinitions are the definitions that are published, looked up once for all webhooks of a call.
+type knownDefinitions struct {
+	here func() []string          // that this node knows
+	now  func() ([]string, error) // that etcd has, of which this node may not know yet
+}
+
+func knownOf(ctx context.Context, a *API) knownDefinitions {
+	return knownDefinitions{
+		here: sync.OnceValue(func() (ids []string) {
+			for _, d := range a.cfg.Catalog.Since(0).Changes {
+				if !d.Deleted {
+					ids = append(ids, d.ID)
+				}
+			}
+			slices.Sort(ids)
+			return ids
+		}),
+		now: sync.OnceValues(func() ([]string, error) { return a.cfg.Catalog.Published(ctx) }),
 	}
-	var known []string
-	for _, d := range a.cfg.Catalog.Since(0).Changes {
-		if !d.Deleted {
-			known = append(known, d.ID)
-		}
-	}
+}
+
+// unknown tells which of the definitions that a webhook is for there are not: it tells nothing of
+// them, and they may come.
+func (k knownDefinitions) unknown(ids []string) (problems workflow.Problems) {
 	for i, id := range ids {
-		if slices.Contains(known, id) {
+		if _, ok := slices.BinarySearch(k.here(), id); ok {
 			continue
 		}
-		if _, err := a.cfg.Catalog.Latest(ctx, id); workflow.CodeOf(err) == workflow.CodeDefinitionNotFound { // this node may not know it yet
+		published, err := k.now()
+		if _, ok := slices.BinarySearch(published, id); err == nil && !ok {
 			problems = append(problems, workflow.Problem{Code: "unknown-definition", Warning: true, Place: workflow.Place{Pointer: fmt.Sprintf("/definitions/%d", i)},
-				Detail: fmt.Sprintf("there is no definition %s%s; nothing is told of it until there is", id, workflow.DidYouMean(id, known))})
+				Detail: fmt.Sprintf("there is no definition %s%s; nothing is told of it until there is", id, workflow.DidYouMean(id, published))})
 		}
 	}
 	return problems
@@ -137,7 +151,8 @@ func unknownDefinitions(ctx context.Context, a *API, ids []string) (problems wor
 
 func listWebhooks(c *call) (reply, error) {
 	all, err := c.api.cfg.Webhooks.List(c.r.Context())
-	return reply{body: webhooksView{each(all, func(s webhook.Status) webhookView { return viewWebhook(c.r.Context(), c.api, &s) })}}, err
+	known := knownOf(c.r.Context(), c.api) // by all of them
+	return reply{body: webhooksView{each(all, func(s webhook.Status) webhookView { return viewWebhook(known, &s) })}}, err
 }
 
 // webhookName is the name in the path; one that cannot be is of none.
@@ -158,7 +173,7 @@ func getWebhook(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	return reply{body: viewWebhook(c.r.Context(), c.api, s)}, nil
+	return reply{body: viewWebhook(knownOf(c.r.Context(), c.api), s)}, nil
 }
 
 func putWebhook(c *call) (reply, error) {
@@ -180,9 +195,9 @@ func putWebhook(c *call) (reply, error) {
 		return reply{}, err
 	}
 	if made {
-		return reply{status: 201, body: viewWebhook(c.r.Context(), c.api, s), location: prefix + "/webhooks/" + name}, nil
+		return reply{status: 201, body: viewWebhook(knownOf(c.r.Context(), c.api), s), location: prefix + "/webhooks/" + name}, nil
 	}
-	return reply{body: viewWebhook(c.r.Context(), c.api, s)}, nil
+	return reply{body: viewWebhook(knownOf(c.r.Context(), c.api), s)}, nil
 }
 
 func deleteWebhook(c *call) (reply, error) {

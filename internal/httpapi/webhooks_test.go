@@ -45,6 +45,16 @@ func TestWebhooksOverHTTP(t *testing.T) {
 	if a := s.do(t, http.MethodGet, "/api/v1/webhooks", ""); a.status != 200 || len(a.json(t)["items"].([]any)) != 1 {
 		t.Errorf("%d %s", a.status, a.body)
 	}
+	// Of many each tells what it lacks, and that what was published just now is there.
+	many := strings.Replace(body, `"order"`, `"bill", "later", "orders"`, 1)
+	if a := s.do(t, http.MethodPut, "/api/v1/webhooks/other", many); a.status != 201 || len(a.json(t)["warnings"].([]any)) != 2 {
+		t.Errorf("%d %s", a.status, a.body)
+	}
+	s.publish(t, "id: later\nroot: [{writeLine: x}]\n")
+	if a := s.do(t, http.MethodGet, "/api/v1/webhooks", ""); strings.Count(string(a.body), "there is no definition") != 1 || !strings.Contains(string(a.body), "there is no definition bill;") {
+		t.Errorf("%d %s", a.status, a.body)
+	}
+	s.do(t, http.MethodDelete, "/api/v1/webhooks/other", "")
 	if a := s.do(t, http.MethodGet, path+"/failed", ""); a.status != 200 || len(a.json(t)["items"].([]any)) != 0 {
 		t.Errorf("%d %s", a.status, a.body)
 	}

@@ -281,6 +281,7 @@ type resultView struct {
 	// Of a job, or of one that is only tried.
 	State, Kind, Query    string
 	Matching, Tried, Fits int
+	More                  bool
 	Refusals              []refusal
 
 	Outcomes   []struct{ InstanceID, Outcome, Code string }

@@ -331,8 +331,9 @@ func (h *history) catchUp(ctx context.Context, c *clientv3.Client, name string) 
 		h.mu.Lock()
 		seen := h.marks[name]
 		h.mu.Unlock()
-		if seen {
-			return nil
+		if seen { // fsck knows no such key
+			_, err := c.Delete(ctx, h.root+"sentinel/"+name)
+			return err
 		}
 		select {
 		case <-h.marked:

@@ -292,7 +292,7 @@ func TestAViewerPressesNothing(t *testing.T) {
 	form := regexp.MustCompile(`(?s)<form[^>]* method="post" action="/console/do/.*?</form>`)
 	button := regexp.MustCompile(`<button[^>]*>[^<]*`)
 	looks := 0
-	for _, path := range []string{"instances", "instances/" + waits, "instances/" + waits + "/repair", "instances/" + broken, "instances/" + broken + "/repair", "events", "events?name=go", "queue", "queue?name=nobody", "dead-letters?reason=x",
+	for _, path := range []string{"instances", "instances/" + waits, "instances/" + waits + "/repair", "instances/" + broken, "instances/" + broken + "/repair", "events", "events?name=go", "queue", "queue?name=nobody", "dead-letters?reason=expired",
 		"tasks", "timers", "jobs", "definitions/waits", "definitions/waits/edit", "definitions/waits/versions", "publish", "cluster"} {
 		p := viewer.check("/console/"+path, http.StatusOK)
 		for _, f := range form.FindAllString(p.text, -1) {

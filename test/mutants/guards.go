@@ -470,7 +470,7 @@ var guards = []patch{
 	{"an age that stands still goes on at each node", "internal/upkeep/age.go",
 		"!seen.is(next) {", "true {", inUpkeep, "TestWithoutANewAge"},
 	{"a clock that is behind keeps no others", "internal/upkeep/retention.go",
-		"&keep, tooMany)", "&keep, 0)", inUpkeep, "TestAClockThatIsBehind"},
+		"s, keep, excess(s.total, s.mean, keep))", "s, keep, 0)", inUpkeep, "TestAClockThatIsBehind"},
 	{"slow heartbeats are no wrong clock", "pkg/cluster/clock.go",
 		"return min(max(0, best.low), best.high), true", "return best.high, true", inCluster, "TestSlowHeartbeats"},
 	{"a slow watch is no wrong clock", "pkg/cluster/clock.go",

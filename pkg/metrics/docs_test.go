@@ -29,8 +29,8 @@ func page(families []family) string {
 	b.WriteString("ids of instances, no text from outside; `definition` has all published definitions if they are no more than\n")
 	b.WriteString("`--metrics-definitions` says, and else the first that the node meets, and `other` for the rest.\n")
 	b.WriteString("A metric whose label values are all listed has these series, at zero, from the start of the node, and so has\n")
-	b.WriteString("one of a definition half a minute after its publication at most;\n")
-	b.WriteString("the others appear with the first event.\n\n")
+	b.WriteString("one of a definition about half a minute after its publication (later where the count of instances takes a node\n")
+	b.WriteString("more than some ms: it rests 500 times as long); the others appear with the first event.\n\n")
 	b.WriteString("| Metric | Type | Labels | Meaning |\n")
 	b.WriteString("|---|---|---|---|\n")
 	for _, f := range families {

@@ -99,21 +99,13 @@ func (c *checker) unread(p place, name string, raw json.RawMessage) {
 	if json.Unmarshal(raw, &wrapper) != nil {
 		return
 	}
-	at := func(what string, extra map[string]json.RawMessage, known []string) {
-		for field := range extra {
-			if slices.ContainsFunc(known, func(k string) bool { return strings.EqualFold(k, field) }) {
-				delete(extra, field)
-			}
-		}
-		c.strange(p, p.a.Place, what, extra, known)
-	}
 	for field, inner := range wrapper {
 		var expression map[string]json.RawMessage
 		if strings.EqualFold(field, "expression") && json.Unmarshal(inner, &expression) == nil {
-			at("the expression of "+name+" of "+p.title(), expression, expressionFields)
+			c.strange(p, p.a.Place, "the expression of "+name+" of "+p.title(), expression, expressionFields)
 		}
 	}
-	at(name+" of "+p.title(), wrapper, wrapperFields)
+	c.strange(p, p.a.Place, name+" of "+p.title(), wrapper, wrapperFields)
 }
 
 // lost reports connections that lead from or to what is not there, which Elsa's designer

@@ -212,8 +212,7 @@ func (f *finishedPurge) purgeShard(ctx context.Context, shard int, s *finishedSh
 	if err != nil {
 		return false, err
 	}
-	if at.isAll() && len(overdue(at.page, s.total, s.mean, &keep, f.cfg.Age.Now())) == 0 &&
-		len(ripe(at.page, excess(s.total, s.mean, &keep), &keep, f.cfg.Age.Now())) == 0 {
+	if at.isAll() && len(ripe(at.page, excess(s.total, s.mean, &keep), &keep, f.cfg.Age.Now())) == 0 {
 		return false, nil
 	}
 	return f.purgeFrom(ctx, shard, s, &keep, at)

@@ -143,6 +143,18 @@ func TestAClockThatIsBehindKeepsNoOthers(t *testing.T) {
 	}
 }
 
+// untilRest looks until the loop would rest, at most so many times, and tells how many that was.
+func untilRest(t *testing.T, pass func(context.Context) (bool, error), most int) (passes int) {
+	t.Helper()
+	for more := true; more && passes < most; passes++ {
+		var err error
+		if more, err = pass(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return passes
+}
+
 // Most looks are at the ends of half a minute only. What ended hours later goes all the same as soon as it is old,
 // and what is above a number without waiting for an age.
 func TestLooksAtTheFirstEndsLeaveNothing(t *testing.T) {
@@ -181,13 +193,7 @@ func TestLooksAtTheFirstEndsLeaveNothing(t *testing.T) {
 				}
 			}
 			grow(t, []*member{m}, 11*time.Minute)
-			passes := 0
-			for more := true; more && passes < 200; passes++ { // without a rest
-				var err error
-				if more, err = pass(t.Context()); err != nil {
-					t.Fatal(err)
-				}
-			}
+			passes := untilRest(t, pass, 200)
 			if m.ended() > c.left || c.left > 0 && m.ended() < c.left*3/4 {
 				t.Errorf("after %d looks %d are left, wanted %d", passes, m.ended(), c.left)
 			}
@@ -229,13 +235,7 @@ func TestOneThatMayNotGoKeepsNoOthers(t *testing.T) {
 	}
 	keep := upkeep.Retention{FinishedCount: 2 * etcdstore.FinishedShards, Grace: time.Nanosecond}
 	pass := m.Upkeep.PurgePasses(keep)
-	passes := 0
-	for more := true; more && passes < 300; passes++ {
-		var err error
-		if more, err = pass(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-	}
+	passes := untilRest(t, pass, 300)
 	if left := m.ended(); left > int(keep.FinishedCount)+first {
 		t.Errorf("%d of %d are left after %d looks, wanted about %d", left, first+n, passes, keep.FinishedCount)
 	}

@@ -60,8 +60,9 @@ const (
 	measureEvery = 30 * time.Second      // how often some of a shard's sizes are read; purgeEvery while etcd is nearly full
 	deadEvery    = 5 * time.Minute
 
-	// etcd counts a whole range for each look at a part of it, and writes wait for that. So most looks at
-	// a shard are at the ends of the first purgeWindow of it, and one in countEvery is at all.
+	// etcd counts a whole range for each look at a part of it, with what was deleted there since it compacted, and
+	// writes wait for that. So most looks at a shard are at the ends of a purgeWindow, behind those that were
+	// deleted, and one in countEvery is at all.
 	countEvery    = 30 * time.Second
 	purgeWindow   = 30 * time.Second
 	anywhereEvery = 30 * time.Second // after a look behind the beginning that found nothing
@@ -171,7 +172,8 @@ type finishedShard struct {
 
 	counted time.Time
 	total   int64     // so many were in it then, less what was deleted since
-	until   time.Time // the looks until the next count are at what ended before; zero: at all
+	from    string    // the looks until the next count begin behind this place; "": at the beginning
+	until   time.Time // and are at what ended before; zero: at all
 
 	cursor    string    // where the look at all of them is
 	fruitless time.Time // when that found nothing; zero if it did
@@ -244,6 +246,7 @@ func (f *finishedPurge) purgeFrom(ctx context.Context, shard int, s *finishedSha
 		whole := len(ids) == len(at.page)
 		switch {
 		case purged > 0: // the other shards get their turn
+			s.from = at.page[len(ids)-1].Cursor // those that stayed are tried again after the next count
 			return len(ids) == etcdstore.MaxPurge || whole && at.endsEarly(), nil
 		// All of this page may not go now: look behind it.
 		case whole && at.endsEarly():
@@ -265,7 +268,7 @@ func (f *finishedPurge) purgeFrom(ctx context.Context, shard int, s *finishedSha
 func (f *finishedPurge) beginning(ctx context.Context, shard int, s *finishedShard) (at finishedPage, err error) {
 	if !s.until.IsZero() && time.Since(s.counted) < countEvery {
 		at.until = s.until
-		at.page, _, at.next, err = f.cfg.Store.Finished(ctx, shard, "", s.until, etcdstore.MaxPurge)
+		at.page, _, at.next, err = f.cfg.Store.Finished(ctx, shard, s.from, s.until, etcdstore.MaxPurge)
 		if err != nil || len(at.page) > 0 {
 			return at, err
 		}
@@ -275,9 +278,9 @@ func (f *finishedPurge) beginning(ctx context.Context, shard int, s *finishedSha
 	if err != nil {
 		return at, err
 	}
-	s.counted, s.until = time.Now(), time.Time{}
+	s.counted, s.from, s.until = time.Now(), "", time.Time{}
 	if at.next != "" {
-		s.until = at.page[0].At.Add(purgeWindow)
+		s.until = at.page[len(at.page)-1].At.Add(purgeWindow)
 	}
 	return at, nil
 }

@@ -202,6 +202,58 @@ func TestLooksAtTheFirstEndsLeaveNothing(t *testing.T) {
 	}
 }
 
+// A look goes on behind what the one before it deleted, so that etcd does not walk over that again. What a clock that
+// is behind puts before that place goes after the next count.
+func TestALookGoesOnBehindWhatWasDeleted(t *testing.T) {
+	t.Parallel()
+	var off atomic.Int64
+	m := newCluster(t, 1, retain(upkeep.Retention{}), func(c *membertest.Config) {
+		c.Now = func() time.Time { return time.Now().Add(time.Duration(off.Load())) }
+	})[0]
+	m.Publish(ending)
+	const each = 100 * etcdstore.FinishedShards // some slices in each shard
+	var wg sync.WaitGroup
+	for w := range 32 {
+		wg.Go(func() {
+			for i := w; i < each; i += 32 {
+				m.Start("ending", fmt.Sprint("right", i), "")
+			}
+		})
+	}
+	wg.Wait()
+	keep := upkeep.Retention{FinishedCount: etcdstore.FinishedShards, Grace: time.Nanosecond}
+	pass := m.Upkeep.PurgePasses(keep)
+	began := time.Now()
+	look := func() {
+		t.Helper()
+		if _, err := pass(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	look()
+	first := m.ended()
+	off.Store(-int64(day))
+	m.Start("ending", "behind", "")
+	look()
+	if left := m.ended(); left > first-etcdstore.FinishedShards*10 {
+		t.Errorf("%d are left of %d: the second look deleted little", left, first)
+	}
+	_, err := m.Instance(t.Context(), "behind")
+	if err != nil && time.Since(began) < 20*time.Second { // else it may have counted again
+		t.Errorf("a look began before what was deleted: %v", err)
+	}
+	untilRest(t, pass, 100)
+	pass = m.Upkeep.PurgePasses(keep) // knows nothing, and so counts
+	untilRest(t, pass, 100)
+	if _, err := m.Instance(t.Context(), "behind"); workflow.CodeOf(err) != workflow.CodeInstanceNotFound {
+		t.Errorf("what ended before the place of the looks stays: %v", err)
+	}
+	if left := m.ended(); left > etcdstore.FinishedShards || left == 0 {
+		t.Errorf("%d are left, wanted one a shard", left)
+	}
+	m.Sound()
+}
+
 // An instance that may not go, at the beginning of its shard, keeps nothing else that is too much.
 func TestOneThatMayNotGoKeepsNoOthers(t *testing.T) {
 	t.Parallel()

@@ -20,6 +20,7 @@ type Finished struct {
 	At      time.Time // its end, by the clock of who wrote it
 	Bytes   int64     // about what it and its journal take in the store
 	Created int64     // revision at which it ended
+	Cursor  string    // its place in the order: a look from there on begins behind it
 }
 
 // keyBytes is about what the keys of a finished instance take beside its record
@@ -36,7 +37,8 @@ func (s *conn) writeEnd(o *ops, r *store.Record, size int64) {
 // or later (all, if it is zero), and tells how many that is in all; next is "" at the end.
 //
 // etcd counts all keys of a range, however few it answers with: of a shard with many, a look with
-// until costs what it is of, and one without what all are.
+// until costs what it is of, and one without what all are. In its index is also what was deleted
+// since it last compacted: a look that begins before that walks over it.
 func (s *Upkeep) Finished(ctx context.Context, shard int, cursor string, until time.Time, limit int64) (page []Finished, total int64, next string, err error) {
 	prefix := s.keys.finishedIn(shard)
 	from, end := prefix, clientv3.GetPrefixRangeEnd(prefix)
@@ -51,13 +53,14 @@ func (s *Upkeep) Finished(ctx context.Context, shard int, cursor string, until t
 		return nil, 0, "", err
 	}
 	for _, kv := range resp.Kvs {
-		at, id, _ := strings.Cut(strings.TrimPrefix(string(kv.Key), prefix), "/")
+		place := strings.TrimPrefix(string(kv.Key), prefix)
+		at, id, _ := strings.Cut(place, "/")
 		ms, _ := strconv.ParseInt(at, 10, 64) // what cannot be read counts as long ago and as nothing,
 		bytes, _ := strconv.ParseInt(string(kv.Value), 10, 64)
-		page = append(page, Finished{ID: id, At: time.UnixMilli(ms).UTC(), Bytes: bytes, Created: kv.CreateRevision})
+		page = append(page, Finished{ID: id, At: time.UnixMilli(ms).UTC(), Bytes: bytes, Created: kv.CreateRevision, Cursor: place})
 	}
 	if resp.More {
-		next = strings.TrimPrefix(string(resp.Kvs[len(resp.Kvs)-1].Key), prefix)
+		next = page[len(page)-1].Cursor
 	}
 	return page, resp.Count, next, nil
 }

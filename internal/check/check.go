@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -75,6 +76,7 @@ type checker struct {
 	made       map[string]bool
 	more       bool
 	byID       map[string]string // names of variables
+	inputNames map[string]bool   // in lower case
 	outputs    map[string]bool   // that are declared
 	given      map[string]bool   // outputs that something sets
 	moreGiven  bool              // and others, whose names are not known
@@ -84,9 +86,9 @@ type checker struct {
 }
 
 // mostWork bounds what the looks at expressions cost: for each the names that it may read,
-// times the quarter of its bytes. It is a few seconds of a processor, and far more than what
+// times its [weight]. It is a few seconds of a processor, and far more than what
 // people write.
-const mostWork = 8_000_000
+const mostWork = 16_000_000
 
 // place is where the checker is in the tree.
 type place struct {
@@ -100,9 +102,12 @@ type place struct {
 
 func find(def *workflow.Definition, prog *engine.Program, opts Options) workflow.Problems {
 	c := &checker{opts: opts, def: def, evals: map[string]engine.Checker{}, kids: map[string]*workflow.Definition{}, activities: map[string]*workflow.Descriptor{}, made: map[string]bool{},
-		byID: map[string]string{}, outputs: map[string]bool{}, given: map[string]bool{}}
+		byID: map[string]string{}, inputNames: map[string]bool{}, outputs: map[string]bool{}, given: map[string]bool{}}
 	for _, o := range def.Outputs {
 		c.outputs[o.Name] = true
+	}
+	for _, in := range def.Inputs {
+		c.inputNames[strings.ToLower(in.Name)] = true
 	}
 	for _, e := range opts.Evaluators {
 		ch, _ := e.(engine.Checker)
@@ -125,7 +130,7 @@ func find(def *workflow.Definition, prog *engine.Program, opts Options) workflow
 		c.derived = false
 	}
 	c.declarations()
-	top := place{variables: scope(nil, def.Variables)}
+	top := place{variables: c.scope(nil, def.Variables)}
 	c.mute = true // scripts make variables as they run; those names first
 	c.all(top)
 	c.mute = false
@@ -259,12 +264,15 @@ func runs(a *workflow.Activity, id string) bool {
 	return e.Kind == workflow.Literal && e.Value == id
 }
 
-// scope adds declared variables to those around.
-func scope(around map[string]string, vars []workflow.Variable) map[string]string {
-	out := make(map[string]string, len(around)+len(vars))
-	for name, typ := range around {
-		out[name] = typ
+// scope adds declared variables to those around. Nobody changes what it gives. A copy has every name, so it counts;
+// when too much was spent, nothing that reads names is looked at any more.
+func (c *checker) scope(around map[string]string, vars []workflow.Variable) map[string]string {
+	if len(vars) == 0 || c.spent > mostWork {
+		return around
 	}
+	c.spent += len(around)
+	out := make(map[string]string, len(around)+len(vars))
+	maps.Copy(out, around)
 	for _, v := range vars {
 		for _, name := range []string{v.ID, v.Name} {
 			if name != "" {
@@ -273,6 +281,18 @@ func scope(around map[string]string, vars []workflow.Variable) map[string]string
 		}
 	}
 	return out
+}
+
+// gives are the variables within an activity, with those that it gives itself.
+func (c *checker) gives(p place) map[string]string {
+	if p.desc == nil || len(p.desc.Gives) == 0 {
+		return p.variables
+	}
+	vars := make([]workflow.Variable, len(p.desc.Gives))
+	for i, v := range p.desc.Gives {
+		vars[i] = workflow.Variable{Name: v.Name, Type: v.Type}
+	}
+	return c.scope(p.variables, vars)
 }
 
 func alias(typ string, array bool) string {
@@ -290,7 +310,7 @@ func (c *checker) activity(a *workflow.Activity, around place) {
 	if a == nil {
 		return
 	}
-	p := place{a: a, desc: c.describe(a), variables: scope(around.variables, a.Variables), loop: around.loop, beside: around.beside, composite: around.composite}
+	p := place{a: a, desc: c.describe(a), variables: c.scope(around.variables, a.Variables), loop: around.loop, beside: around.beside, composite: around.composite}
 	c.inputs(p)
 	c.targets(p, around)
 	c.sets(p)
@@ -300,11 +320,7 @@ func (c *checker) activity(a *workflow.Activity, around place) {
 	p.loop = p.loop || leaves(a, p.desc)
 	p.beside = p.beside || beside(a)
 	p.composite = p.composite || is(a, "Elsa.Composite")
-	if p.desc != nil {
-		for _, v := range p.desc.Gives {
-			p.variables[v.Name] = v.Type
-		}
-	}
+	p.variables = c.gives(p)
 	for _, cs := range a.Cases {
 		c.expression(p, cs.Condition, strings.TrimSuffix("condition of case "+cs.Label, " "), condition)
 	}

@@ -11,7 +11,7 @@ import (
 
 // targets looks at where an activity's outputs go: whether what takes one can take it.
 func (c *checker) targets(p, around place) {
-	if p.desc == nil {
+	if p.desc == nil || c.spent > mostWork {
 		return
 	}
 	for _, name := range sortedKeys(p.a.Outputs) {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -200,5 +201,41 @@ func TestALookHasABound(t *testing.T) {
 	src.WriteString("  - runJavaScript: setOutput('sum', 3) //" + strings.Repeat("x", 10_000) + "\n")
 	if got := found(t, src.String()); !strings.Contains(got, "not-all-checked") || strings.Count(got, "\n") > 0 {
 		t.Errorf("%.500s", got)
+	}
+}
+
+// TestHostileDefinitionsAreLookedAtInBounds holds that no definition of a megabyte exhausts the stack or takes minutes to look at,
+// whatever it has much of. Without the bounds most of these would not end before the tests do, and the first would end the process.
+func TestHostileDefinitionsAreLookedAtInBounds(t *testing.T) {
+	t.Parallel()
+	many := func(n int, text string) string { // each with its number
+		var b strings.Builder
+		for i := range n {
+			b.WriteString(strings.ReplaceAll(text, "#", strconv.Itoa(i)))
+		}
+		return b.String()
+	}
+	names := "variables:\n" + many(8000, "  v#: {type: string}\n")
+	for name, src := range map[string]string{
+		"code that is too deep":          "root:\n  - writeLine: ${{ " + strings.Repeat("(", 1<<20-1000) + " }}\n",
+		"deep code within a tree":        "root:\n  - setVariable: {variable: x, value: {a: [\"${{ " + strings.Repeat("[", 1<<19) + " }}\"]}}\n",
+		"signs before a value":           "root:\n  - writeLine: ${{ " + strings.Repeat("!", 120<<10) + "true }}\n",
+		"unknown names of a script":      "root:\n  - runJavaScript: |\n      " + many(12_000, "u#();") + "\n" + "  - runJavaScript: |\n      " + many(9000, "var d#;") + many(3000, "u#;") + "\n",
+		"scripts that make variables":    "root:\n" + many(6, "  - runJavaScript: |\n      "+many(3500, "setVariable('m#',1);")+many(3500, "setM#(1);")+"\n"),
+		"unknown names of a template":    "root:\n  - writeLine: {liquid: \"" + many(3500, "{% assign d# = 1 %}") + many(3500, "{{ u# }}") + "\"}\n",
+		"a tree of code beside names":    names + "root:\n  - setVariable: {variable: v1, value: [" + many(15_000, "\"${{ variables.v# }}\", ") + "1]}\n",
+		"code in one text beside names":  names + "root:\n  - writeLine: \"" + many(15_000, "${{ variables.v# }}") + "\"\n",
+		"loops within names":             names + "root:\n" + many(4000, "  - forEach: {items: [1], body: {writeLine: x}}\n"),
+		"scopes within names":            names + "root:\n" + many(4000, "  - sequence: [{writeLine: x}]\n    variables: {w: {type: string}}\n"),
+		"texts that look like inputs":    "inputs:\n" + many(10_000, "  i#: string\n") + "root:\n  - writeLine: \"" + many(80_000, "{q#}") + "\"\n",
+		"unknown inputs of many":         "inputs:\n" + many(10_000, "  i#: string\n") + "root:\n" + many(8000, "  - writeLine: ${{ inputs.q# }}\n"),
+		"a text of one unknown variable": names + "root:\n  - writeLine: \"" + many(15_000, "${{ variables.q }}") + "\"\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := found(t, "id: hostile\n"+src); got == "" && !strings.Contains(name, "names") && !strings.Contains(name, "look like") {
+				t.Error("nothing is found")
+			}
+		})
 	}
 }

@@ -38,10 +38,7 @@ func (c *checker) inputs(p place) {
 		what := "input " + in.Name + " of " + p.title()
 		q := p
 		if in.Raw && p.desc != nil { // it is evaluated with them
-			q.variables = scope(p.variables, nil)
-			for _, v := range p.desc.Gives {
-				q.variables[v.Name] = v.Type
-			}
+			q.variables = c.gives(p)
 		}
 		c.expression(q, e, what, in)
 	}
@@ -177,7 +174,7 @@ func pause(delay workflow.Expression) (time.Duration, bool) {
 
 // variable looks at what a setVariable gives its variable.
 func (c *checker) variable(p place) {
-	if !is(p.a, "Elsa.SetVariable") {
+	if !is(p.a, "Elsa.SetVariable") || c.spent > mostWork {
 		return
 	}
 	e := p.a.Inputs["value"]
@@ -248,8 +245,7 @@ func (c *checker) look(p place, e workflow.Expression) ([]engine.Mistake, string
 	if ch == nil || c.mute && e.Kind != workflow.JavaScript {
 		return nil, ""
 	}
-	text, _ := e.Value.(string)
-	if c.spent += (1 + len(p.variables) + len(c.def.Inputs)) * (1 + len(text)/4); c.spent > mostWork {
+	if c.spent += (1 + len(p.variables) + len(c.def.Inputs) + len(c.made)) * weight(e.Value, 0); c.spent > mostWork {
 		return nil, ""
 	}
 	names := &engine.Names{
@@ -259,9 +255,42 @@ func (c *checker) look(p place, e workflow.Expression) ([]engine.Mistake, string
 	for _, in := range c.def.Inputs {
 		names.Inputs[in.Name] = alias(in.Type, in.IsArray)
 	}
-	mistakes, result := ch.Check(e, names)
+	mistakes, result := ask(ch, e, names)
 	c.more, c.moreGiven = c.more || names.MoreVariables, c.moreGiven || names.MoreGiven
 	return mistakes, result
+}
+
+// ask asks the language. A bug of the library that reads it finds nothing: the compiler says so.
+func ask(ch engine.Checker, e workflow.Expression, names *engine.Names) (mistakes []engine.Mistake, result string) {
+	defer func() {
+		if recover() != nil {
+			mistakes, result = nil, ""
+		}
+	}()
+	return ch.Check(e, names)
+}
+
+// weight is what a look at a value costs for each name: one for every value in it and every few bytes.
+func weight(v any, depth int) int {
+	const least = 8 // what is made for each look has each name
+	sum := least
+	switch v := v.(type) {
+	case string:
+		return sum + len(v)/4
+	case []any:
+		for _, kid := range v {
+			if depth < mostDepth {
+				sum += weight(kid, depth+1)
+			}
+		}
+	case map[string]any:
+		for _, kid := range v {
+			if depth < mostDepth {
+				sum += weight(kid, depth+1)
+			}
+		}
+	}
+	return sum
 }
 
 // fits reports a result that its place cannot take.

@@ -99,7 +99,7 @@ func (c *checker) declares(p place, of, name string) bool {
 		_, ok := p.variables[name]
 		return ok
 	}
-	return slices.ContainsFunc(c.def.Inputs, func(in workflow.Input) bool { return strings.EqualFold(in.Name, name) })
+	return c.inputNames[strings.ToLower(name)]
 }
 
 // fixed looks at values that are never evaluated, and look as if they were.

@@ -57,11 +57,14 @@ func (n *Names) Input(name string, exact bool) *Mistake {
 	if len(n.Inputs) == 0 { // a start may bring all that it likes
 		return &Mistake{Code: "undeclared-input", Warning: true, Detail: fmt.Sprintf("the definition declares no inputs; declare %s, so that a start without it is refused", workflow.Shorten(name))}
 	}
-	known := slices.Sorted(maps.Keys(n.Inputs))
-	if !exact && slices.ContainsFunc(known, func(k string) bool { return strings.EqualFold(k, name) }) {
-		return nil
+	if !exact {
+		for k := range n.Inputs {
+			if strings.EqualFold(k, name) {
+				return nil
+			}
+		}
 	}
-	return unknownName("undeclared-input", fmt.Sprintf("the definition declares no input %q", workflow.Shorten(name)), name, known)
+	return unknownName("undeclared-input", fmt.Sprintf("the definition declares no input %q", workflow.Shorten(name)), name, named(n.Inputs))
 }
 
 // Variable says what is wrong with the name of a variable; nil if nothing is.
@@ -69,7 +72,10 @@ func (n *Names) Variable(name string) *Mistake {
 	if _, ok := n.Variables[name]; ok || n.MoreVariables || n.Made[name] {
 		return nil
 	}
-	known := append(slices.Collect(maps.Keys(n.Variables)), slices.Collect(maps.Keys(n.Made))...)
+	var known []string
+	if len(n.Variables)+len(n.Made) <= maxCandidates {
+		known = append(named(n.Variables), named(n.Made)...)
+	}
 	return unknownName("undeclared-variable", fmt.Sprintf("there is no variable %q here", workflow.Shorten(name)), name, known)
 }
 
@@ -81,7 +87,7 @@ func (n *Names) Output(activity, output string) *Mistake {
 		return nil
 	}
 	if !ok {
-		return unknownName("unknown-activity", fmt.Sprintf("there is no activity %q", workflow.Shorten(activity)), activity, slices.Collect(maps.Keys(n.Activities)))
+		return unknownName("unknown-activity", fmt.Sprintf("there is no activity %q", workflow.Shorten(activity)), activity, named(n.Activities))
 	}
 	if d == nil {
 		return nil
@@ -123,9 +129,17 @@ func (n *Names) Result(name string) *Mistake {
 	if len(n.Outputs) == 0 || n.Outputs[name] {
 		return nil
 	}
-	m := unknownName("undeclared-output", fmt.Sprintf("the definition declares no output %q", workflow.Shorten(name)), name, slices.Collect(maps.Keys(n.Outputs)))
+	m := unknownName("undeclared-output", fmt.Sprintf("the definition declares no output %q", workflow.Shorten(name)), name, named(n.Outputs))
 	m.Warning = true
 	return m
+}
+
+// named lists names, but not so many that no suggestion looks at them.
+func named[V any](names map[string]V) []string {
+	if len(names) > maxCandidates {
+		return nil
+	}
+	return slices.Collect(maps.Keys(names))
 }
 
 func unknownName(code, detail, name string, known []string) *Mistake {

@@ -30,11 +30,6 @@ func (Evaluator) Check(e workflow.Expression, names *engine.Names) ([]engine.Mis
 }
 
 func check(source string, names *engine.Names) (found []engine.Mistake) {
-	defer func() {
-		if recover() != nil { // a bug of the library; Compile says so
-			found = nil
-		}
-	}()
 	if _, deep := evaluation.TooDeep(source); deep {
 		return nil
 	}
@@ -55,11 +50,7 @@ func check(source string, names *engine.Names) (found []engine.Mistake) {
 	}
 	c := &checking{names: names, declared: map[string]bool{}, seen: map[any]bool{}}
 	c.walk(reflect.ValueOf(tree), false, 0)
-	for _, r := range c.references {
-		if m := c.global(r); m != nil {
-			c.report(r.at, m)
-		}
-	}
+	c.globals()
 	for _, f := range c.found {
 		if !c.declared[f.of] { // known only now: a function may be used above its declaration
 			found = append(found, f.At(source, max(f.Offset-skip, 0)))
@@ -74,6 +65,7 @@ type checking struct {
 	names      *engine.Names
 	declared   map[string]bool // by the script itself, at any place of it
 	references []reference
+	setters    []reference // calls of functions called setX
 	seen       map[any]bool
 	found      []finding
 }
@@ -451,8 +443,8 @@ func (c *checking) called(n *ast.CallExpression, fn string, at file.Idx) bool {
 		}
 		return false
 	}
-	if name, input := c.setsInput(fn); input {
-		c.reportOf(fn, at, readOnly(name))
+	if strings.HasPrefix(fn, "set") && len(fn) > 3 && hostFunctions[fn] == nil {
+		c.setters = append(c.setters, reference{fn, at})
 	}
 	return true
 }
@@ -471,31 +463,6 @@ var wants = func() map[string]string {
 	return out
 }()
 
-// setsInput tells whether a function is the setX of an input, and of no variable.
-func (c *checking) setsInput(fn string) (input string, yes bool) {
-	name, ok := strings.CutPrefix(fn, "set")
-	if !ok || name == "" || hostFunctions[fn] != nil {
-		return "", false
-	}
-	means := func(n string) bool { return n == name || workflow.UpperFirst(n) == name || pascal(n) == name }
-	for n := range c.names.Variables {
-		if means(n) {
-			return "", false
-		}
-	}
-	for n := range c.names.Made {
-		if means(n) {
-			return "", false
-		}
-	}
-	for _, n := range slices.Sorted(maps.Keys(c.names.Inputs)) {
-		if means(n) {
-			return n, true
-		}
-	}
-	return "", false
-}
-
 // elsewhere are names that scripts have in other places, and what there is here.
 var elsewhere = map[string]string{
 	"console": "what a script gives is its result; writeLine writes lines", "fetch": "a script reaches nothing outside: sendHttpRequest does",
@@ -506,18 +473,112 @@ var elsewhere = map[string]string{
 	"moment": "write new Date()", "_": "lists have map, filter, find and reduce",
 }
 
-// global says what is wrong with a name that the script does not declare.
-func (c *checking) global(r reference) *engine.Mistake {
-	name := r.name
-	if c.declared[name] || globalNames()[name] || hostFunctions[name] != nil {
-		return nil
+// accessors are the functions getX and setX that there are.
+type accessors struct {
+	all       map[string]bool
+	variables map[string]bool   // that set a variable
+	inputs    map[string]string // by what would set it
+}
+
+func (c *checking) accessors() accessors {
+	a := accessors{all: map[string]bool{}, variables: map[string]bool{}, inputs: map[string]string{}}
+	add := func(name string, sets func(fn string)) {
+		for _, n := range []string{name, workflow.UpperFirst(name), pascal(name)} {
+			if n != "" {
+				a.all["get"+n], a.all["set"+n] = true, true
+				sets("set" + n)
+			}
+		}
 	}
+	variable := func(fn string) { a.variables[fn] = true }
+	for name := range c.names.Variables {
+		add(name, variable)
+	}
+	for name := range c.names.Made {
+		add(name, variable)
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.names.Inputs)) {
+		add(name, func(fn string) { // which says that it cannot be set
+			if _, has := a.inputs[fn]; !has {
+				a.inputs[fn] = name
+			}
+		})
+	}
+	return a
+}
+
+// mostMeant bounds for how many names of one script another one that was meant is looked for.
+const mostMeant = 50
+
+// globals looks at the names that the script does not declare, and at functions that would set an input. What
+// there is to name is put together once: a script may have thousands of names.
+func (c *checking) globals() {
+	others := slices.DeleteFunc(c.references, func(r reference) bool { return c.declared[r.name] || isGlobal(r.name) })
+	if len(others)+len(c.setters) == 0 {
+		return
+	}
+	has := c.accessors()
+	for _, r := range c.setters {
+		if input := has.inputs[r.name]; input != "" && !has.variables[r.name] {
+			c.reportOf(r.name, r.at, readOnly(input))
+		}
+	}
+	var known *workflow.Names
+	asked, said := 0, map[string]*engine.Mistake{} // nil: nothing is wrong with it
+	for _, r := range others {
+		m, again := said[r.name]
+		if !again {
+			if m = c.global(r.name, &has); m != nil && m.Code == "unknown-name" && elsewhere[r.name] == "" {
+				near := ""
+				if asked++; asked <= mostMeant {
+					if known == nil {
+						known = c.known(&has)
+					}
+					near = known.Nearest(r.name)
+				}
+				c.means(m, r.name, near)
+			}
+			said[r.name] = m
+		}
+		if m != nil {
+			copied := *m
+			c.report(r.at, &copied)
+		}
+	}
+}
+
+// known are all names that a script may use where it stands.
+func (c *checking) known(has *accessors) *workflow.Names {
+	names := append(Functions(), "variables", "inputs", "secrets")
+	for _, of := range []map[string]bool{has.all, globalNames(), c.declared} {
+		names = slices.AppendSeq(names, maps.Keys(of))
+	}
+	return workflow.NewNames(names)
+}
+
+// means adds to an unknown name what was probably meant.
+func (c *checking) means(m *engine.Mistake, name, near string) {
+	if m.Meant = near; near != "" {
+		m.Detail += " (did you mean " + near + "?)"
+	} else if _, ok := c.names.Variables[name]; ok {
+		m.Detail += "; a variable is variables." + name
+	} else if _, ok := c.names.Inputs[name]; ok {
+		m.Detail += "; an input is inputs." + name
+	}
+}
+
+// isGlobal tells names that every script has.
+func isGlobal(name string) bool {
 	switch name {
 	case "variables", "inputs", "secrets", "arguments", "undefined":
-		return nil
+		return true
 	}
-	accessors := c.accessors()
-	if slices.Contains(accessors, name) {
+	return globalNames()[name] || hostFunctions[name] != nil
+}
+
+// global says what is wrong with a name that neither the script declares nor every one has; nil if nothing is.
+func (c *checking) global(name string, has *accessors) *engine.Mistake {
+	if has.all[name] {
 		return nil
 	}
 	if strings.HasPrefix(name, "get") && len(name) > 3 {
@@ -534,49 +595,8 @@ func (c *checking) global(r reference) *engine.Mistake {
 	m := &engine.Mistake{Code: "unknown-name", Detail: "there is no name " + workflow.Shorten(name)}
 	if ours := elsewhere[name]; ours != "" {
 		m.Detail += "; " + ours
-		return m
-	}
-	known := accessors
-	for n := range globalNames() {
-		known = append(known, n)
-	}
-	known = append(known, Functions()...)
-	for n := range c.declared {
-		known = append(known, n)
-	}
-	if m.Meant = workflow.Nearest(name, append(known, "variables", "inputs", "secrets")); m.Meant != "" {
-		m.Detail += " (did you mean " + m.Meant + "?)"
-	} else if _, ok := c.names.Variables[name]; ok {
-		m.Detail += "; a variable is variables." + name
-	} else if _, ok := c.names.Inputs[name]; ok {
-		m.Detail += "; an input is inputs." + name
 	}
 	return m
-}
-
-// accessors are the functions getX and setX that there are.
-func (c *checking) accessors() []string {
-	var out []string
-	add := func(name string, set bool) {
-		for _, n := range []string{name, workflow.UpperFirst(name), pascal(name)} {
-			if n != "" {
-				out = append(out, "get"+n)
-				if set {
-					out = append(out, "set"+n)
-				}
-			}
-		}
-	}
-	for name := range c.names.Variables {
-		add(name, true)
-	}
-	for name := range c.names.Made {
-		add(name, true)
-	}
-	for name := range c.names.Inputs {
-		add(name, true) // which says that it cannot be set
-	}
-	return out
 }
 
 // outputOf looks at a name such as ResultFromFetch, behind get.

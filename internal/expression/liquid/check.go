@@ -48,8 +48,13 @@ type checking struct {
 	source   string
 	names    *engine.Names
 	declared map[string]bool // by the template itself, at any place of it
+	known    *workflow.Names // what it may name, once that is asked for
+	meant    int             // names for which another one that was meant was looked for
 	found    []engine.Mistake
 }
+
+// mostMeant bounds them: a template may have thousands of names.
+const mostMeant = 50
 
 func (c *checking) report(at int, m *engine.Mistake) {
 	if m != nil {
@@ -151,7 +156,7 @@ func (c *checking) chosen(path []string, before, word string, at int) []string {
 // whether it is given what it takes.
 func (c *checking) filter(name, args string, spans [][]int, at int) {
 	if !filterNames()[name] {
-		c.report(at+spans[0][0], unknown("unknown-filter", "there is no filter ", name, Filters()))
+		c.report(at+spans[0][0], unknown("unknown-filter", "there is no filter ", name, workflow.Nearest(name, Filters())))
 		return
 	}
 	if what := wants[name]; what != "" && (len(spans) < 2 || args[spans[1][0]:spans[1][1]] != ":") {
@@ -189,8 +194,15 @@ func (c *checking) name(name string) *engine.Mistake {
 	if _, ok := bindable[name]; ok || c.declared[name] {
 		return nil
 	}
-	m := unknown("unknown-name", "templates have no name ", name, append(slices.Collect(maps.Keys(bindable)), slices.Collect(maps.Keys(c.declared))...))
-	if m.Meant != "" {
+	near := ""
+	if c.meant++; c.meant <= mostMeant {
+		if c.known == nil {
+			c.known = workflow.NewNames(slices.AppendSeq(slices.Collect(maps.Keys(bindable)), maps.Keys(c.declared)))
+		}
+		near = c.known.Nearest(name)
+	}
+	m := unknown("unknown-name", "templates have no name ", name, near)
+	if near != "" {
 		return m
 	}
 	if _, ok := c.names.Variables[name]; ok {
@@ -201,8 +213,8 @@ func (c *checking) name(name string) *engine.Mistake {
 	return m
 }
 
-func unknown(code, what, name string, known []string) *engine.Mistake {
-	m := &engine.Mistake{Code: code, Detail: what + workflow.Shorten(name), Meant: workflow.Nearest(name, known)}
+func unknown(code, what, name, near string) *engine.Mistake {
+	m := &engine.Mistake{Code: code, Detail: what + workflow.Shorten(name), Meant: near}
 	if m.Meant != "" {
 		m.Detail += " (did you mean " + m.Meant + "?)"
 	}

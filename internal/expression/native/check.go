@@ -35,9 +35,10 @@ func (Evaluator) Check(e workflow.Expression, names *engine.Names) ([]engine.Mis
 
 // checking looks over the texts of one tree.
 type checking struct {
-	names *engine.Names
-	texts int
-	found []engine.Mistake
+	names   *engine.Names
+	texts   int
+	found   []engine.Mistake
+	configs map[types.Type]*conf.Config // by what a number is
 }
 
 func (c *checking) value(v any, depth int) string {
@@ -88,6 +89,9 @@ func (c *checking) text(text string) string {
 }
 
 func (c *checking) code(text string, p part) string {
+	if _, deep := evaluation.TooDeep(p.text); deep || len(p.text) > evaluation.MaxSource {
+		return ""
+	}
 	before := len(c.found)
 	tree, err := c.parse(p.text)
 	if err != nil {
@@ -203,7 +207,11 @@ var signatures = types.Map{
 	"fromJSON":  types.TypeOf(func(string) any { return nil }),
 }
 
+// config is made once for all of a tree: it has each name that there is.
 func (c *checking) config(number types.Type) *conf.Config {
+	if config := c.configs[number]; config != nil {
+		return config
+	}
 	config := conf.CreateNew()
 	config.MaxNodes = maxNodes
 	env := types.Map{}
@@ -225,6 +233,10 @@ func (c *checking) config(number types.Type) *conf.Config {
 	env["inputs"] = typeMap(c.names.Inputs, number)
 	env["variables"] = typeMap(c.names.Variables, number)
 	config.WithEnv(env)
+	if c.configs == nil {
+		c.configs = map[types.Type]*conf.Config{}
+	}
+	c.configs[number] = config
 	return config
 }
 

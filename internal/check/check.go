@@ -346,9 +346,15 @@ func leaves(a *workflow.Activity, d *workflow.Descriptor) bool {
 	return d == nil || !strings.HasPrefix(d.Type, "Elsa.")
 }
 
+// mostDetail bounds what one problem says, in bytes: it may name what a definition has thousands of.
+const mostDetail = 2000
+
+// full tells that no report is taken any more. What a report costs to word need not be spent then.
+func (c *checker) full() bool { return c.mute || len(c.problems) >= workflow.MaxProblems }
+
 // report notes a problem at a place, or at the activity's if it has none.
 func (c *checker) report(p place, at workflow.Place, problem workflow.Problem) {
-	if c.mute || len(c.problems) >= workflow.MaxProblems {
+	if c.full() {
 		return
 	}
 	if problem.Place = at; at == (workflow.Place{}) {
@@ -359,6 +365,7 @@ func (c *checker) report(p place, at workflow.Place, problem workflow.Problem) {
 	if problem.Place.Pointer != "" || c.elsa() { // Elsa takes it
 		problem.Warning = true
 	}
+	problem.Detail = workflow.CutBytes(problem.Detail, mostDetail)
 	if slices.ContainsFunc(c.problems, func(q workflow.Problem) bool { return q == problem }) {
 		return
 	}
@@ -375,7 +382,8 @@ func warning(code, format string, args ...any) workflow.Problem {
 	return p
 }
 
-// meant adds what is nearest to a word.
+// meant adds what is nearest to a word. That costs a look at all that is known, so who may have
+// many asks first whether the checker is full.
 func meant(p workflow.Problem, word string, known []string) workflow.Problem {
 	if p.Meant = workflow.Nearest(word, known); p.Meant != "" {
 		p.Detail += " (did you mean " + p.Meant + "?)"

@@ -122,7 +122,7 @@ func (c *checker) lost(p place) {
 		con, _ := v.(map[string]any)
 		from, to := endOf(con["source"]), endOf(con["target"])
 		for _, id := range []string{from, to} {
-			if slices.Contains(ids, id) {
+			if c.full() || slices.Contains(ids, id) {
 				continue
 			}
 			if id == "" {

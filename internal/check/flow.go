@@ -91,12 +91,16 @@ func (c *checker) child(p place) {
 	if len(declared) == 0 || def.Options.AdditionalInputs || def.Root == nil || def.Root.Place.Pointer != "" {
 		return // it takes any
 	}
+	names := sortedKeys(declared)
 	for _, name := range sortedKeys(fields) {
 		in, ok := declared[name]
+		if c.full() {
+			return
+		}
 		if !ok {
 			q := warning("unknown-child-input", "%s gives %s the input %s, which it does not declare", p.title(), id, workflow.Shorten(name))
 			q.Within = workflow.Within{Text: name}
-			c.report(p, e.Place, meant(q, name, sortedKeys(declared)))
+			c.report(p, e.Place, meant(q, name, names))
 			continue
 		}
 		c.childValue(p, e, name, fields[name], alias(in.Type, in.IsArray), id)

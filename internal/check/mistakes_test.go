@@ -228,6 +228,10 @@ func TestHostileDefinitionsAreLookedAtInBounds(t *testing.T) {
 		"loops within names":             names + "root:\n" + many(4000, "  - forEach: {items: [1], body: {writeLine: x}}\n"),
 		"scopes within names":            names + "root:\n" + many(4000, "  - sequence: [{writeLine: x}]\n    variables: {w: {type: string}}\n"),
 		"texts that look like inputs":    "inputs:\n" + many(10_000, "  i#: string\n") + "root:\n  - writeLine: \"" + many(80_000, "{q#}") + "\"\n",
+		"ways of a fork that has many":   "root:\n  flowchart:\n    activities:\n      f: {flowFork: [" + many(30_000, "b#, ") + "z]}\n      w: {writeLine: x}\n    connections: [" + many(20_000, "f.c# -> w, ") + "f.z -> w]\n",
+		"ways of many activities":        "root:\n  flowchart:\n    activities:\n" + many(4000, "      a#: {writeLine: x}\n") + "    connections: [" + many(20_000, "a1.c# -> a2, ") + many(3998, "a# -> a3999, ") + "a1 -> a2]\n",
+		"states that follow each other":  "root:\n  stateMachine:\n    states:\n" + many(4000, "      s#: {transitions: [{to: s#}]}\n"),
+		"outcomes of many":               "outcomes: [" + many(30_000, "o#, ") + "z]\nroot:\n  - complete: [" + many(30_000, "q#, ") + "z]\n",
 		"unknown inputs of many":         "inputs:\n" + many(10_000, "  i#: string\n") + "root:\n" + many(8000, "  - writeLine: ${{ inputs.q# }}\n"),
 		"a text of one unknown variable": names + "root:\n  - writeLine: \"" + many(15_000, "${{ variables.q }}") + "\"\n",
 	} {

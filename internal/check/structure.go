@@ -75,8 +75,8 @@ func (c *checker) completes(p place) {
 		return
 	}
 	for _, name := range names {
-		if name != "" && !slices.Contains(c.def.Outcomes, name) {
-			q := warning("unknown-outcome", "the definition declares no outcome %s, so that none leaves it; it has %s", workflow.Shorten(name), strings.Join(c.def.Outcomes, ", "))
+		if name != "" && !c.full() && !slices.Contains(c.def.Outcomes, name) {
+			q := warning("unknown-outcome", "the definition declares no outcome %s, so that none leaves it; it has %s", workflow.Shorten(name), some(c.def.Outcomes))
 			q.Within = workflow.Within{Text: name}
 			c.report(p, e.Place, meant(q, name, c.def.Outcomes))
 		}
@@ -129,94 +129,6 @@ func ends(a *workflow.Activity, depth int) bool {
 	return false
 }
 
-// flowchart reports connections that are never taken, and activities that nothing leads
-// to.
-func (c *checker) flowchart(p place) {
-	byID := map[string]*workflow.Activity{}
-	for _, a := range p.a.Activities {
-		if a != nil {
-			byID[a.ID] = a
-		}
-	}
-	type way struct{ source, port, target string }
-	ways := map[way]bool{}
-	for _, con := range p.a.Connections {
-		source := byID[con.Source]
-		if source == nil || con.Source == "" {
-			continue
-		}
-		c.outcome(p, source, con)
-		w := way{con.Source, con.SourcePort, con.Target}
-		if ways[w] {
-			c.report(p, con.Place, warning("connected-twice", "this connection is here twice: %s → %s", con.Source, con.Target))
-		}
-		ways[w] = true
-		if ends(source, 0) || is(source, "Elsa.End") {
-			c.report(p, con.Place, warning("unreachable", "nothing goes on behind %s, so this connection is never taken", con.Source))
-		}
-	}
-	for _, a := range p.a.Activities {
-		if a != nil && is(a, "Elsa.FlowFork") {
-			c.branches(p, a)
-		}
-	}
-	c.rounds(p, byID)
-	reached := reach(p.a, byID)
-	for _, a := range p.a.Activities {
-		if a != nil && a.ID != "" && !reached[a.ID] {
-			c.report(place{a: a}, a.Place, warning("unreachable", "nothing in the flowchart leads to %s", a.ID))
-		}
-	}
-}
-
-// branches reports branches of a fork that lead nowhere.
-func (c *checker) branches(p place, fork *workflow.Activity) {
-	e := fork.Inputs["branches"]
-	names, open := literals(e)
-	if open {
-		return
-	}
-	for _, name := range names {
-		if !slices.ContainsFunc(p.a.Connections, func(con workflow.Connection) bool { return con.Source == fork.ID && con.SourcePort == name }) {
-			q := warning("unreachable", "the branch %s of %s leads nowhere", workflow.Shorten(name), fork.ID)
-			q.Within = workflow.Within{Text: name}
-			c.report(place{a: fork}, e.Place, q)
-		}
-	}
-}
-
-// rounds reports activities of a flowchart that lead to each other for ever: each has one way
-// on, and none waits.
-func (c *checker) rounds(p place, byID map[string]*workflow.Activity) {
-	next := map[string]string{}
-	count := map[string]int{}
-	for _, con := range p.a.Connections {
-		count[con.Source]++
-		next[con.Source] = con.Target
-	}
-	const going, gone = 1, 2
-	state := map[string]int{}
-	for _, a := range p.a.Activities {
-		var path []string
-		at := ""
-		if a != nil {
-			at = a.ID
-		}
-		for at != "" && byID[at] != nil && state[at] == 0 && count[at] == 1 && instant(byID[at]) {
-			state[at] = going
-			path = append(path, at)
-			at = next[at]
-		}
-		if state[at] == going && slices.Contains(path, at) {
-			round := path[slices.Index(path, at):]
-			c.report(place{a: byID[at]}, byID[at].Place, warning("endless-loop", "%s lead to each other for ever: none of them waits, or has another way on", strings.Join(append(round, at), " → ")))
-		}
-		for _, id := range path {
-			state[id] = gone
-		}
-	}
-}
-
 // instant tells whether an activity surely neither waits nor chooses, and goes on at once.
 func instant(a *workflow.Activity) bool {
 	for _, typ := range []string{"WriteLine", "SetVariable", "SetOutput", "SetName", "SetLabel", "Correlate", "PublishEvent", "WriteHttpResponse"} {
@@ -225,132 +137,6 @@ func instant(a *workflow.Activity) bool {
 		}
 	}
 	return false
-}
-
-func (c *checker) outcome(p place, source *workflow.Activity, con workflow.Connection) {
-	port := con.SourcePort
-	if port == "" {
-		port = engine.DoneOutcome
-	}
-	known, open := c.outcomes(source, 0)
-	known = slices.Compact(slices.Clone(known))
-	if open || slices.Contains(known, port) {
-		return
-	}
-	at := con.Place
-	word := port
-	if con.SourcePort == "" {
-		word = con.Source
-	}
-	q := problem("unknown-outcome", "%s never goes on along %s; it has %s", strings.TrimSuffix(strings.TrimSuffix(con.Source, workflow.TimeoutSuffix), workflow.RetrySuffix), workflow.Shorten(port), strings.Join(known, ", "))
-	q.Within = workflow.Within{Text: word}
-	c.report(p, at, meant(q, port, known))
-}
-
-// outcomes lists the ways on from an activity; open if others are possible.
-func (c *checker) outcomes(a *workflow.Activity, depth int) (known []string, open bool) {
-	d := c.describe(a)
-	switch {
-	case d == nil || depth > 10:
-		return nil, true
-	case is(a, workflow.RetryType) && a.Ports["body"] != nil:
-		known, open = c.outcomes(a.Ports["body"], depth+1)
-		return append(slices.Clone(known), engine.DoneOutcome), open
-	case is(a, "Elsa.Fork") && len(a.Activities) == 2 && a.Activities[0] != nil && a.ID == a.Activities[0].ID+workflow.TimeoutSuffix:
-		known, open = c.outcomes(a.Activities[0], depth+1)
-		return append(slices.Clone(known), engine.DoneOutcome), open
-	case is(a, "Elsa.FlowSwitch"):
-		for _, cs := range a.Cases {
-			known, open = append(known, cs.Label), open || cs.Label == ""
-		}
-		return append(known, "Default"), open
-	case is(a, "Elsa.Composite"):
-		known, open = completions(a.Ports["root"])
-		return append(known, engine.DoneOutcome), open
-	case is(a, "Elsa.FlowFork"):
-		return literals(a.Inputs["branches"])
-	case is(a, "Elsa.FlowSendHttpRequest"):
-		known, open = []string{"200"}, false
-		if e := a.Inputs["expectedStatusCodes"]; !e.IsZero() {
-			known, open = literals(e)
-		}
-		return append(known, "Unmatched status code", "Failed to connect", "Timeout", engine.DoneOutcome), open
-	case is(a, "Elsa.ExecuteWorkflow"), is(a, "Elsa.DispatchWorkflow"):
-		return []string{engine.DoneOutcome, string(workflow.Finished), string(workflow.Faulted), string(workflow.Cancelled)}, false
-	case d.AnyOutcome:
-		return nil, true
-	case len(d.Outcomes) == 0:
-		return []string{engine.DoneOutcome}, false
-	}
-	return d.Outcomes, false
-}
-
-// literals gives a list that is written out; open if it is not known.
-func literals(e workflow.Expression) (list []string, open bool) {
-	if e.Kind != workflow.Literal && e.Kind != workflow.Object {
-		return nil, !e.IsZero()
-	}
-	v, err := engine.Convert(e.Value, "String[]")
-	items, ok := v.([]any)
-	if err != nil || !ok {
-		return nil, true
-	}
-	for _, it := range items {
-		list = append(list, engine.Text(it))
-	}
-	return list, false
-}
-
-// reach tells which activities of a flowchart some way leads to, from where it starts.
-func reach(chart *workflow.Activity, byID map[string]*workflow.Activity) map[string]bool {
-	reached := map[string]bool{}
-	var todo []string
-	visit := func(id string) {
-		if byID[id] != nil && !reached[id] {
-			reached[id] = true
-			todo = append(todo, id)
-		}
-	}
-	visit(start(chart))
-	for _, a := range chart.Activities {
-		if a != nil && a.CanStart {
-			visit(a.ID)
-		}
-	}
-	for len(todo) > 0 {
-		id := todo[0]
-		todo = todo[1:]
-		for _, con := range chart.Connections {
-			if con.Source == id {
-				visit(con.Target)
-			}
-		}
-	}
-	return reached
-}
-
-// start is where a flowchart begins: what it says, a Start, a trigger, what no connection
-// leads to, the first.
-func start(chart *workflow.Activity) string {
-	entered := map[string]bool{}
-	for _, con := range chart.Connections {
-		entered[con.Target] = true
-	}
-	rules := []func(a *workflow.Activity) bool{
-		func(a *workflow.Activity) bool { return a.ID == chart.Start && chart.Start != "" },
-		func(a *workflow.Activity) bool { return is(a, "Elsa.Start") },
-		func(a *workflow.Activity) bool { return a.CanStart },
-		func(a *workflow.Activity) bool { return !entered[a.ID] },
-		func(*workflow.Activity) bool { return true },
-	}
-	for _, rule := range rules {
-		for _, a := range chart.Activities {
-			if a != nil && rule(a) {
-				return a.ID
-			}
-		}
-	}
-	return ""
 }
 
 // machine reports states that no transition leads to or leaves, and transitions behind one
@@ -447,9 +233,10 @@ func (c *checker) statesRound(p place, byName map[string]*workflow.State) {
 	gone := map[string]bool{}
 	for i := range p.a.States {
 		var path []string
+		seen := map[string]bool{} // those of path
 		name := p.a.States[i].Name
-		for byName[name] != nil && !gone[name] && !slices.Contains(path, name) {
-			path = append(path, name)
+		for byName[name] != nil && !gone[name] && !seen[name] {
+			path, seen[name] = append(path, name), true
 			if name = next(byName[name]); name == "" {
 				break
 			}

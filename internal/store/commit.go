@@ -160,6 +160,7 @@ type BookmarkRef struct {
 	Hash          string `json:"hash"`
 	CorrelationID string `json:"correlationId,omitempty"`
 	Created       int64  `json:"created"`
+	Moved         int64  `json:"-"` // mod revision of its instance, if the look read that; else 0
 }
 
 // TriggerRef is a trigger as it was found.

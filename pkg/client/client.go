@@ -18,6 +18,8 @@ type Client interface {
 	// node owns the instance, [ErrCrowded] when it runs enough of the definition
 	// (nothing was done); *workflow.Error otherwise.
 	Do(ctx context.Context, cmd workflow.Command) (Result, error)
+	// Resume is Do for a command that resumes a bookmark which was just found.
+	Resume(ctx context.Context, cmd workflow.Command, found *store.BookmarkRef) (Result, error)
 	// Begin is Do for the start of an instance whose id was made for it and shown
 	// to nobody. Nobody else can want it, so it takes no lock.
 	Begin(ctx context.Context, cmd workflow.Command) (Result, error)

@@ -46,10 +46,18 @@ func (n *Node) Distributed(locks *cluster.Locks, id string, policy RetryPolicy) 
 
 // Do implements [Client].
 func (d Distributed) Do(ctx context.Context, cmd workflow.Command) (Result, error) {
+	return d.Resume(ctx, cmd, nil)
+}
+
+// Resume implements [Client].
+func (d Distributed) Resume(ctx context.Context, cmd workflow.Command, found *store.BookmarkRef) (Result, error) {
+	acquire := d.take
 	if d.n.cfg.UnlockedResumes && cmd.Kind == workflow.CommandResume {
-		return d.n.do(ctx, d.id, d.resumeUnlocked, &cmd, false, nil)
+		acquire = func(ctx context.Context, a preload) (ownership, *store.Loaded, error) {
+			return d.resumeUnlocked(ctx, a, found)
+		}
 	}
-	return d.n.do(ctx, d.id, d.take, &cmd, false, nil)
+	return d.n.do(ctx, d.id, acquire, &cmd, false, nil)
 }
 
 // Begin implements [Client].

@@ -111,11 +111,12 @@ func (in *inbox) tell() bool {
 }
 
 // looks is called before the mailbox is looked at, which may be as part of a commit:
-// what was told until then is seen.
-func (in *inbox) looks() {
+// what was told until then is seen. It gives whether anything was.
+func (in *inbox) looks() (told bool) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	in.told = false
+	told, in.told = in.told, false
+	return told
 }
 
 // unseen tells whether somebody told of mail that nobody has looked for since.

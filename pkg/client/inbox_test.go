@@ -1,6 +1,7 @@
 package client
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"testing"
@@ -222,5 +223,27 @@ func TestWhatIsToldOfMail(t *testing.T) {
 	}
 	if !in.tell() || !in.unseen() {
 		t.Error("what is told after the look is lost")
+	}
+}
+
+// TestWhatIsToldIsLeftWhereNobodyLooks: an owner that knows its instance looks for no mail,
+// so what it was told of before is there for the next one.
+func TestWhatIsToldIsLeftWhereNobodyLooks(t *testing.T) {
+	t.Parallel()
+	for _, looked := range []int64{0, 5} {
+		life, end := context.WithCancelCause(context.Background())
+		h := newHandle(&Node{idle: newIdle(idleBytes, nil), life: life, end: end}, "i")
+		h.inbox.tell()
+		o, _, err := h.take(t.Context(), func(context.Context, preload) (ownership, *store.Loaded, error) {
+			return free{}, &store.Loaded{Revision: looked}, nil
+		}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if h.inbox.unseen() != (looked == 0) {
+			t.Errorf("a look at revision %d: left is %t", looked, h.inbox.unseen())
+		}
+		o.stop(nil)
+		end(nil)
 	}
 }

@@ -25,6 +25,11 @@ func (l Local) Do(ctx context.Context, cmd workflow.Command) (Result, error) {
 	return l.n.do(ctx, l.id, l.take, &cmd, false, nil)
 }
 
+// Resume implements [Client].
+func (l Local) Resume(ctx context.Context, cmd workflow.Command, _ *store.BookmarkRef) (Result, error) {
+	return l.Do(ctx, cmd)
+}
+
 // Begin implements [Client].
 func (l Local) Begin(ctx context.Context, cmd workflow.Command) (Result, error) {
 	return l.Do(ctx, cmd)

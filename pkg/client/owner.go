@@ -130,11 +130,14 @@ func (h *handle) take(ctx context.Context, acquire acquireFunc, cmd *workflow.Co
 	p := preloadFor(cmd)
 	known := h.n.idle.take(h.id)
 	p.known = known.record
-	h.inbox.looks()
+	told := h.inbox.looks()
 	began := time.Now()
 	own, loaded, err := acquire(ctx, p)
 	if err != nil {
 		return nil, nil, err
+	}
+	if told && loaded.Revision == 0 { // nobody looked
+		h.inbox.tell()
 	}
 	o := &owner{handle: h, own: own, base: loaded.Record, seen: loaded.Revision,
 		taken: taken{at: loaded.Revision}, seat: seat{loaded: loaded.Bytes}}

@@ -27,18 +27,37 @@ func (*unlockedResume) Release(context.Context) error { return nil }
 func (*unlockedResume) Released()                     {}
 
 // resumeUnlocked takes an instance that nobody works, and whose mailbox is empty, without
-// its lock; any other as [Distributed.take] does.
-func (d Distributed) resumeUnlocked(ctx context.Context, a preload) (ownership, *store.Loaded, error) {
+// its lock; any other as [Distributed.take] does. What this node committed last, and
+// nobody since as far as the bookmark that was found tells, is not looked at: the commit
+// compares all that a look would see but mail, of which it does not have to know.
+func (d Distributed) resumeUnlocked(ctx context.Context, a preload, found *store.BookmarkRef) (ownership, *store.Loaded, error) {
 	standing, err := d.locks.Membership()
 	if err != nil {
 		return d.take(ctx, a)
 	}
 	own := &unlockedResume{standing: standing, prefix: d.locks.Prefix(cluster.InstanceLock(d.id)), lock: d.take}
+	if fresh(a.known, found) && !d.n.contended.lately(d.id) {
+		return own, &store.Loaded{Record: a.known}, nil
+	}
 	loaded, err := d.n.cfg.Store.Loading(d.id, a.key, a.definition, a.known).WithLock(own.prefix).Load(ctx)
 	if err != nil || loaded.Locked || loaded.Record == nil || len(loaded.Mail) > 0 {
 		return d.take(ctx, a) // which tries again, and knows who has it
 	}
 	return own, loaded, nil
+}
+
+// fresh tells whether an instance was as it is known when a bookmark of it was found: it was
+// read then, or it waits there only, since the commit that is known. One that waits in
+// several places may have gone on at another one.
+func fresh(known *store.Record, found *store.BookmarkRef) bool {
+	switch {
+	case known == nil || found == nil:
+		return false
+	case found.Moved > 0:
+		return found.Moved == known.Modified
+	}
+	waits := known.Header.Bookmarks
+	return found.Created == known.Modified && len(waits) == 1 && waits[0].ID == found.ID
 }
 
 // free tells whether the instance is worked without its lock, beside others.

@@ -26,7 +26,7 @@ func (m *mailer) resume(ctx context.Context, b *store.BookmarkRef, cmd workflow.
 		return SendResult{}, false, etcdstore.Unavailable("the lock of instance "+b.InstanceID+" could not be read", err)
 	}
 	if !isBusy {
-		res, err := c.Do(ctx, cmd)
+		res, err := c.Resume(ctx, cmd, b)
 		if err == nil {
 			return m.resumed(ctx, b.InstanceID, cmd, res)
 		}

@@ -220,6 +220,9 @@ func (m *model) sent(s *state, n uint8, r result) {
 func (m *model) committed(s *state, n uint8) {
 	o := &s.owner[n]
 	t := o.t
+	if s.last[n] = (memory{}); m.recall && o.phase == committing && s.instance.mod != 0 {
+		s.last[n] = memory{s.instance.mod, s.instance.seq, s.instance.stage}
+	}
 	m.callsAt(s, n, func(c *call, r request) {
 		switch e := r.event; {
 		case c.phase != callRuns:

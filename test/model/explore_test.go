@@ -29,6 +29,7 @@ const (
 	leaseEnds
 	notices
 	aheadStep
+	recallStep
 )
 
 type outcome uint8
@@ -210,7 +211,7 @@ var whatWords = map[what]string{
 	ownerStep: "owner", persist: "owner: a command in hand is to be made durable", sweep: "owner: a sweep finds mail", janitor: "owner: the janitor finds a lock key",
 	callStep: "caller", outboxLook: "outbox: looks for whom a stimulus is", outboxStep: "outbox", queueSweep: "the queue's sweep takes an item",
 	copyComes: "A LATE COPY COMES", crash: "THE NODE ENDS", leaseEnds: "ITS LEASE ENDS", notices: "the node notices that its session is over",
-	aheadStep: "owner: the burst runs, and joins saves",
+	aheadStep: "owner: the burst runs, and joins saves", recallStep: "owner: goes by what its node committed last",
 }
 
 var phaseWords = map[phase]string{

@@ -141,6 +141,22 @@ func TestResumeWithoutLock(t *testing.T) {
 	holds(t, withoutLock(lasting))
 }
 
+// withoutALook are the same worlds, where a node may go by what it committed last, however
+// old that is.
+func withoutALook() []world {
+	worlds := withoutLock(lasting)
+	for i := range worlds {
+		worlds[i].recall = true
+	}
+	return worlds
+}
+
+// TestResumeWithoutALook walks through them.
+func TestResumeWithoutALook(t *testing.T) {
+	t.Parallel()
+	holds(t, withoutALook())
+}
+
 // TestJoinedSaves walks through the worlds of decision 7.
 func TestJoinedSaves(t *testing.T) {
 	t.Parallel()

@@ -57,6 +57,12 @@ func (m *model) ownerSteps(s *state, n uint8, v visit) {
 		c := *s
 		if o.phase == loading {
 			m.load(&c, n)
+			if m.recall {
+				c := *s
+				if m.remember(&c, n) {
+					v(action{what: recallStep, a: n}, &c)
+				}
+			}
 		} else {
 			m.erase(&c, n)
 		}
@@ -253,6 +259,19 @@ func (m *model) load(s *state, n uint8) {
 		s.reload(n)
 		m.answerTwins(s, n)
 	}
+}
+
+// remember is a resume without a look, of what the node committed last: it may be older
+// than all that happens meanwhile, and nothing is known of the mailbox. The node does so
+// only if the instance waited there for what is in hand.
+func (m *model) remember(s *state, n uint8) bool {
+	k, waits := s.last[n], true
+	m.inHand(s, n).each(func(c uint8) { waits = waits && m.hash(c) == m.waits(k.stage) })
+	if k.mod == 0 || !waits {
+		return false
+	}
+	s.owner[n] = owner{phase: working, free: true, base: k.mod, seq: k.seq, stage: k.stage}
+	return true
 }
 
 // erase looks for the key that a try without an answer may have put.

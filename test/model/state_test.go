@@ -55,6 +55,7 @@ type state struct {
 	up     nodes
 	hinted nodes // of mail
 	owner  [maxNodes]owner
+	last   [maxNodes]memory
 	outbox [maxNodes]txn
 	call   [maxCalls]call
 	copies [maxCopies]txn // that the network keeps
@@ -86,6 +87,13 @@ type instance struct {
 	mail     [maxCmds]rev
 	records  cmds
 	lock     lockKey
+}
+
+// memory is the instance as a node committed it last.
+type memory struct {
+	mod   rev
+	seq   uint8
+	stage uint8
 }
 
 // lockKey is the key below the lock's name; a try puts none beside another.
@@ -297,6 +305,9 @@ func (s *state) eachRev(f func(*rev)) {
 		f(&o.fence)
 		f(&o.base)
 		f(&o.seen)
+	}
+	for i := range s.last {
+		f(&s.last[i].mod)
 	}
 	for i := range s.call {
 		f(&s.call[i].met)

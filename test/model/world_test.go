@@ -14,6 +14,7 @@ type world struct {
 	prompt bool // no sweep behind the mailboxes either: who puts mail tells its own node, once
 	resume resuming
 	locks  nodes // that resume with the lock, whatever the others do
+	recall bool  // a resume may go by what its node committed last, or knew when the world began
 	joins  uint8 // how many activities may join the save of the one before them
 }
 
@@ -87,6 +88,11 @@ func (w *world) first() state {
 		s.instance = instance{created: 1, mod: 1, seq: 1, stage: w.exists, bookmark: 1}
 		if w.waits(w.exists) == 0 {
 			s.instance.bookmark = 0
+		}
+		for n := range w.nodes {
+			if w.recall {
+				s.last[n] = memory{1, 1, w.exists}
+			}
 		}
 	}
 	return s

@@ -171,7 +171,7 @@ func (s *conn) matchAddressed(m *Match, kv *mvccpb.KeyValue) error {
 	}
 	for _, b := range h.Bookmarks {
 		if b.Hash == m.Hash && (m.stimulus.BookmarkID == "" || m.stimulus.BookmarkID == b.ID) {
-			m.Bookmarks = append(m.Bookmarks, store.BookmarkRef{ID: b.ID, InstanceID: h.ID, Hash: b.Hash, CorrelationID: h.CorrelationID})
+			m.Bookmarks = append(m.Bookmarks, store.BookmarkRef{ID: b.ID, InstanceID: h.ID, Hash: b.Hash, CorrelationID: h.CorrelationID, Moved: m.Instance.Modified})
 		}
 	}
 	return nil

@@ -62,8 +62,8 @@ var goals = []goal{
 	atMost("resident memory of a node beside 1,000,000 suspended instances", 150, " MB", func(r *report) float64 {
 		return r.amongMillion().Notes["resident MB after"]
 	}),
-	atMost("median resume among them at 1 caller, to that among 1,000", 1.2, " ×", func(r *report) float64 {
-		return r.find(passMillion, resumeAmong, "", million).P50 / r.find(passMillion, resumeAmong, "", 1000).P50
+	atMost("median resume among them at 1 caller to that among 1,000, each to the puts right before and after it", 1.2, " ×", func(r *report) float64 {
+		return r.resumeToPuts(million) / r.resumeToPuts(1000)
 	}),
 	atLeast("1,000 resumes a second among them", 0.99, " of those sent in time", func(r *report) float64 {
 		return r.amongMillion().PerSecond / rateOfResumes
@@ -76,6 +76,13 @@ func (r *report) amongMillion() *point {
 		return p
 	}
 	return &point{}
+}
+
+// resumeToPuts is the median of a resume among n instances by that of the puts right before
+// and after it: the two numbers of instances are minutes apart, in which machines drift.
+func (r *report) resumeToPuts(n int) float64 {
+	p := r.find(passMillion, resumeAmong, "", n)
+	return p.P50 / ((p.Notes[putBefore] + p.Notes[putAfter]) / 2)
 }
 
 // medianToPut is the median of a workload with one caller by that of a put.

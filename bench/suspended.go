@@ -82,8 +82,12 @@ func (s *suspended) any() int {
 // resumes is how many are resumed by one caller at each number of instances.
 const resumes = 500
 
-// resumeAmong is the name of what that takes.
-const resumeAmong = "resume"
+// resumeAmong is the name of what that takes, and its notes of what puts took beside it.
+const (
+	resumeAmong = "resume"
+	putBefore   = "median put before, ms"
+	putAfter    = "median put after, ms"
+)
 
 // reach starts instances until n and some wait, looks some up, and resumes those that
 // are too many, one after the other.
@@ -105,8 +109,8 @@ func (s *suspended) reach(ctx context.Context, n int) error {
 	s.m.note(ctx, "among", resumeAmong, "", n, func() outcome { return s.resumeSome(ctx) })
 	if before > 0 {
 		p := &s.m.points[len(s.m.points)-1]
-		p.notes("median put before, ms", before)
-		p.notes("median put after, ms", s.putMedian(ctx))
+		p.notes(putBefore, before)
+		p.notes(putAfter, s.putMedian(ctx))
 	}
 	return nil
 }

@@ -78,6 +78,66 @@ func TestWhoFindsNoPlaceWaitsWithoutEtcd(t *testing.T) {
 	}
 }
 
+// TestACallWaitsForAPlaceInMemory: what is in hand and holds no lock has its turn without having been made durable, as long
+// as places become free; behind what hangs, or as the node drains, it is for the mailbox.
+func TestACallWaitsForAPlaceInMemory(t *testing.T) {
+	t.Parallel()
+	for _, how := range []string{"a start", "a resume", "behind what hangs", "the node drains"} {
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			late := time.Minute
+			if how == "behind what hangs" {
+				late = 200 * time.Millisecond
+			}
+			w := newWorld(t, define("d", seq(within(), waitFor("go"), within())))
+			a := w.member("a", cluster.ModeDistributed, auto, func(c *client.Config) {
+				c.Limits, c.LateAfter = client.Limits{PerDefinition: 1}, late
+			})
+			w.inside.pass <- struct{}{}
+			in := must(a.open("r").Begin(t.Context(), startOf("d", "s")))(t).Instance
+			<-w.inside.entered
+			eventually(t, "its place is free", func() bool { return a.Owned() == 0 })
+			began := make(chan error, 1)
+			go func() {
+				_, err := a.open("i0").Begin(t.Context(), startOf("d", "s0"))
+				began <- err
+			}()
+			<-w.inside.entered
+			second := make(chan outcome, 1)
+			go func() {
+				var o outcome
+				if how == "a resume" {
+					o.Result, o.err = a.open("r").Do(t.Context(), resumeOf("c", in, 0))
+				} else {
+					o.Result, o.err = a.open("i1").Begin(t.Context(), startOf("d", "s1"))
+				}
+				second <- o
+			}()
+			eventually(t, "both are here", func() bool { return a.Owned() == 2 || how == "behind what hangs" })
+			switch how {
+			case "a start", "a resume":
+				w.inside.pass <- struct{}{}
+				<-w.inside.entered
+				w.inside.pass <- struct{}{}
+				if o := <-second; o.err != nil || o.Accepted || a.count("late_durability_total", "") != 0 || a.count("lock_acquisitions_total", "") != 0 {
+					t.Errorf("%+v", o)
+				}
+			case "the node drains":
+				a.Drain()
+				fallthrough
+			default:
+				if o := <-second; !errors.Is(o.err, client.ErrCrowded) && (how != "the node drains" || !errors.Is(o.err, client.ErrBusy)) { // whose turn had not come
+					t.Errorf("%+v", o)
+				}
+				w.inside.pass <- struct{}{}
+			}
+			if err := <-began; err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
 // What waits for a place here can be cancelled and deleted: from here, and by what
 // lies in its mailbox behind that.
 func TestWhatWaitsForAPlaceCanBeEnded(t *testing.T) {

@@ -107,7 +107,7 @@ func NewNode(cfg Config) (*Node, error) {
 	if cfg.Gate == nil {
 		cfg.Gate = func(context.Context, *workflow.Start) (*store.Gate, error) { return nil, nil }
 	}
-	n := &Node{cfg: cfg, places: newPlaces(cfg.Limits, cfg.Wake), quarantine: quarantine{wake: cfg.Wake}, idle: newIdle(idleBytes, cfg.Metrics), owners: map[string]*handle{}, draining: make(chan struct{})}
+	n := &Node{cfg: cfg, places: newPlaces(cfg.Limits, cfg.LateAfter/2, cfg.Wake), quarantine: quarantine{wake: cfg.Wake}, idle: newIdle(idleBytes, cfg.Metrics), owners: map[string]*handle{}, draining: make(chan struct{})}
 	n.life, n.end = context.WithCancelCause(context.Background())
 	return n, nil
 }

@@ -2,9 +2,11 @@ package client
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"slices"
 	"sync"
+	"time"
 )
 
 // ErrCrowded says that this node runs as many bursts of the instance's definition
@@ -45,16 +47,19 @@ type Crowd struct {
 //
 // Who finds none lets the lock go and waits here, in memory and without a request
 // to etcd, until a burst ends that makes room; its work stays in its mailbox,
-// where every node finds it. Who is called has its place kept until it comes, or two
+// where every node finds it. A command in hand, for which no lock is held, stands in the same
+// line for a moment, as long as places become free. Who is called has its place kept until it comes, or two
 // sweeps have gone by, so that one place calls one.
 type places struct {
-	limits Limits
-	wake   func(id string, recovered bool)
+	limits   Limits
+	wake     func(id string, recovered bool)
+	patience time.Duration // of a command in hand
 
 	mu      sync.Mutex
 	used    map[compartment]*usage   // guarded by mu
 	bytes   int64                    // of all; guarded by mu
 	bursts  int                      // guarded by mu
+	inHand  int64                    // bytes of the commands in hand that wait; guarded by mu
 	waiting map[string]want          // by instance; guarded by mu
 	lines   map[compartment][]string // who waits, in order, with some who do not any more; guarded by mu
 	turn    []compartment            // the lines, in the order in which they are looked at; guarded by mu
@@ -69,6 +74,7 @@ type compartment struct {
 type usage struct {
 	bursts int
 	bytes  int64
+	moved  time.Time // when a place became free last, or the first one was taken
 }
 
 // want is a place that an instance waits for.
@@ -78,12 +84,15 @@ type want struct {
 	memory bool // it is for memory that it waits
 	ends   bool // it was interrupted as it waited: what ends it is in its mailbox, and needs no place
 	swept  bool // it was called, and a sweep went by
+
+	here chan struct{} // of a command in hand: closed when it is called; nil: it waits in its mailbox
 }
 
-func newPlaces(l Limits, wake func(string, bool)) *places {
+// newPlaces makes places. A command in hand waits for one for patience at most.
+func newPlaces(l Limits, patience time.Duration, wake func(string, bool)) *places {
 	d := DefaultLimits()
 	l.PerDefinition, l.Bytes = cmp.Or(l.PerDefinition, d.PerDefinition), cmp.Or(l.Bytes, d.Bytes)
-	return &places{limits: l, wake: wake, used: map[compartment]*usage{}, waiting: map[string]want{},
+	return &places{limits: l, wake: wake, patience: patience, used: map[compartment]*usage{}, waiting: map[string]want{},
 		lines: map[compartment][]string{}, called: map[string]want{}}
 }
 
@@ -102,6 +111,11 @@ func (p *places) room(w *want) bool {
 func (p *places) enter(id string, w want, mailed bool) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	return p.take(id, w, mailed)
+}
+
+// take is enter; mu is held.
+func (p *places) take(id string, w want, mailed bool) bool {
 	before, known := p.uncall(id)
 	if !known {
 		before, known = p.waiting[id]
@@ -121,11 +135,49 @@ func (p *places) enter(id string, w want, mailed bool) bool {
 	return room
 }
 
+// await is enter for a command in hand: bursts are short, mostly, and to make the command durable and bring it
+// back from its mailbox would cost more than all of it. It does not wait where no place has become free
+// for as long as it would, since those who have them hang; nor for memory, of which it has some itself. stop
+// ends the wait too.
+func (p *places) await(ctx context.Context, stop <-chan struct{}, id string, w want) bool {
+	p.mu.Lock()
+	if took := p.take(id, w, false); took || !p.moves(id, w) {
+		p.mu.Unlock()
+		return took
+	}
+	w.here = make(chan struct{})
+	p.wait(id, w)
+	p.inHand += w.bytes
+	p.mu.Unlock()
+	timer := time.NewTimer(p.patience)
+	defer timer.Stop()
+	select {
+	case <-w.here:
+	case <-timer.C:
+	case <-stop:
+	case <-ctx.Done():
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.inHand -= w.bytes
+	if p.waiting[id].here == w.here {
+		delete(p.waiting, id)
+		return false
+	}
+	return p.take(id, w, false)
+}
+
+// moves tells whether a command in hand may wait, for which there is no room; mu is held.
+func (p *places) moves(id string, w want) bool {
+	_, mail := p.waiting[id]
+	return !p.room(&w) && !w.memory && !mail && p.bytes+p.inHand+w.bytes <= p.limits.Bytes && time.Since(p.used[w.in].moved) < p.patience
+}
+
 // hold counts a place as taken, by a burst or by who is called to it; mu is held.
 func (p *places) hold(w want) {
 	u := p.used[w.in]
 	if u == nil {
-		u = &usage{}
+		u = &usage{moved: time.Now()}
 		p.used[w.in] = u
 	}
 	u.bursts++
@@ -138,6 +190,7 @@ func (p *places) free(w want) {
 	u := p.used[w.in]
 	u.bursts--
 	u.bytes -= w.bytes
+	u.moved = time.Now()
 	if u.bursts == 0 {
 		delete(p.used, w.in)
 	}
@@ -213,7 +266,11 @@ func (p *places) call(in compartment) bool {
 	delete(p.waiting, id)
 	p.called[id] = w
 	p.hold(w) // so that a newcomer does not take it, nor is another called to it
-	p.wake(id, in.recovered)
+	if w.here != nil {
+		close(w.here)
+	} else {
+		p.wake(id, in.recovered)
+	}
 	return true
 }
 
@@ -243,6 +300,7 @@ func (p *places) keep(mailed map[string]bool) Crowd {
 	c := Crowd{Bursts: p.bursts, Bytes: p.bytes}
 	for id, w := range p.waiting {
 		switch {
+		case w.here != nil:
 		case !mailed[id]:
 			delete(p.waiting, id)
 		case w.memory:
@@ -271,7 +329,11 @@ func (p *places) keep(mailed map[string]bool) Crowd {
 func (p *places) interrupt(id string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if w, ok := p.waiting[id]; ok {
+	switch w, ok := p.waiting[id]; {
+	case ok && w.here != nil: // who has it in hand looks for what ends it
+		delete(p.waiting, id)
+		close(w.here)
+	case ok:
 		w.ends = true
 		p.waiting[id] = w
 		p.wake(id, w.in.recovered)
@@ -283,7 +345,7 @@ func (p *places) waits(id string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	w, ok := p.waiting[id]
-	return ok && !w.ends
+	return ok && !w.ends && w.here == nil
 }
 
 // Waits reports whether an instance waits for a place on this node, so that there is

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 )
@@ -19,7 +20,7 @@ func TestPlaces(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		limits := Limits{PerDefinition: rapid.IntRange(1, 4).Draw(t, "per definition"), Bytes: rapid.Int64Range(1, 1000).Draw(t, "bytes")}
 		var called []string
-		p := newPlaces(limits, func(id string, _ bool) { called = append(called, id) })
+		p := newPlaces(limits, time.Second, func(id string, _ bool) { called = append(called, id) })
 		type burst struct {
 			id string
 			w  want
@@ -168,7 +169,7 @@ func TestWhoIsCalledHasItsPlaceKept(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var called []string
-			p := newPlaces(limits, func(id string, _ bool) { called = append(called, id) })
+			p := newPlaces(limits, time.Second, func(id string, _ bool) { called = append(called, id) })
 			w := want{in: compartment{definition: "d"}, bytes: 50}
 			if !p.enter("first", w, true) {
 				t.Fatal("the first has no place")
@@ -211,7 +212,7 @@ func TestWhoIsCalledHasItsPlaceKept(t *testing.T) {
 // One compartment never takes all the memory, nor do many.
 func TestMemoryIsSharedOutByWhatIsLeft(t *testing.T) {
 	t.Parallel()
-	p := newPlaces(Limits{PerDefinition: 1 << 20, Bytes: 1 << 20}, func(string, bool) {})
+	p := newPlaces(Limits{PerDefinition: 1 << 20, Bytes: 1 << 20}, time.Second, func(string, bool) {})
 	fill := func(definition string) (n int64) {
 		for p.enter("i", want{in: compartment{definition: definition}, bytes: 1 << 10}, false) {
 			n++

@@ -54,7 +54,7 @@ func (s *settings) flags(fs *pflag.FlagSet) {
 	fs.DurationVar(&n.SessionTTL, "session-ttl", n.SessionTTL, "after this time without an answer a node counts as dead")
 	fs.DurationVar(&n.QueueTTL, "queue-ttl", n.QueueTTL, "a stimulus that nothing waits for becomes a dead letter after this, and up to a sixteenth of it later")
 	fs.IntVar(&n.MetricsDefinitions, "metrics-definitions", n.MetricsDefinitions, "definitions that have series of their own in metrics, the first that the node meets; the rest share the label other")
-	fs.IntVar(&n.BurstsPerDefinition, "bursts-per-definition", n.BurstsPerDefinition, "bursts of one definition that run on the node at once; more wait in their mailboxes")
+	fs.IntVar(&n.BurstsPerDefinition, "bursts-per-definition", n.BurstsPerDefinition, "bursts of one definition that run on the node at once; more wait, in memory for a moment and then in their mailboxes")
 	fs.Int64Var(&n.BurstBytes, "burst-bytes", n.BurstBytes, "bytes of memory that bursts work on, as estimated; more wait in their mailboxes")
 	fs.IntVar(&n.MaxBurstActivities, "max-burst-activities", n.MaxBurstActivities, "activities that a command may run without a pause, at most 1000000; at one more the instance faults")
 	fs.Int64Var(&n.BodyBytes, "body-bytes", n.BodyBytes, "bytes of memory that the bodies of requests in flight take, as estimated; more are refused")

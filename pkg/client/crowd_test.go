@@ -1,6 +1,7 @@
 package client_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"testing"
@@ -135,6 +136,38 @@ func TestACallWaitsForAPlaceInMemory(t *testing.T) {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+// TestWhoGoesAwayDoesNotWaitForAPlace: the caller has a deadline of its own.
+func TestWhoGoesAwayDoesNotWaitForAPlace(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, define("d", within()))
+	a := w.member("a", cluster.ModeDistributed, auto, slow, func(c *client.Config) { c.Limits = client.Limits{PerDefinition: 1} })
+	first := make(chan error, 1)
+	go func() {
+		_, err := a.open("i0").Begin(t.Context(), startOf("d", "s0"))
+		first <- err
+	}()
+	<-w.inside.entered
+	ctx, leave := context.WithCancel(t.Context())
+	second := make(chan error, 1)
+	go func() {
+		_, err := a.open("i1").Begin(ctx, startOf("d", "s1"))
+		second <- err
+	}()
+	eventually(t, "both are here", func() bool { return a.Owned() == 2 })
+	leave()
+	if err := <-second; !errors.Is(err, client.ErrCrowded) && !errors.Is(err, client.ErrBusy) {
+		t.Error(err)
+	}
+	w.inside.pass <- struct{}{}
+	if err := <-first; err != nil {
+		t.Error(err)
+	}
+	eventually(t, "nothing is left", func() bool { return a.Owned() == 0 })
+	if n := len(w.inside.entered); n != 0 {
+		t.Error("who had gone away was served")
 	}
 }
 

@@ -10,6 +10,7 @@ type desk struct {
 	requests []request     // guarded by mu
 	by       *owner        // whose burst runs; nil: it is closed; guarded by mu
 	served   chan struct{} // closed when who serves has gone; nil: nobody serves; guarded by mu
+	bell     chan struct{} // closed with the next request; nil: nobody listens; guarded by mu
 }
 
 // request is done with the owner while its burst runs.
@@ -20,7 +21,24 @@ func (d *desk) ask(r request) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.requests = append(d.requests, r)
+	if d.bell != nil {
+		close(d.bell)
+		d.bell = nil
+	}
 	d.call()
+}
+
+// rings gives a channel that is closed once a request is there, for an owner that waits.
+func (d *desk) rings() <-chan struct{} {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	bell := make(chan struct{})
+	if len(d.requests) > 0 {
+		close(bell)
+	} else {
+		d.bell = bell
+	}
+	return bell
 }
 
 // open has requests served, with what the owner has, until close.

@@ -57,6 +57,10 @@ type Config struct {
 
 const retryAfter = time.Second
 
+// maxPatience is how long a command in hand waits for a place, at most: a caller is answered
+// soon, also where the place is not for it.
+const maxPatience = 500 * time.Millisecond
+
 // Node works the instances that this node owns at the moment.
 type Node struct {
 	cfg    Config
@@ -107,7 +111,7 @@ func NewNode(cfg Config) (*Node, error) {
 	if cfg.Gate == nil {
 		cfg.Gate = func(context.Context, *workflow.Start) (*store.Gate, error) { return nil, nil }
 	}
-	n := &Node{cfg: cfg, places: newPlaces(cfg.Limits, cfg.LateAfter/2, cfg.Wake), quarantine: quarantine{wake: cfg.Wake}, idle: newIdle(idleBytes, cfg.Metrics), owners: map[string]*handle{}, draining: make(chan struct{})}
+	n := &Node{cfg: cfg, places: newPlaces(cfg.Limits, min(cfg.LateAfter/2, maxPatience), cfg.Wake), quarantine: quarantine{wake: cfg.Wake}, idle: newIdle(idleBytes, cfg.Metrics), owners: map[string]*handle{}, draining: make(chan struct{})}
 	n.life, n.end = context.WithCancelCause(context.Background())
 	return n, nil
 }

@@ -28,8 +28,8 @@ func DefaultLimits() Limits { return Limits{PerDefinition: 200, Bytes: 256 << 20
 type Crowd struct {
 	Bursts int
 	Bytes  int64 // that they work on
-	// Instances that wait in their mailboxes for a place here: since there are
-	// Limits.PerDefinition of theirs, or since the memory that theirs may have is
+	// Instances that wait for a place here, in their mailboxes or, for a moment, in hand: since
+	// there are Limits.PerDefinition of theirs, or since the memory that theirs may have is
 	// full.
 	WaitDefinition, WaitMemory int
 	WaitQuarantine             int // instances with a command that waits until no other suspect runs here
@@ -85,7 +85,13 @@ type want struct {
 	ends   bool // it was interrupted as it waited: what ends it is in its mailbox, and needs no place
 	swept  bool // it was called, and a sweep went by
 
-	here chan struct{} // of a command in hand: closed when it is called; nil: it waits in its mailbox
+	caller *caller // of a command in hand; nil: it waits in its mailbox
+}
+
+// caller stands in line with a command in hand.
+type caller struct {
+	called chan struct{} // closed when its turn has come, or will not come
+	ended  bool          // what ends its instance has come, which needs no place; guarded by places.mu
 }
 
 // newPlaces makes places. A command in hand waits for one for patience at most.
@@ -137,22 +143,23 @@ func (p *places) take(id string, w want, mailed bool) bool {
 
 // await is enter for a command in hand: bursts are short, mostly, and to make the command durable and bring it
 // back from its mailbox would cost more than all of it. It does not wait where no place has become free
-// for as long as it would, since those who have them hang; nor for memory, of which it has some itself. stop
-// ends the wait too.
+// for as long as it would, since those who have them hang; nor for memory, of which it has some itself. An
+// interrupt and stop end the wait too.
 func (p *places) await(ctx context.Context, stop <-chan struct{}, id string, w want) bool {
 	p.mu.Lock()
 	if took := p.take(id, w, false); took || !p.moves(id, w) {
 		p.mu.Unlock()
 		return took
 	}
-	w.here = make(chan struct{})
+	c := &caller{called: make(chan struct{})}
+	w.caller = c
 	p.wait(id, w)
 	p.inHand += w.bytes
 	p.mu.Unlock()
 	timer := time.NewTimer(p.patience)
 	defer timer.Stop()
 	select {
-	case <-w.here:
+	case <-c.called:
 	case <-timer.C:
 	case <-stop:
 	case <-ctx.Done():
@@ -160,11 +167,14 @@ func (p *places) await(ctx context.Context, stop <-chan struct{}, id string, w w
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.inHand -= w.bytes
-	if p.waiting[id].here == w.here {
-		delete(p.waiting, id)
-		return false
+	delete(p.waiting, id)
+	if c.ended {
+		p.uncall(id)
+	} else if p.take(id, w, false) {
+		return true
 	}
-	return p.take(id, w, false)
+	p.callNext(w.in) // who stood behind it may have room
+	return false
 }
 
 // moves tells whether a command in hand may wait, for which there is no room; mu is held.
@@ -190,7 +200,6 @@ func (p *places) free(w want) {
 	u := p.used[w.in]
 	u.bursts--
 	u.bytes -= w.bytes
-	u.moved = time.Now()
 	if u.bursts == 0 {
 		delete(p.used, w.in)
 	}
@@ -223,6 +232,7 @@ func (p *places) wait(id string, w want) {
 func (p *places) leave(w want) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.used[w.in].moved = time.Now()
 	p.free(w)
 	p.bursts--
 	p.callNext(w.in)
@@ -266,8 +276,8 @@ func (p *places) call(in compartment) bool {
 	delete(p.waiting, id)
 	p.called[id] = w
 	p.hold(w) // so that a newcomer does not take it, nor is another called to it
-	if w.here != nil {
-		close(w.here)
+	if w.caller != nil {
+		close(w.caller.called)
 	} else {
 		p.wake(id, in.recovered)
 	}
@@ -279,6 +289,9 @@ func (p *places) call(in compartment) bool {
 func (p *places) seen(id string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.called[id].caller != nil {
+		return // it is about to come
+	}
 	if w, ok := p.uncall(id); ok {
 		p.callNext(w.in)
 	}
@@ -300,8 +313,7 @@ func (p *places) keep(mailed map[string]bool) Crowd {
 	c := Crowd{Bursts: p.bursts, Bytes: p.bytes}
 	for id, w := range p.waiting {
 		switch {
-		case w.here != nil:
-		case !mailed[id]:
+		case w.caller == nil && !mailed[id]:
 			delete(p.waiting, id)
 		case w.memory:
 			c.WaitMemory++
@@ -329,10 +341,14 @@ func (p *places) keep(mailed map[string]bool) Crowd {
 func (p *places) interrupt(id string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if c := p.called[id].caller; c != nil {
+		c.ended = true
+	}
 	switch w, ok := p.waiting[id]; {
-	case ok && w.here != nil: // who has it in hand looks for what ends it
+	case ok && w.caller != nil:
+		w.caller.ended = true
 		delete(p.waiting, id)
-		close(w.here)
+		close(w.caller.called)
 	case ok:
 		w.ends = true
 		p.waiting[id] = w
@@ -345,7 +361,7 @@ func (p *places) waits(id string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	w, ok := p.waiting[id]
-	return ok && !w.ends && w.here == nil
+	return ok && !w.ends && w.caller == nil
 }
 
 // Waits reports whether an instance waits for a place on this node, so that there is

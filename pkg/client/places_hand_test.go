@@ -71,7 +71,7 @@ func TestACommandInHandStandsInLine(t *testing.T) {
 		if h.waits("a") || !h.waits("mail") {
 			t.Error("the mailbox of what waits in hand may be worked, and that of what waits with mail not")
 		}
-		if c := h.keep(map[string]bool{"mail": true}); c.WaitDefinition != 1 {
+		if c := h.keep(map[string]bool{"mail": true}); c.WaitDefinition != 3 {
 			t.Errorf("%+v", c)
 		}
 		h.leave(ofD(1))
@@ -141,4 +141,68 @@ func TestACommandInHandDoesNotWaitForWhatHangs(t *testing.T) {
 		h.leave(ofD(1))
 		h.says(t, "b")
 	})
+}
+
+// TestWhoGivesUpInFrontCallsTheNext: there may be room for those behind it.
+func TestWhoGivesUpInFrontCallsTheNext(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(h *handed){
+		"its patience is over": func(*handed) { time.Sleep(500 * time.Millisecond) },
+		"what ends it came":    func(h *handed) { h.interrupt("large") },
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			h := newHanded(t, Limits{PerDefinition: 3, Bytes: 100}, 3)
+			h.await("large", 40)
+			time.Sleep(500 * time.Millisecond)
+			h.await("small", 1)
+			h.enter("mail", ofD(1), true)
+			h.enter("other", want{in: compartment{definition: "e"}, bytes: 60}, false)
+			h.leave(ofD(1))
+			h.leave(ofD(1))
+			h.says(t)
+			end(h)
+			got := h.told()
+			slices.Sort(got)
+			if !slices.Equal(got, []string{"no place for large", "small"}) {
+				t.Errorf("%s: %q", name, got)
+			}
+			h.enter("mail", ofD(1), true)
+			if !slices.Equal(h.called, []string{"mail"}) {
+				t.Errorf("%s: called %q", name, h.called)
+			}
+			for range 3 {
+				h.leave(ofD(1))
+			}
+			if h.used[compartment{definition: "d"}] != nil || len(h.waiting) != 0 {
+				t.Errorf("%s: left: %+v", name, h.places)
+			}
+		})
+	}
+}
+
+// TestAPlaceIsKeptForWhoWasCalledInHand: a look at its mailbox that ends between its call and
+// its coming does not give it away, and what ends its instance then frees it.
+func TestAPlaceIsKeptForWhoWasCalledInHand(t *testing.T) {
+	t.Parallel()
+	for _, ended := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			h := newHanded(t, Limits{PerDefinition: 1, Bytes: 100}, 1)
+			h.await("a", 1)
+			h.leave(ofD(1)) // who was called has not come yet
+			h.seen("a")
+			if h.places.called["a"].caller == nil {
+				t.Fatal("its place is gone")
+			}
+			if ended {
+				h.interrupt("a")
+				h.says(t, "no place for a")
+			} else {
+				h.says(t, "a")
+				h.leave(ofD(1))
+			}
+			if len(h.used) != 0 || len(h.places.called) != 0 || h.bursts != 0 {
+				t.Errorf("left: %+v", h.places)
+			}
+		})
+	}
 }

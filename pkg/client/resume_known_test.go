@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/pkg/client"
@@ -172,7 +173,7 @@ func TestAResumeWithoutALookBesideMail(t *testing.T) {
 }
 
 // TestMailIsSeenByWhoTakesTheLockLater: at the barrier nobody has looked into the mailbox
-// yet, so the lock is not let go before its mail was worked.
+// yet, and what lies there goes first.
 func TestMailIsSeenByWhoTakesTheLockLater(t *testing.T) {
 	t.Parallel()
 	w := unlockedWorldOf(t, asItIs, within(), through())
@@ -183,9 +184,28 @@ func TestMailIsSeenByWhoTakesTheLockLater(t *testing.T) {
 		t.Error("it began under the lock")
 	}
 	w.inside.pass <- struct{}{}
+	w.reached(w.inside)
+	if lines := w.b.written(); !slices.Equal(lines, []string{"other"}) {
+		t.Errorf("before it begins again: %q", lines)
+	}
+	w.inside.pass <- struct{}{}
 	w.reached(w.valve)
 	w.valve.pass <- struct{}{}
 	w.applied(w.told(got))
-	eventually(t, "the mail is worked, without a sweep", func() bool { return len(must(w.a.store.Instances.Load(t.Context(), "i", "", ""))(t).Mail) == 0 })
-	w.waits(1, 3)
+	w.waits(1, 2)
+}
+
+// TestACancelThatWaitsIsBeforeTheOutside: who was told that a cancel is accepted sees no call that comes after it.
+func TestACancelThatWaitsIsBeforeTheOutside(t *testing.T) {
+	t.Parallel()
+	w := unlockedWorldOf(t, asItIs, through())
+	w.b.put(t, "i", workflow.Command{ID: "c", Kind: workflow.CommandCancel, CreatedAt: time.Now().UTC()})
+	w.valve.pass <- struct{}{}
+	got := w.told(w.send(w.b, "r", w.found(w.b, "go", "i")))
+	if got.err != nil || got.Effect.Outcome == workflow.OutcomeResumed || len(w.valve.entered) != 0 {
+		t.Errorf("%+v, %v, %d calls", got.Effect, got.err, len(w.valve.entered))
+	}
+	if l := must(w.b.store.Instances.Load(t.Context(), "i", "", ""))(t); l.Record.Header.SubStatus != workflow.Cancelled || len(l.Mail) > 0 {
+		t.Errorf("it is %s", l.Record.Header.SubStatus)
+	}
 }

@@ -80,9 +80,12 @@ func (b *batch) onlyResumes() bool {
 // without. What was done is to be done again.
 var errMoved = fmt.Errorf("the instance moved before its lock was taken: %w", store.ErrConflict)
 
+// errMailed: nobody had looked into the mailbox, and it is not empty. What is older comes first.
+var errMailed = fmt.Errorf("there was mail before its lock was taken: %w", store.ErrConflict)
+
 // lockResume takes the lock for a burst that began without. If another has it, [ErrBusy], nothing
-// was sent, and the commands belong into the mailbox. The mailbox was empty when the
-// instance was loaded, which is up to where it is known still.
+// was sent, and the commands belong into the mailbox. If the instance was looked at, its mailbox
+// was empty then, which is up to where it is known still; if not, what lies there goes first.
 func (o *owner) lockResume(ctx context.Context, b *unlockedResume) error {
 	p := preloadFor(o.inbox.firstRunning())
 	p.known = o.base
@@ -99,6 +102,12 @@ func (o *owner) lockResume(ctx context.Context, b *unlockedResume) error {
 	if loaded.Record == nil || o.base == nil || loaded.Record.Modified != o.base.Modified {
 		o.base = loaded.Record
 		return errMoved
+	}
+	switch {
+	case len(loaded.Mail) == 0:
+		o.seen = loaded.Revision
+	case o.seen == 0:
+		return errMailed
 	}
 	return nil
 }

@@ -26,7 +26,7 @@ func (o *owner) enter(x *burst, work *batch) bool {
 	w := want{in: compartment{x.definition, o.taken.recovered}, bytes: o.weigh(work)}
 	mailed := len(work.mail) > 0 || len(o.inbox.runningMail()) > 0
 	mayWait := !mailed && o.own.Fence() == nil // nobody is kept from the instance
-	if !o.n.places.enter(o.id, w, mailed) && !(mayWait && o.n.places.await(o.ctx, o.n.draining, o.id, w)) {
+	if !o.n.places.enter(o.id, w, mailed) && !(mayWait && o.n.places.await(o.ctx, o.desk.rings(), o.id, w)) {
 		return false
 	}
 	o.seat.place = &w

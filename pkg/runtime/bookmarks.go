@@ -77,7 +77,7 @@ func (b *bookmarks) resumeBookmark(ctx context.Context, bookmarkID string, key *
 		if h.Status == workflow.StatusFinished {
 			return SendResult{}, workflow.Fail(workflow.CodeInstanceFinished, fmt.Sprintf("instance %q is finished (%s)", id, h.SubStatus))
 		}
-		ref := findBookmark(h, bookmarkID)
+		ref := findBookmark(rec, bookmarkID)
 		if ref == nil {
 			return SendResult{}, noBookmark(bookmarkID)
 		}
@@ -142,10 +142,11 @@ func startsChildren(activityType string) bool {
 	return false
 }
 
-func findBookmark(h *workflow.Instance, id string) *store.BookmarkRef {
+func findBookmark(rec *store.Record, id string) *store.BookmarkRef {
+	h := &rec.Header
 	for _, m := range h.Bookmarks {
 		if m.ID == id {
-			return &store.BookmarkRef{ID: id, InstanceID: h.ID, Hash: m.Hash, CorrelationID: h.CorrelationID}
+			return &store.BookmarkRef{ID: id, InstanceID: h.ID, Hash: m.Hash, CorrelationID: h.CorrelationID, Moved: rec.Modified}
 		}
 	}
 	return nil

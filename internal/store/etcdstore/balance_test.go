@@ -2,8 +2,10 @@ package etcdstore
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -52,23 +54,186 @@ func (w *world) balanced() *store.Balance {
 	return b
 }
 
-// Whatever a transaction takes away has its reason in it, sent once and twice.
+// terms are those of a balance that a transaction moves.
+type terms struct {
+	accepted, applied, refused, deleted, aside, rests int64
+	mail, queue, sends, dead                          int64 // that wait
+}
+
+func termsOf(b *store.Balance) terms {
+	return terms{b.Accepted, b.Applied, b.Refused, b.Deleted, b.SetAside, b.Rests, b.Waiting.Mailboxes, b.Waiting.Queue, b.Waiting.Sends, b.Waiting.Dead}
+}
+
+// since is what was moved after other terms.
+func (t terms) since(o terms) terms {
+	return terms{t.accepted - o.accepted, t.applied - o.applied, t.refused - o.refused, t.deleted - o.deleted, t.aside - o.aside, t.rests - o.rests,
+		t.mail - o.mail, t.queue - o.queue, t.sends - o.sends, t.dead - o.dead}
+}
+
+// Whatever a transaction takes away has its reason in it, sent once and twice, and is counted as what
+// became of it: a wrong one of the terms leaves no difference.
 func TestEveryTransactionIsBalanced(t *testing.T) {
 	t.Parallel()
-	for _, tx := range transactions {
+	for _, tx := range slices.Concat(transactions, worked, mended) {
 		t.Run(tx.name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			w.balanced()
 			call := tx.prepare(w)
-			w.balanced()
+			before := termsOf(w.balanced())
 			for range 2 {
 				_, err := call()
 				w.ok(err)
-				w.balanced()
+				if moved := termsOf(w.balanced()).since(before); moved != tx.moves {
+					t.Errorf("it moves %+v, want %+v", moved, tx.moves)
+				}
 			}
 		})
 	}
+}
+
+// worked are transactions, and the steps of several, whose faults other tests have.
+var worked = []transaction{
+	{name: "commit that consumes what leaves a record", moves: terms{applied: 1, mail: -1}, prepare: func(w *world) func() (string, error) {
+		return w.consumesMail(workflow.OutcomeResumed, false)
+	}},
+	{name: "commit that consumes what only its journal names", moves: terms{applied: 1, mail: -1}, prepare: func(w *world) func() (string, error) {
+		return w.consumesMail(workflow.OutcomeResumed, true)
+	}},
+	{name: "commit that consumes what it refuses", moves: terms{refused: 1, mail: -1}, prepare: func(w *world) func() (string, error) {
+		return w.consumesMail(workflow.OutcomeRefused, false)
+	}},
+	{name: "commit that consumes the rest of its burst", moves: terms{rests: -1}, prepare: func(w *world) func() (string, error) {
+		w.instance("a")
+		on := w.next("a", nil)
+		on.Continue = w.rest()
+		w.commit(on)
+		c := w.consumes(w.next("a", nil))
+		c.Consumed[0].Drop = true
+		return func() (string, error) { return committed(w.Commit(w.ctx(), c)) }
+	}},
+	{name: "delete with mail", prepare: func(w *world) func() (string, error) {
+		w.mailed("a", "c1")
+		c := w.next("a", w.lock("a", "me"))
+		c.Delete, c.Burned, c.Release = true, c.Before.Header.Bookmarks, true
+		return func() (string, error) { return committed(w.Commit(w.ctx(), c)) }
+	}},
+	{name: "discarding what leaves no dead letter", moves: terms{refused: 1, mail: -1}, prepare: func(w *world) func() (string, error) {
+		created := w.mailed("a", "c1")
+		w.remove("a")
+		f := w.lock("a", "me")
+		gone := []store.Consumed{{Command: workflow.Command{ID: "c1", Kind: workflow.CommandResume, Timer: true, CreatedAt: w.now}, Created: created, Effect: store.Effect{Outcome: workflow.OutcomeRefused}}}
+		return func() (string, error) {
+			if err := w.Discard(w.ctx(), f, "a", nil, gone, nil); err != nil && !errors.Is(err, store.ErrFenced) {
+				return "", err
+			}
+			return "", nil
+		}
+	}},
+	{name: "removing an instance with mail", moves: terms{refused: 1, mail: -2, dead: 1}, prepare: func(w *world) func() (string, error) {
+		w.mailed("a", "c1")
+		_, _, err := w.PutMail(w.ctx(), "a", workflow.Command{ID: "c2", Kind: workflow.CommandCancel, CreatedAt: w.now}, nil)
+		w.ok(err)
+		f := w.lock("a", "me")
+		return func() (string, error) { return done(w.Remove(w.ctx(), f, "a", w.now)) }
+	}},
+	{name: "delivering a send record of which all was done before", moves: terms{accepted: -1, sends: -1}, prepare: func(w *world) func() (string, error) {
+		w.ok(w.PutSend(w.ctx(), store.Send{ID: "s", Stimulus: event("paid"), CreatedAt: w.now}, nil))
+		sends, _, err := w.Sends(w.ctx(), "", 10)
+		w.ok(err)
+		return func() (string, error) { return said(w.Deliver(w.ctx(), nil, &sends[0], nil, nil, nil, nil)) }
+	}},
+}
+
+// mended are repairs of weft fsck, each of one finding.
+var mended = []transaction{
+	{name: "repair of damaged mail", moves: terms{aside: 1, mail: -1}, prepare: func(w *world) func() (string, error) {
+		w.mailed("a", "c1")
+		return w.mends(w.keys.mail("a", "c1"), "junk")
+	}},
+	{name: "repair of a damaged queue item", moves: terms{aside: 1, queue: -1}, prepare: func(w *world) func() (string, error) {
+		return w.mends(w.keyOf(w.queued("q", event("paid"))), "junk")
+	}},
+	{name: "repair of a damaged item behind a gate", moves: terms{aside: 1, queue: -1}, prepare: func(w *world) func() (string, error) {
+		w.held("s", "a")
+		return w.mends(w.only("queue/~gated/"), "junk")
+	}},
+	{name: "repair of a damaged send record", moves: terms{aside: 1, sends: -1}, prepare: func(w *world) func() (string, error) {
+		w.ok(w.PutSend(w.ctx(), store.Send{ID: "s", Stimulus: event("paid"), CreatedAt: w.now}, nil))
+		return w.mends(w.keys.send("s"), "junk")
+	}},
+	{name: "repair of a damaged dead letter", moves: terms{aside: 1, dead: -1}, prepare: func(w *world) func() (string, error) {
+		return w.mends(w.keys.dead(w.dead("d").ID), "junk")
+	}},
+	{name: "repair of a large damaged record", moves: terms{aside: 1, mail: -1}, prepare: func(w *world) func() (string, error) {
+		w.mailed("a", "c1")
+		return w.mends(w.keys.mail("a", "c1"), random(1_500_000))
+	}},
+	{name: "repair of a damaged rest of a burst", prepare: func(w *world) func() (string, error) {
+		w.continuing("a")
+		return w.mends(w.keys.mail("a", workflow.ContinueID), "junk")
+	}},
+	{name: "repair of a damaged instance with mail", moves: terms{mail: -1, dead: 1}, prepare: func(w *world) func() (string, error) {
+		w.mailed("a", "c1")
+		return w.mends(w.keys.instance("a"), "junk")
+	}},
+	{name: "repair of a misplaced queue item", moves: terms{queue: -1, sends: 1}, prepare: func(w *world) func() (string, error) {
+		return w.mends(w.misplaced(), "")
+	}},
+	{name: "repair of a parent that nothing tells", moves: terms{accepted: 1, mail: 1}, prepare: func(w *world) func() (string, error) {
+		w.parentOf("gone")
+		return w.mends("", "")
+	}},
+}
+
+// mailed makes an instance with a command in its mailbox, and gives the create revision of that.
+func (w *world) mailed(id, cmd string) (created int64) {
+	w.tb.Helper()
+	w.instance(id, "paid")
+	b := w.look(event("paid")).Bookmarks[0]
+	_, created, err := w.PutMail(w.ctx(), id, w.resume(cmd, &b, nil), &b)
+	w.ok(err)
+	return created
+}
+
+// consumesMail is a commit that consumes one command.
+func (w *world) consumesMail(outcome workflow.Outcome, drop bool) func() (string, error) {
+	w.tb.Helper()
+	w.mailed("a", "c1")
+	c := w.consumes(w.next("a", nil))
+	c.Consumed[0].Effect.Outcome, c.Consumed[0].Drop = outcome, drop
+	return func() (string, error) { return committed(w.Commit(w.ctx(), c)) }
+}
+
+// mends spoils a value, if one is given, and repairs what does not fit then.
+func (w *world) mends(key, value string) func() (string, error) {
+	w.tb.Helper()
+	if value != "" {
+		w.spoil(key, []byte(value))
+	}
+	first := true
+	return func() (string, error) {
+		repairs, err := w.Repair(w.ctx(), w.locks())
+		if err == nil && len(repairs.Done) == 0 == first {
+			err = fmt.Errorf("repaired: %+v, left: %+v", repairs.Done, repairs.Check.Findings)
+		}
+		first = false
+		return "", err
+	}
+}
+
+// keyOf is where a queue item lies.
+func (w *world) keyOf(item *store.QueueItem) string { return w.queueKey(item) }
+
+// misplaced puts a queue item where it does not belong, and gives its key.
+func (w *world) misplaced() string {
+	w.tb.Helper()
+	item := w.queued("q", event("paid"))
+	at := w.keyOf(item)
+	wrong := strings.Replace(at, hashOf("paid"), hashOf("other"), 1)
+	_, err := w.raw.Txn(w.ctx()).Then(clientv3.OpPut(wrong, string(w.value(at))), clientv3.OpDelete(at)).Commit()
+	w.ok(err)
+	return wrong
 }
 
 // served makes one stimulus a command of an instance, by the way that kind says, and lets the

@@ -51,7 +51,7 @@ type moment struct {
 	became  int64 // that went, and are something else now
 	rests   int64
 	gone    []gone
-	dead    int64                       // dead letters that went
+	dead    []string                    // dead letters that went, by key below the root
 	replays int64                       // of dead letters and queue items
 	buried  map[string]bool             // what is a dead letter now: a command of an instance, or the id of a stimulus
 	records map[string]workflow.Outcome // what became of a command of an instance, or of the id of a stimulus
@@ -236,7 +236,7 @@ func (r *reckoner) seeDead(revision int64, events []*clientv3.Event) {
 		switch {
 		case !ok:
 		case ev.Type == mvccpb.DELETE:
-			m.dead++
+			m.dead = append(m.dead, strings.TrimPrefix(key, r.s.keys.root))
 		default:
 			if appeared(ev) {
 				m.came++
@@ -322,11 +322,19 @@ func (r *reckoner) judge(ctx context.Context) error {
 				unknown = append(unknown, g)
 			}
 		}
-		again := min(m.dead, replays) // the other dead letters were deleted
+		var aside int64
+		for _, key := range m.dead {
+			if m.aside[key] {
+				aside++
+			}
+		}
+		letters := int64(len(m.dead)) - aside
+		again := min(letters, replays) // the other dead letters were deleted
 		r.is.Accepted += m.came - m.became - again
-		r.is.Deleted += m.dead - again
+		r.is.Deleted += letters - again
+		r.is.SetAside += aside
 		r.is.Rests += m.rests
-		r.changed = r.changed || m.came+m.became+m.dead+m.rests != 0 || len(m.gone) > 0
+		r.changed = r.changed || m.came+m.became+m.rests != 0 || len(m.gone)+len(m.dead) > 0
 		delete(r.moments, revision)
 	}
 	if err := r.journals(ctx, unknown); err != nil {

@@ -14,11 +14,12 @@ import (
 // transaction is one kind of write: prepare makes the world for it and gives the
 // call, which does the same whenever it is called. It says in a word what it
 // reported. again is what it reports when it has been applied before; "" if the
-// same as at first.
+// same as at first. moves is what it counts in the balance.
 type transaction struct {
 	name    string
 	prepare func(w *world) func() (string, error)
 	again   string
+	moves   terms
 }
 
 func said[T any](v T, err error) (string, error) { return fmt.Sprint(v), err }
@@ -37,7 +38,7 @@ var transactions = []transaction{
 		c := w.first("a", w.lock("a", "me"), w.bookmark("a", "b", "paid"))
 		return func() (string, error) { return committed(w.Commit(w.ctx(), c)) }
 	}},
-	{name: "commit of a start whose burst goes on", prepare: func(w *world) func() (string, error) {
+	{name: "commit of a start whose burst goes on", moves: terms{rests: 1}, prepare: func(w *world) func() (string, error) {
 		u, _ := w.standing()
 		c := w.takingLock("a", u)
 		return func() (string, error) { return committed(w.Commit(w.ctx(), c)) }
@@ -90,7 +91,7 @@ var transactions = []transaction{
 		c.After.Header.Incidents = []workflow.Incident{w.incident("no")}
 		return func() (string, error) { return committed(w.Commit(w.ctx(), c)) }
 	}},
-	{name: "commit with everything", again: "released false kept false", prepare: func(w *world) func() (string, error) {
+	{name: "commit with everything", moves: terms{accepted: 5, applied: 1, rests: 1, mail: 1, sends: 2, dead: 1}, again: "released false kept false", prepare: func(w *world) func() (string, error) {
 		w.instance("a", "paid", "shipped")
 		w.instance("b", "x")
 		b := w.look(event("paid")).Bookmarks[0]
@@ -117,7 +118,7 @@ var transactions = []transaction{
 		c := w.first("a", nil, w.bookmark("a", "b", "paid"))
 		return func() (string, error) { _, err := w.Commit(w.ctx(), c); return done(err) }
 	}},
-	{name: "securing a start", prepare: func(w *world) func() (string, error) {
+	{name: "securing a start", moves: terms{accepted: 1, mail: 1}, prepare: func(w *world) func() (string, error) {
 		f, cmd := w.lock("a", "me"), w.start("s1")
 		h := NewHeader("a", cmd, w.now)
 		return func() (string, error) {
@@ -125,7 +126,7 @@ var transactions = []transaction{
 			return done(err)
 		}
 	}},
-	{name: "securing a resume", prepare: func(w *world) func() (string, error) {
+	{name: "securing a resume", moves: terms{accepted: 1, mail: 1}, prepare: func(w *world) func() (string, error) {
 		rec, f, b := w.instance("a", "paid"), w.lock("a", "me"), w.look(event("paid")).Bookmarks[0]
 		return func() (string, error) {
 			_, err := w.Secure(w.ctx(), f, "a", rec, nil, w.resume("c1", &b, nil))
@@ -141,16 +142,17 @@ var transactions = []transaction{
 		cmd.Attempts = 1
 		return func() (string, error) { _, err := w.CountAttempt(w.ctx(), f, "a", cmd, created); return done(err) }
 	}},
-	{name: "discarding mail", again: "fenced", prepare: func(w *world) func() (string, error) {
+	{name: "discarding mail", moves: terms{mail: -1, dead: 1}, again: "fenced", prepare: func(w *world) func() (string, error) {
 		w.instance("a", "paid")
 		b := w.look(event("paid")).Bookmarks[0]
 		_, created, err := w.PutMail(w.ctx(), "a", w.resume("c1", &b, nil), &b)
 		w.ok(err)
 		w.remove("a")
 		f := w.lock("a", "me")
-		gone := []store.Consumed{{Command: w.resume("c1", &b, nil), Created: created, Effect: store.Effect{Outcome: workflow.OutcomeRefused}}}
+		cmd := w.resume("c1", &b, nil)
+		gone := []store.Consumed{{Command: cmd, Created: created, Effect: store.Effect{Outcome: workflow.OutcomeRefused}}}
 		return func() (string, error) {
-			err := w.Discard(w.ctx(), f, "a", nil, gone, []store.DeadLetter{{ID: "d", Reason: workflow.DeadInstanceGone}})
+			err := w.Discard(w.ctx(), f, "a", nil, gone, []store.DeadLetter{{ID: "d", Reason: workflow.DeadInstanceGone, InstanceID: "a", Command: &cmd}})
 			if errors.Is(err, store.ErrFenced) {
 				return "fenced", nil
 			}
@@ -168,7 +170,7 @@ var transactions = []transaction{
 			return said(kept != nil, err)
 		}
 	}},
-	{name: "mail for a bookmark", prepare: func(w *world) func() (string, error) {
+	{name: "mail for a bookmark", moves: terms{accepted: 1, mail: 1}, prepare: func(w *world) func() (string, error) {
 		w.instance("a", "paid")
 		b := w.look(event("paid")).Bookmarks[0]
 		cmd := w.resume("c1", &b, nil)
@@ -178,7 +180,7 @@ var transactions = []transaction{
 			return said(out, err)
 		}
 	}},
-	{name: "cancelling by mail", prepare: func(w *world) func() (string, error) {
+	{name: "cancelling by mail", moves: terms{accepted: 1, mail: 1}, prepare: func(w *world) func() (string, error) {
 		w.instance("a", "paid")
 		cmd := workflow.Command{ID: "c1", Kind: workflow.CommandCancel, CreatedAt: w.now}
 		return func() (string, error) {
@@ -186,12 +188,12 @@ var transactions = []transaction{
 			return said(out, err)
 		}
 	}},
-	{name: "creating", again: "4", prepare: func(w *world) func() (string, error) {
+	{name: "creating", moves: terms{accepted: 1, mail: 1}, again: "4", prepare: func(w *world) func() (string, error) {
 		n := w.newInstance("a", "s1", &store.Gate{Definition: "order"})
 		n.Command.Key = &workflow.CommandKey{Name: "k", BodyHash: "h"}
 		return func() (string, error) { return said(w.Create(w.ctx(), n, &store.Answer{BodyHash: "h"})) }
 	}},
-	{name: "delivering to several", prepare: func(w *world) func() (string, error) {
+	{name: "delivering to several", moves: terms{accepted: 3, mail: 3}, prepare: func(w *world) func() (string, error) {
 		w.instance("a", "paid")
 		w.instance("b", "paid")
 		l := w.look(event("paid"))
@@ -203,7 +205,7 @@ var transactions = []transaction{
 		to = append(to, Delivery{New: n, Command: n.Command})
 		return func() (string, error) { return said(w.Deliver(w.ctx(), to, nil, nil, nil, nil, nil)) }
 	}},
-	{name: "delivering a slice of a send record", again: "false", prepare: func(w *world) func() (string, error) {
+	{name: "delivering a slice of a send record", moves: terms{accepted: 1, mail: 1}, again: "false", prepare: func(w *world) func() (string, error) {
 		w.instance("a", "paid")
 		l := w.look(event("paid"))
 		w.ok(w.PutSend(w.ctx(), store.Send{ID: "s", Stimulus: event("paid"), CreatedAt: w.now}, nil))
@@ -213,7 +215,7 @@ var transactions = []transaction{
 		rest := []store.Target{{Bookmark: &store.BookmarkRef{ID: "b~1", InstanceID: "b"}}}
 		return func() (string, error) { return said(w.Deliver(w.ctx(), to, &sends[0], rest, nil, nil, nil)) }
 	}},
-	{name: "delivering a slice of a fixed list", again: "false", prepare: func(w *world) func() (string, error) {
+	{name: "delivering a slice of a fixed list", moves: terms{accepted: 1, mail: 1}, again: "false", prepare: func(w *world) func() (string, error) {
 		w.instance("a", "paid")
 		l := w.look(event("paid"))
 		met := l.Bookmarks[0]
@@ -227,7 +229,7 @@ var transactions = []transaction{
 		to := []Delivery{{Bookmark: &l.Bookmarks[0], Command: w.resume("c1", &l.Bookmarks[0], nil)}}
 		return func() (string, error) { return said(w.Deliver(w.ctx(), to, &sends[0], left[1:], nil, nil, nil)) }
 	}},
-	{name: "delivering the last slice of a fixed list", again: "false", prepare: func(w *world) func() (string, error) {
+	{name: "delivering the last slice of a fixed list", moves: terms{mail: 1, sends: -1}, again: "false", prepare: func(w *world) func() (string, error) {
 		w.instance("a", "paid")
 		l := w.look(event("paid"))
 		targets := []store.Target{{Bookmark: &store.BookmarkRef{ID: "b~1", InstanceID: "b"}}, {Bookmark: &l.Bookmarks[0]}}
@@ -245,16 +247,16 @@ var transactions = []transaction{
 		to := []Delivery{{Bookmark: left[0].Bookmark, Command: w.resume(store.TargetCommand("s", left[0].Bookmark.ID), left[0].Bookmark, nil)}}
 		return func() (string, error) { return said(w.Deliver(w.ctx(), to, &sends[0], nil, nil, nil, nil)) }
 	}},
-	{name: "accepting a stimulus", prepare: func(w *world) func() (string, error) {
+	{name: "accepting a stimulus", moves: terms{accepted: 1, sends: 1}, prepare: func(w *world) func() (string, error) {
 		send := store.Send{ID: "s", Stimulus: event("paid"), CreatedAt: w.now, Key: &workflow.CommandKey{Name: "k", BodyHash: "h"}}
 		return func() (string, error) { return done(w.PutSend(w.ctx(), send, &store.Answer{BodyHash: "h"})) }
 	}},
-	{name: "queueing", prepare: func(w *world) func() (string, error) {
+	{name: "queueing", moves: terms{accepted: 1, queue: 1}, prepare: func(w *world) func() (string, error) {
 		item, l := w.item("i", event("paid")), w.look(event("paid"))
 		item.Key = &workflow.CommandKey{Name: "k", BodyHash: "h"}
 		return func() (string, error) { return said(w.Enqueue(w.ctx(), item, l)) }
 	}},
-	{name: "queueing a sent stimulus", prepare: func(w *world) func() (string, error) {
+	{name: "queueing a sent stimulus", moves: terms{queue: 1, sends: -1}, prepare: func(w *world) func() (string, error) {
 		w.ok(w.PutSend(w.ctx(), store.Send{ID: "s", Stimulus: event("paid"), CreatedAt: w.now}, nil))
 		sends, _, err := w.Sends(w.ctx(), "", 10)
 		w.ok(err)
@@ -262,7 +264,7 @@ var transactions = []transaction{
 		w.ok(err)
 		return func() (string, error) { return said(w.Enqueue(w.ctx(), w.item("s", event("paid")), l)) }
 	}},
-	{name: "claiming", prepare: func(w *world) func() (string, error) {
+	{name: "claiming", moves: terms{mail: 1, queue: -1}, prepare: func(w *world) func() (string, error) {
 		item := w.queued("i", event("paid"))
 		w.instance("a", "paid")
 		return func() (string, error) {
@@ -270,7 +272,7 @@ var transactions = []transaction{
 			return said(ok, err)
 		}
 	}},
-	{name: "claiming the last of a slice", prepare: func(w *world) func() (string, error) {
+	{name: "claiming the last of a slice", moves: terms{mail: 1, queue: -1}, prepare: func(w *world) func() (string, error) {
 		w.queued("i", event("paid"))
 		item := w.waiting("a", "paid")[0]
 		return func() (string, error) {
@@ -283,11 +285,11 @@ var transactions = []transaction{
 		w.ok(err)
 		return func() (string, error) { _, err := w.DropMarks(w.ctx(), ""); return done(err) }
 	}},
-	{name: "requeueing", again: "false", prepare: func(w *world) func() (string, error) {
+	{name: "requeueing", moves: terms{queue: -1, sends: 1}, again: "false", prepare: func(w *world) func() (string, error) {
 		item := w.queued("i", event("paid"))
 		return func() (string, error) { return said(w.Requeue(w.ctx(), item)) }
 	}},
-	{name: "burying", again: "false", prepare: func(w *world) func() (string, error) {
+	{name: "burying", moves: terms{sends: -1, dead: 1}, again: "false", prepare: func(w *world) func() (string, error) {
 		w.ok(w.PutSend(w.ctx(), store.Send{ID: "s", Stimulus: event("paid"), CreatedAt: w.now}, nil))
 		sends, _, err := w.Sends(w.ctx(), "", 10)
 		w.ok(err)
@@ -295,11 +297,11 @@ var transactions = []transaction{
 			return said(w.BurySend(w.ctx(), &sends[0], store.DeadLetter{ID: StimulusDeadID("s", w.now), Reason: workflow.DeadInstanceGone}))
 		}
 	}},
-	{name: "firing timers", again: "[]", prepare: func(w *world) func() (string, error) {
+	{name: "firing timers", moves: terms{accepted: 1, mail: 1}, again: "[]", prepare: func(w *world) func() (string, error) {
 		due := w.dueTimers()
 		return func() (string, error) { return said(w.FireTimers(w.ctx(), due, w.now)) }
 	}},
-	{name: "expiring", again: " ", prepare: func(w *world) func() (string, error) {
+	{name: "expiring", moves: terms{queue: -1, dead: 1}, again: " ", prepare: func(w *world) func() (string, error) {
 		w.queued("i", event("paid"))
 		due := w.inQueue()
 		return func() (string, error) {
@@ -307,17 +309,17 @@ var transactions = []transaction{
 			return string(reason) + " ", err
 		}
 	}},
-	{name: "replaying a dead letter", prepare: func(w *world) func() (string, error) {
+	{name: "replaying a dead letter", moves: terms{sends: 1, dead: -1}, prepare: func(w *world) func() (string, error) {
 		d := w.dead("d")
 		return func() (string, error) {
-			return said(w.TakeDeadLetter(w.ctx(), d, &store.Send{ID: "replay", Stimulus: event("paid"), CreatedAt: w.now}))
+			return said(w.TakeDeadLetter(w.ctx(), d, &store.Send{ID: store.Replayed + "1", Stimulus: event("paid"), CreatedAt: w.now}))
 		}
 	}},
-	{name: "replaying the command of a dead letter", prepare: func(w *world) func() (string, error) {
+	{name: "replaying the command of a dead letter", moves: terms{mail: 1, dead: -1}, prepare: func(w *world) func() (string, error) {
 		d := w.deadCommand("d", "a")
 		w.instance("a")
 		return func() (string, error) {
-			out, err := w.ReplayCommand(w.ctx(), d, "replay", nil)
+			out, err := w.ReplayCommand(w.ctx(), d, store.Replayed+"1", nil)
 			return fmt.Sprint(out), err
 		}
 	}},
@@ -333,13 +335,13 @@ var transactions = []transaction{
 		w.ok(err)
 		return func() (string, error) { return said(w.TakeBackAttempt(w.ctx(), "a", cmd, counted)) }
 	}},
-	{name: "replaying a dead letter for a key", prepare: func(w *world) func() (string, error) {
+	{name: "replaying a dead letter for a key", moves: terms{sends: 1, dead: -1}, prepare: func(w *world) func() (string, error) {
 		d := w.dead("d")
 		return func() (string, error) {
-			return said(w.TakeDeadLetter(w.ctx(), d, &store.Send{ID: "replay", Stimulus: event("paid"), Key: &workflow.CommandKey{Name: "k", BodyHash: "b"}, CreatedAt: w.now}))
+			return said(w.TakeDeadLetter(w.ctx(), d, &store.Send{ID: store.Replayed + "1", Stimulus: event("paid"), Key: &workflow.CommandKey{Name: "k", BodyHash: "b"}, CreatedAt: w.now}))
 		}
 	}},
-	{name: "sending a queue item again", prepare: func(w *world) func() (string, error) {
+	{name: "sending a queue item again", moves: terms{queue: -1, sends: 1}, prepare: func(w *world) func() (string, error) {
 		w.queued("i", event("paid"))
 		item, err := w.FindQueueItem(w.ctx(), "i")
 		w.ok(err)
@@ -347,7 +349,7 @@ var transactions = []transaction{
 			return said(w.TakeQueueItem(w.ctx(), item, &store.Send{ID: store.Replayed + "1", Stimulus: event("paid"), CreatedAt: w.now}))
 		}
 	}},
-	{name: "deleting a queue item", prepare: func(w *world) func() (string, error) {
+	{name: "deleting a queue item", moves: terms{refused: 1, queue: -1}, prepare: func(w *world) func() (string, error) {
 		w.queued("i", event("paid"))
 		item, err := w.FindQueueItem(w.ctx(), "i")
 		w.ok(err)
@@ -373,7 +375,7 @@ var transactions = []transaction{
 			return said(w.Jobs.Write(w.ctx(), &is))
 		}
 	}},
-	{name: "giving the command of a job", prepare: func(w *world) func() (string, error) {
+	{name: "giving the command of a job", moves: terms{accepted: 1, mail: 1}, prepare: func(w *world) func() (string, error) {
 		w.instance("a")
 		job := w.job("j")
 		return func() (string, error) {
@@ -385,11 +387,11 @@ var transactions = []transaction{
 		job := w.job("j")
 		return func() (string, error) { return said(w.Jobs.Delete(w.ctx(), job)) }
 	}},
-	{name: "deleting a dead letter", again: "false", prepare: func(w *world) func() (string, error) {
+	{name: "deleting a dead letter", moves: terms{deleted: 1, dead: -1}, again: "false", prepare: func(w *world) func() (string, error) {
 		d := w.dead("d")
 		return func() (string, error) { return said(w.TakeDeadLetter(w.ctx(), d, nil)) }
 	}},
-	{name: "firing a schedule", again: "false", prepare: func(w *world) func() (string, error) {
+	{name: "firing a schedule", moves: terms{accepted: 1, mail: 1}, again: "false", prepare: func(w *world) func() (string, error) {
 		due, next := w.occurrence()
 		starts := []NewInstance{*w.newInstance("a", "s1", nil)}
 		return func() (string, error) {
@@ -406,18 +408,18 @@ var transactions = []transaction{
 			return said(ok, err)
 		}
 	}},
-	{name: "waiting behind a gate", again: "false", prepare: func(w *world) func() (string, error) {
+	{name: "waiting behind a gate", moves: terms{queue: 1, sends: -1}, again: "false", prepare: func(w *world) func() (string, error) {
 		w.gated("holder")
 		send, to := w.behindGate("s", "a")
 		return func() (string, error) { return said(w.Deliver(w.ctx(), to, send, nil, nil, nil, nil)) }
 	}},
-	{name: "starting what waited behind a gate", again: fmt.Sprint(HeldGone), prepare: func(w *world) func() (string, error) {
+	{name: "starting what waited behind a gate", moves: terms{mail: 1, queue: -1}, again: fmt.Sprint(HeldGone), prepare: func(w *world) func() (string, error) {
 		n := w.newInstance(store.TriggeredInstance("s", "order", "a"), store.TriggeredStart("s", "order", "a"), single)
 		n.Command.Start.Trigger = "a"
 		item := w.held("s", n.Header.ID)
 		return func() (string, error) { return said(w.StartHeld(w.ctx(), item, n)) }
 	}},
-	{name: "dropping what waited behind a gate", prepare: func(w *world) func() (string, error) {
+	{name: "dropping what waited behind a gate", moves: terms{accepted: -1, queue: -1}, prepare: func(w *world) func() (string, error) {
 		item := w.held("s", "a")
 		return func() (string, error) { return done(w.DropHeld(w.ctx(), item)) }
 	}},
@@ -452,7 +454,7 @@ var transactions = []transaction{
 		guard := []clientv3.Cmp{modifiedAt(w.keys.instance("a"), rec.Modified)}
 		return func() (string, error) { return done(w.shortenJournal(w.ctx(), rec, guard)) }
 	}},
-	{name: "purging dead letters", again: "0", prepare: func(w *world) func() (string, error) {
+	{name: "purging dead letters", moves: terms{deleted: 1, dead: -1}, again: "0", prepare: func(w *world) func() (string, error) {
 		d := w.dead("d")
 		return func() (string, error) {
 			return said(w.PurgeDead(w.ctx(), []DeadSize{{ID: d.ID, Created: d.Created}}))

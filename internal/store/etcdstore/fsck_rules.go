@@ -438,8 +438,7 @@ func (f *fsck) mail() {
 		}
 		switch {
 		case n != nil && decode(parts[2]) == workflow.ContinueID:
-			f.replace(n, kv, ", and puts it again: it says only that the burst goes on").put(string(kv.Key),
-				workflow.Command{ID: workflow.ContinueID, Kind: workflow.CommandContinue, CreatedAt: time.Now().UTC()})
+			continueAgain(f, n, kv, f.s.keys.mail(id, workflow.ContinueID))
 		case n != nil:
 			f.setAside(n, kv)
 			interrupts[id] = true // it may be that; the next look tells
@@ -455,6 +454,16 @@ func (f *fsck) mail() {
 			f.drop(f.report("interrupt-without-command", name, "there is nothing to interrupt for"), name)
 		}
 	})
+}
+
+// continueAgain puts the rest of a burst again, at its key: it may lie in a mailbox that is no instance's.
+func continueAgain(f *fsck, n *Finding, kv *mvccpb.KeyValue, at string) {
+	if at != string(kv.Key) && f.has(at) {
+		f.setAside(n, kv)
+		return
+	}
+	f.replace(n, kv, ", and puts it again: it says only that the burst goes on", at).put(at,
+		workflow.Command{ID: workflow.ContinueID, Kind: workflow.CommandContinue, CreatedAt: time.Now().UTC()})
 }
 
 // movers: something will move each instance that runs: it has mail, or it waits,

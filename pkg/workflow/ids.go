@@ -93,6 +93,22 @@ func CheckID(what, id string) error {
 	return nil
 }
 
+// Qualified tells whether an id has a tenant, a cell, or both before it, as those of a newer
+// program may have. [CheckID] refuses it. What is no id behind them, or has nothing before
+// the mark, is not one.
+func Qualified(id string) bool {
+	bare := id
+	for _, mark := range []string{string(cellMark), string(tenantMark)} {
+		if before, behind, ok := strings.Cut(bare, mark); ok {
+			if CheckID("", before) != nil {
+				return false
+			}
+			bare = behind
+		}
+	}
+	return bare != id && CheckID("", bare) == nil
+}
+
 // CheckName does the same for event names and correlation ids: any UTF-8 up to
 // 256 bytes.
 func CheckName(what, name string) error {

@@ -77,3 +77,19 @@ func TestBookmarkIDs(t *testing.T) {
 		}
 	}
 }
+
+// An id of a newer program is told from what is no id.
+func TestQualified(t *testing.T) {
+	t.Parallel()
+	for id, want := range map[string]bool{
+		"acme~order-1": true, "07!order-1": true, "07!acme~order-1": true,
+		"order-1": false, "": false, "~order": false, "order~": false, "!order": false, "07!~x": false, "a~b~c": false, "acme~07!x": false, "a~b c": false, "junk\x00~x": false,
+	} {
+		if got := workflow.Qualified(id); got != want {
+			t.Errorf("%q: %t", id, got)
+		}
+		if want && workflow.CheckID("id", id) == nil {
+			t.Errorf("%q is both taken and qualified", id)
+		}
+	}
+}

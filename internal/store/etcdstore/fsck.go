@@ -31,7 +31,8 @@ type Finding struct {
 	// Hint is what people have to do about it, after the repair if there is one.
 	Hint string `json:"hint,omitempty"`
 
-	mend *mend
+	mend  *mend
+	newer bool // it is about, or was judged by, what has an id of a newer program
 }
 
 // Check is what [Upkeep.Fsck] found.
@@ -74,6 +75,7 @@ func (s *Upkeep) Fsck(ctx context.Context) (*Check, error) {
 			break
 		}
 	}
+	leaveNewer(f.found)
 	for _, n := range f.found {
 		f.check.Findings = append(f.check.Findings, *n)
 	}
@@ -168,6 +170,7 @@ func (f *fsck) report(rule, name, format string, args ...any) *Finding {
 		detail = detail[:maxDetail] + "…"
 	}
 	n := &Finding{Rule: rule, Key: f.below(name), Detail: detail}
+	n.newer = ofNewer(n.Key)
 	f.found = append(f.found, n)
 	return n
 }

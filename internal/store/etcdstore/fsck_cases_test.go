@@ -209,3 +209,87 @@ func TestALeaseThatEndsDuringACheckIsTold(t *testing.T) {
 		t.Errorf("later it finds %+v", check.Findings)
 	}
 }
+
+// What has an id with a tenant or a cell is a newer program's: what does not fit of it, as far as this
+// program knows, is told and left as it is, whichever rule finds it.
+func TestWhatHasAnIDOfANewerProgramIsNotRepaired(t *testing.T) {
+	t.Parallel()
+	b := workflow.Bookmark{ID: "acme~x~b", Name: "pack"}
+	h := workflow.Instance{ID: "acme~x", DefinitionID: "acme~order", Version: 1, SubStatus: workflow.Suspended, CorrelationID: "c", Status: workflow.StatusFinished}
+	for rule, put := range map[string]func(w *world) (key, value string){
+		"gate-without-instance":       func(w *world) (string, string) { return w.keys.gate("shop", ""), "acme~x" },
+		"gate-without-instance, cell": func(w *world) (string, string) { return w.keys.gate("shop", ""), "07!acme~x" },
+		"gate-without-instance, which another knows": func(w *world) (string, string) {
+			return w.only("gate/"), "acme~x"
+		},
+		"gate-without-instance, of a definition": func(w *world) (string, string) { return w.keys.gate("acme~order", ""), "gone" },
+		"damaged":                                func(w *world) (string, string) { return w.keys.instance("acme~x"), "junk" },
+		"damaged, of another id":                 func(w *world) (string, string) { return w.keys.instance("acme~x"), `{"header":{"instanceId":"x"}}` },
+		"damaged, mail":                          func(w *world) (string, string) { return w.keys.mail("acme~x", "c"), "junk" },
+		"damaged, definition":                    func(w *world) (string, string) { return w.keys.head("acme~order"), "junk" },
+		"damaged, version":                       func(w *world) (string, string) { return w.keys.body("acme~order", 1), "junk" },
+		"journal-without-instance":               func(w *world) (string, string) { return w.keys.journal("acme~x", 1), "{}" },
+		"mail-misplaced":                         func(w *world) (string, string) { return w.keys.mailboxes() + "zz/acme~x/c", `{"id":"c"}` },
+		"bookmark-without-instance":              func(w *world) (string, string) { return w.keys.bookmark(hashOf("approved"), "c", b.ID), "{}" },
+		"timer-without-bookmark": func(w *world) (string, string) {
+			return w.keys.timer(b.ID, timerDue), `{"instance":"acme~x","bookmark":"acme~x~b"}`
+		},
+		"task-outdated":               func(w *world) (string, string) { return w.keys.task(&b), "" },
+		"index-outdated":              func(w *world) (string, string) { return w.keys.indexEntry(&h), "" },
+		"index-outdated, finished":    func(w *world) (string, string) { return w.keys.finished(&h), "7" },
+		"index-outdated, correlation": func(w *world) (string, string) { return w.keys.correlation("c") + place(&h), "" },
+		"index-outdated, parent":      func(w *world) (string, string) { return w.keys.children("acme~x") + "1/i", "" },
+		"index-without-head":          func(w *world) (string, string) { return w.keys.indexed("acme~order"), "{}" },
+		"interrupt-without-command":   func(w *world) (string, string) { return w.keys.cancel("acme~x"), "" },
+		"trigger-without-definition":  func(w *world) (string, string) { return w.keys.trigger(hashOf("e"), "acme~order", "a"), "{}" },
+		"use-without-version":         func(w *world) (string, string) { return w.keys.use("acme~order", 2, VersionRef{"part", 1}), "" },
+		"retired-without-version":     func(w *world) (string, string) { return w.keys.retired("acme~order", 2), "" },
+		"schedule-without-definition": func(w *world) (string, string) { return w.keys.cron("acme~order", "a", timerDue), "{}" },
+		"incident-without-instance":   func(w *world) (string, string) { return w.keys.incident("order", "acme~x", 1), "{}" },
+		"record-without-end":          func(w *world) (string, string) { return w.keys.commandRecord("acme~x", "c"), "{}" },
+		"lock-without-lease":          func(w *world) (string, string) { return w.keys.root + "lock/instance/acme~x/7", "{}" },
+		"damaged, addressed": func(w *world) (string, string) {
+			return w.keys.queueSlice(hashOf("e"), addressed("acme~x")) + "q", "junk"
+		},
+		"count-without-stimulus": func(w *world) (string, string) { return w.keys.sent("acme~x"), "{}" },
+	} {
+		t.Run(rule, func(t *testing.T) {
+			t.Parallel()
+			w := furnished(t)
+			key, value := put(w)
+			w.spoil(key, []byte(value))
+			rule, _, _ := strings.Cut(rule, ",")
+			check := w.fsck()
+			found := slices.ContainsFunc(check.Findings, func(n Finding) bool {
+				return n.Rule == rule && n.Repair == "" && strings.Contains(n.Hint, "of the version that wrote it")
+			})
+			if !found || len(check.Bad()) > 0 {
+				t.Errorf("found %+v", check.Findings)
+			}
+			before := w.dump()
+			if done := w.repaired(); len(done.Done) > 0 || !maps.Equal(w.dump(), before) {
+				t.Errorf("done %+v", done.Done)
+			}
+		})
+	}
+	for kind := range idsIn {
+		if !slices.Contains(kinds, kind) {
+			t.Errorf("there is no key %s/", kind)
+		}
+	}
+}
+
+// A text of somebody's own may look like such an id, and is none.
+func TestATextIsNoIDOfANewerProgram(t *testing.T) {
+	t.Parallel()
+	k := keysBelow("")
+	b := workflow.Bookmark{ID: "i~b", Name: "acme~x"}
+	for _, key := range []string{
+		k.labelled("a~b", "acme~x") + "1/i", k.task(&b), k.timer("i~b", timerDue), k.bookmark("h", "c", "i~b"), k.mail("i", "acme~x"), k.mail("i", workflow.ContinueID),
+		k.commandRecord("i", "~commit@x"), k.commandRecord("~send", "s"), k.commandRecord("~done", "s"), k.keyRecord("acme~x"), k.route("GET", "a~b"), k.gatedQueue(store.Gate{Definition: "order"}) + "1-i",
+	} {
+		if ofNewer(key) {
+			t.Errorf("%s is taken for a newer program's", key)
+		}
+	}
+}

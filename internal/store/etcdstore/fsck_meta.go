@@ -88,7 +88,7 @@ func (f *fsck) format() {
 	}
 	fits := len(f.causes) <= 1+len(f.kvs)/10 // damage is no sign of another format, where it is the exception
 	for _, other := range f.found {
-		fits = fits && (other.Rule == "damaged" || other.Passing) && !f.foreign[other.Key]
+		fits = fits && (other.Rule == "damaged" || other.Passing) && !f.foreign[other.Key] && !other.newer
 	}
 	if !fits {
 		n.Hint = "other keys do not fit either, so that all may be of another format, and nothing is repaired: run weft fsck of the version that the nodes had, or see docs/runbooks/damaged-records.md"

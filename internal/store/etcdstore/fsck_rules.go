@@ -524,7 +524,7 @@ func (f *fsck) gates() {
 		var n *Finding
 		r := f.records[holder]
 		switch {
-		case workflow.CheckID("instance", holder) != nil:
+		case workflow.CheckID("instance", holder) != nil && !workflow.Qualified(holder):
 			n, holder = f.damaged(name, "it holds no id: %.80q", kv.Value), ""
 		case f.lostWith(holder):
 			return
@@ -537,9 +537,13 @@ func (f *fsck) gates() {
 		default:
 			return
 		}
+		by := []string{name}
+		if holder != "" {
+			by = append(by, f.s.keys.instance(holder))
+		}
 		for _, id := range f.ids { // it may have lost its holder's name only
 			if r := f.records[id]; r.Gate != nil && r.Header.Status == workflow.StatusRunning && f.s.keys.gateOf(*r.Gate) == string(kv.Key) {
-				f.repair(n, "gives it to "+id+", which runs and knows it", name, f.s.keys.instance(id)).putRaw(string(kv.Key), []byte(id))
+				f.repair(n, "gives it to "+id+", which runs and knows it", append(by, f.s.keys.instance(id))...).putRaw(string(kv.Key), []byte(id))
 				return
 			}
 		}

@@ -27,11 +27,12 @@ type mend struct {
 
 // repair says what is done about a finding, judged by the keys by, and gives the
 // operations to be filled in. What another version wrote all of is no ground to
-// judge by.
+// judge by, nor is what has an id of a newer one.
 func (f *fsck) repair(n *Finding, what string, by ...string) *ops {
 	m := &mend{ops: newOps()}
 	for _, key := range by {
 		name := f.below(key)
+		n.newer = n.newer || ofNewer(name)
 		if f.foreign[name] {
 			n.Hint = "run weft fsck of the version that wrote " + name
 			return m.ops

@@ -205,7 +205,7 @@ func occurrences(e *store.CronEntry, now time.Time) (dues []time.Time, next *sto
 const freshness = time.Minute
 
 func (t *timers) scheduled(e *store.CronEntry, due, now time.Time) etcdstore.NewInstance {
-	id := workflow.DeriveID("scheduled", e.DefinitionID, e.ActivityID, due.UTC().Format(time.RFC3339Nano))
+	id := store.ScheduledInstance(e.DefinitionID, e.ActivityID, due)
 	cmd := workflow.Command{ID: "start-" + id, Kind: workflow.CommandStart, CreatedAt: now, Due: &due, Start: &workflow.Start{
 		DefinitionID: e.DefinitionID, Version: e.Version, Trigger: e.ActivityID, TriggerInput: map[string]any{"dueAt": due.UTC().Format(time.RFC3339Nano)}}}
 	return etcdstore.NewInstance{Header: etcdstore.NewHeader(id, cmd, now), Command: cmd, Gate: store.GateOf(e.Activation, cmd.Start)}

@@ -382,7 +382,7 @@ func (x *burst) gone(cmd workflow.Command, inHand bool) store.Effect {
 		if cmd.Several {
 			st.InstanceID, st.CorrelationID = x.handle.id, "" // which may change until it waits again
 		}
-		id := "again-" + workflow.DeriveID(x.handle.id, cmd.ID)
+		id := store.Again(x.handle.id, cmd.ID)
 		x.weight += engine.Weigh(st.Input)
 		x.requeue = append(x.requeue, store.QueueItem{ID: id, Stimulus: st, Key: cmd.Key, Trace: x.trace})
 		return store.Effect{Outcome: workflow.OutcomeRequeued, Code: id}

@@ -95,7 +95,7 @@ func (x *burst) tellOthers(ctx context.Context, c *store.Commit, res engine.Resu
 	}
 	for _, child := range res.Cancel {
 		c.Outgoing = append(c.Outgoing, store.Outgoing{InstanceID: child,
-			Command: workflow.Command{ID: "cancel-" + workflow.DeriveID(x.handle.id, child), Kind: workflow.CommandCancel, CreatedAt: c.At, Trace: c.Trace}})
+			Command: workflow.Command{ID: store.CancelCommand(x.handle.id, child), Kind: workflow.CommandCancel, CreatedAt: c.At, Trace: c.Trace}})
 	}
 	for _, ev := range res.Events {
 		c.Sends = append(c.Sends, store.Send{ID: ev.ID, Stimulus: ev.Stimulus, CreatedAt: c.At, Trace: c.Trace})

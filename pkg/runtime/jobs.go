@@ -99,7 +99,7 @@ func (j *jobs) CreateJob(ctx context.Context, req JobRequest) (Job, error) {
 	}
 	job := Job{ID: workflow.NewID(), Kind: req.Kind, Alter: req.Alter, Filter: filter, By: req.By, State: store.JobRunning, CreatedAt: now, UpdatedAt: now, Write: workflow.NewID(), Node: j.cfg.Session.NodeID()}
 	if k := req.Key.Command(); k != nil {
-		job.ID, job.BodyHash, job.Key = workflow.DeriveID("job", k.Name), k.BodyHash, k
+		job.ID, job.BodyHash, job.Key = store.KeyedJob(k.Name), k.BodyHash, k
 	}
 	var old *Job
 	err = retryUnknown(ctx, func() (err error) {
@@ -401,7 +401,7 @@ func (j *jobs) workLate(ctx context.Context, job *Job) (more bool, err error) {
 func commandsOf(job *Job) []store.Effect {
 	effects := make([]store.Effect, len(job.Page))
 	for i, id := range job.Page {
-		effects[i] = store.Effect{InstanceID: id, Outcome: workflow.OutcomeAccepted, Command: "job-" + workflow.DeriveID(job.ID, id)}
+		effects[i] = store.Effect{InstanceID: id, Outcome: workflow.OutcomeAccepted, Command: store.JobCommand(job.ID, id)}
 	}
 	return effects
 }

@@ -230,7 +230,7 @@ func goneTargets(send *store.Send, slice, standing []store.Target, now time.Time
 		}
 		st := send.Stimulus
 		st.InstanceID, st.CorrelationID = t.Bookmark.InstanceID, ""
-		again = append(again, store.Send{ID: "again-" + workflow.DeriveID(send.ID, t.Bookmark.ID), Stimulus: st, CreatedAt: now, Trace: send.Trace})
+		again = append(again, store.Send{ID: store.Again(send.ID, t.Bookmark.ID), Stimulus: st, CreatedAt: now, Trace: send.Trace})
 	}
 	return again
 }

@@ -124,7 +124,7 @@ func (s *starter) plan(ctx context.Context, req StartRequest, before retried) (*
 		// With a key the id derives from it, so that repeats on any node meet at
 		// one instance.
 		if p.id, p.unseen = workflow.NewID(), true; key != nil {
-			p.id, p.unseen = workflow.DeriveID("instance", key.Name), false
+			p.id, p.unseen = store.KeyedInstance(key.Name), false
 		}
 	}
 	if before.ran != nil {

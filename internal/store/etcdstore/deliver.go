@@ -203,7 +203,7 @@ func NewHeader(id string, cmd workflow.Command, at time.Time) workflow.Instance 
 // ChildEnd is the command that tells a waiting parent of its child's end. Its id
 // derives from the child's, so that it is delivered once.
 func ChildEnd(bookmark, child string, status workflow.SubStatus, output map[string]any, at time.Time) workflow.Command {
-	return workflow.Command{ID: "end-" + workflow.DeriveID(bookmark, child), Kind: workflow.CommandChildEnd, CreatedAt: at, Bookmark: bookmark, Input: map[string]any{
+	return workflow.Command{ID: store.ChildEndCommand(bookmark, child), Kind: workflow.CommandChildEnd, CreatedAt: at, Bookmark: bookmark, Input: map[string]any{
 		"WorkflowInstanceId": child, "WorkflowStatus": string(status.Status()), "WorkflowSubStatus": string(status), "WorkflowOutput": output,
 	}}
 }

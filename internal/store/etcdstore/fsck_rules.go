@@ -274,7 +274,7 @@ func (f *fsck) timers() {
 			if b.DueAt == nil {
 				continue
 			}
-			key, fired := f.s.keys.timer(b.ID, *b.DueAt), f.s.keys.mail(id, "timer-"+workflow.DeriveID(b.ID))
+			key, fired := f.s.keys.timer(b.ID, *b.DueAt), f.s.keys.mail(id, store.TimerCommand(b.ID))
 			entry := timerEntry{Instance: id, Bookmark: b.ID, Hash: b.Hash, Due: *b.DueAt}
 			stands[f.below(key)] = entry
 			if !f.has(key) && !f.comes(fired) {

@@ -262,7 +262,7 @@ func (r *removal) tell(ctx context.Context, o *ops) error {
 			continue
 		}
 		cancel := newOps()
-		r.s.putOutgoing(cancel, store.Outgoing{InstanceID: child, Command: workflow.Command{ID: "cancel-" + workflow.DeriveID(r.id, child), Kind: workflow.CommandCancel, CreatedAt: r.at}})
+		r.s.putOutgoing(cancel, store.Outgoing{InstanceID: child, Command: workflow.Command{ID: store.CancelCommand(r.id, child), Kind: workflow.CommandCancel, CreatedAt: r.at}})
 		o.nested([]clientv3.Cmp{exists(r.s.keys.instance(child))}, cancel, nil)
 	}
 	return nil

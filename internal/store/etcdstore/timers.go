@@ -10,6 +10,7 @@ import (
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -112,7 +113,7 @@ func (s *Upkeep) FireTimers(ctx context.Context, due []Due, now time.Time) ([]st
 	o := newOps()
 	for i := range due {
 		d := &due[i]
-		cmd := workflow.Command{ID: "timer-" + workflow.DeriveID(d.entry.Bookmark), Kind: workflow.CommandResume, CreatedAt: now, Bookmark: d.entry.Bookmark,
+		cmd := workflow.Command{ID: store.TimerCommand(d.entry.Bookmark), Kind: workflow.CommandResume, CreatedAt: now, Bookmark: d.entry.Bookmark,
 			Timer: true, Due: &d.At, Trace: d.Trace}
 		then, mail := newOps(), newOps()
 		mail.put(s.keys.mail(d.entry.Instance, cmd.ID), cmd)

@@ -6,11 +6,12 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 )
 
-// What any program wrote of a node is read as it was meant, and written again as it
+// What any program wrote of a node or a lock is read as it was meant, and written again as it
 // was. The files stay as they are; a field that is new has a line and a file of its own.
 func TestGoldenRecordsOfNodes(t *testing.T) {
 	t.Parallel()
@@ -21,6 +22,7 @@ func TestGoldenRecordsOfNodes(t *testing.T) {
 			Last: written{Revision: 42, Took: 3 * time.Millisecond}, LeaseID: "694d7a3f", Draining: true, Paused: true, PauseRevision: 41, CatalogRevision: 40,
 		},
 		"ability": &abilities{Can: []string{"Elsa.Event", "JavaScript"}},
+		"lock":    &lockValue{Node: "node-1", Name: "instance <i1> é", Since: at},
 	} {
 		stored, err := os.ReadFile(filepath.Join("testdata", "golden", file+".json"))
 		if err != nil {
@@ -39,5 +41,28 @@ func TestGoldenRecordsOfNodes(t *testing.T) {
 		if again, err := json.Marshal(got); err != nil || !bytes.Equal(again, stored) {
 			t.Errorf("%s is written as\n%s, %v\nand was\n%s", file, again, err, stored)
 		}
+	}
+}
+
+// Nodes of two versions take the same keys for a lock, or both would own it, and find each other.
+func TestGoldenKeysOfLocksAndNodes(t *testing.T) {
+	t.Parallel()
+	for want, name := range map[string]Name{
+		"/weft/c/lock/instance/a.B_9:-z/":                        InstanceLock("a.B_9:-z"),
+		"/weft/c/lock/instance/07%21a%7Eb%2F%C3%A9%25/":          InstanceLock("07!a~b/é%"),
+		"/weft/c/lock/refresh/all/":                              RefreshLock(nil),
+		"/weft/c/lock/refresh/eff5b3c3f08e2cfbac29be669187ed8d/": RefreshLock([]string{"b", "a", "é", "b"}),
+		"/weft/c/lock/reload/all/":                               ReloadLock(),
+		"/weft/c/lock/queue/0/":                                  ShardLock(ScopeQueue, 0),
+		"/weft/c/lock/timer/15/":                                 ShardLock(ScopeTimer, 15),
+		"/weft/c/lock/mailbox/63/":                               ShardLock(ScopeMailbox, 63),
+	} {
+		if got := LockPrefix("/weft/c/", name); got != want {
+			t.Errorf("%s lies at %s, and lay at %s", name, got, want)
+		}
+	}
+	s := &Session{root: Root("c"), cfg: Config{NodeID: "n/1"}}
+	if keys := []string{s.nodeKey(), s.abilityKey(), leaseHex(0x694d7a3f)}; !slices.Equal(keys, []string{"/weft/c/nodes/n%2F1", "/weft/c/ability/n%2F1", "694d7a3f"}) {
+		t.Errorf("a node lies at %q", keys)
 	}
 }

@@ -141,6 +141,7 @@ var golden = []struct {
 		BodyHash: "b0d1", Targets: []store.Effect{goldenEffect}, Queued: "q1", Instance: &goldenInstance, Response: &goldenResponse, Guard: &goldenGuard,
 	}},
 	{"meta/format", "format", &format{Version: 2, Shards: 64, TimerShards: 16}},
+	{"meta/format", "format-4", &format{Version: 4, Shards: 64, TimerShards: 16}},
 	{"meta/age", "age", &storedAge{Etcd: "1f", Elapsed: 86400000, Marks: [][2]int64{{1, 0}, {42, 3600000}}}},
 	{"meta/balance", "balance", &store.Balance{
 		Etcd: "1f", Since: 41, Began: goldenAt, Because: "nobody counted before", Revision: 4711, At: goldenLater, Node: "node-1", Accepted: 20, Applied: 8, Refused: 3, Deleted: 2, SetAside: 1,
@@ -192,9 +193,20 @@ var golden = []struct {
 // records of this package.
 var noRecord = map[string]string{
 	"job-open/": "empty",
-	"nodes/":    "of pkg/cluster", "ability/": "of pkg/cluster", "lock/…/": "empty", "endpoint/": "empty", "queue-mark/": "empty", "task/": "empty", "by-correlation/": "empty", "by-parent/": "empty",
+	"nodes/":    "of pkg/cluster", "ability/": "of pkg/cluster", "lock/…/": "of pkg/cluster", "endpoint/": "empty", "queue-mark/": "empty", "task/": "empty", "by-correlation/": "empty", "by-parent/": "empty",
 	"incident-wanted/": "empty", "label/": "empty", "signed-out/": "empty", "index/": "empty", "idem-expiry/": "empty", "definition-retired/": "empty", "definition-use/": "empty",
 	"gate/": "an id", "finished/": "a number", "idem-expiry/k/": "a number", "meta/pause": "a word", "idem/c/…/": "a text that nobody reads", "damaged/": "bytes of another key",
+}
+
+// What this program writes of its format is golden: one of another number has a file of its own.
+func TestTheFormatIsGolden(t *testing.T) {
+	t.Parallel()
+	for _, g := range golden {
+		if f, ok := g.is.(*format); ok && *f == thisFormat {
+			return
+		}
+	}
+	t.Errorf("no record of meta/format is %+v", thisFormat)
 }
 
 // What any program wrote is read as it was meant, and written again as it was.

@@ -14,6 +14,7 @@ type Age struct {
 	Elapsed time.Duration // of the cluster, when this was written
 	Marks   []AgeMark     // oldest first; the last one is of this very writing
 	Etcd    uint64        // the id of the etcd cluster whose revisions these are
+	Foreign bool          // it says more than this program knows: only nodes that know all of it let it go on
 }
 
 // AgeMark says that etcd's revision was this when the cluster was so old.

@@ -43,6 +43,8 @@ type WebhookPosition struct {
 	Behind map[string]WebhookListing `json:"behind,omitempty"`
 
 	Modified int64 `json:"-"`
+	// Foreign: it says more than this program knows, and only nodes that know all of it tell.
+	Foreign bool `json:"-"`
 }
 
 // WebhookListing is a range that is being listed.

@@ -87,10 +87,10 @@ func (a *aging) keepAge(ctx context.Context) error {
 	})
 }
 
-// nextAge lets the age that was seen go on, or reads it if none was. Nil: look
-// again.
+// nextAge lets the age that was seen go on, or reads it if none was, or if it is of a newer
+// program. Nil: look again.
 func (a *aging) nextAge(ctx context.Context, seen *seenAge) (*store.Age, error) {
-	if seen == nil {
+	if seen == nil || seen.Foreign {
 		return a.cfg.Store.Age(ctx)
 	}
 	next, ok, err := a.cfg.Store.AdvanceAge(ctx, seen.Age, a.cfg.Age.elapsed()-seen.at)

@@ -67,8 +67,8 @@ func (t *teller) run(ctx context.Context) {
 // tell tells until something is in its way: then how far it is is read again.
 func (t *teller) tell(ctx context.Context) error {
 	w, at, waiting, _, err := t.h.cfg.Store.Webhook(ctx, t.w.Name)
-	if err != nil || w == nil || w.Paused || w.Created != t.w.Created {
-		return err // it is gone: who owns this sees it too
+	if err != nil || w == nil || w.Paused || w.Created != t.w.Created || at.Foreign {
+		return err // it is gone: who owns this sees it too; or only a newer program can tell it
 	}
 	t.at, t.waiting = at, waiting
 	for ctx.Err() == nil {

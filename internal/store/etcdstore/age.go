@@ -2,6 +2,7 @@ package etcdstore
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strconv"
 	"time"
@@ -38,11 +39,16 @@ func (s *conn) age(ctx context.Context) (*store.Age, error) {
 		return &store.Age{Etcd: resp.Header.ClusterId}, nil
 	}
 	var stored storedAge
-	if err := Decode(resp.Kvs[0].Value, &stored); err != nil {
-		s.left(resp.Kvs[0].Key, err) // as if it had been lost: what is there counts as new
-		stored = storedAge{}
+	foreign := false
+	if err := DecodeWhole(resp.Kvs[0].Value, &stored); err != nil {
+		s.left(resp.Kvs[0].Key, err)
+		if foreign = !errors.Is(err, ErrDamaged); !foreign {
+			stored = storedAge{} // as if it had been lost: what is there counts as new
+		} else if err := Decode(resp.Kvs[0].Value, &stored); err != nil {
+			return nil, err
+		}
 	}
-	a := &store.Age{Elapsed: time.Duration(stored.Elapsed) * time.Millisecond, Etcd: resp.Header.ClusterId}
+	a := &store.Age{Elapsed: time.Duration(stored.Elapsed) * time.Millisecond, Etcd: resp.Header.ClusterId, Foreign: foreign}
 	if stored.Etcd == etcdID(a.Etcd) && !slices.ContainsFunc(stored.Marks, func(m [2]int64) bool {
 		return m[0] < resp.Kvs[0].CreateRevision || m[0] >= resp.Kvs[0].ModRevision
 	}) {
@@ -58,11 +64,15 @@ func (s *conn) age(ctx context.Context) (*store.Age, error) {
 func etcdID(id uint64) string { return strconv.FormatUint(id, 16) }
 
 // AdvanceAge lets the cluster be older than a by what has passed since a was
-// read or written. False: another node did that, or an earlier copy of this.
+// read or written. False: another node did that, or an earlier copy of this; or it is
+// foreign: it would lose what this program does not know. Then what is there lives longer.
 //
 // If: the mod revision as read, so that no time counts twice. A copy that comes
 // late says less than has passed.
 func (s *Upkeep) AdvanceAge(ctx context.Context, a *store.Age, passed time.Duration) (*store.Age, bool, error) {
+	if a.Foreign {
+		return nil, false, nil
+	}
 	next := &store.Age{Elapsed: (a.Elapsed + max(passed, time.Millisecond)).Truncate(time.Millisecond), Etcd: a.Etcd, Marks: slices.Clone(a.Marks)}
 	next.Thin()
 	var modified int64

@@ -217,3 +217,22 @@ func TestExpiryGoesByTheRevisionAndNotByTheKey(t *testing.T) {
 	w.want("idem/", 0)
 	w.want("idem-expiry/", 0)
 }
+
+// An age with what only a newer program knows stays as it is: what there is lives longer.
+func TestAnAgeOfANewerProgramIsNotAdvanced(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.later(time.Hour)
+	newer := `{"newer":{"x":1},` + string(w.value(w.keys.age())[1:])
+	w.spoil(w.keys.age(), []byte(newer))
+	age, err := w.Upkeep.Age(w.ctx())
+	if w.ok(err); !age.Foreign || age.Elapsed < time.Hour {
+		t.Errorf("it is read as %+v", age)
+	}
+	if _, ok, err := w.AdvanceAge(w.ctx(), age, time.Minute); ok || err != nil {
+		t.Error("it was advanced", err)
+	}
+	if is := string(w.value(w.keys.age())); is != newer {
+		t.Errorf("it became %s", is)
+	}
+}

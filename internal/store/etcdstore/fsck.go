@@ -190,10 +190,26 @@ func (f *fsck) decode(name string, kv *mvccpb.KeyValue, v any) *Finding {
 		return nil
 	}
 	if !errors.Is(err, ErrDamaged) {
-		f.foreign[name] = true
-		f.passing("unavailable-here", name, "another version wrote it, with more than this program knows: it is left to that one")
+		f.leave(name)
 	}
 	return f.decodeShown(name, kv, v)
+}
+
+func (f *fsck) leave(name string) {
+	f.foreign[name] = true
+	f.passing("unavailable-here", name, "another version wrote it, with more than this program knows: it is left to that one")
+}
+
+// decodeCounted reads what the nodes count, and begin anew if it cannot be read. False: nothing
+// more can be said of it here.
+func (f *fsck) decodeCounted(name string, kv *mvccpb.KeyValue, v any) bool {
+	whole := DecodeWhole(kv.Value, v)
+	if damage := Decode(kv.Value, v); damage != nil {
+		f.passing("damaged", name, "it cannot be read: %s; the nodes begin a new one", why(damage))
+	} else if whole != nil {
+		f.leave(name)
+	}
+	return whole == nil
 }
 
 // decodeShown is decode for what no program writes again.

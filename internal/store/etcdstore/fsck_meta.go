@@ -24,10 +24,7 @@ func (f *fsck) meta() {
 				f.replace(n, kv, ", and puts false, which is how the nodes take it").putRaw(string(kv.Key), []byte("false"))
 			}
 		case "age":
-			var age storedAge
-			if err := Decode(kv.Value, &age); err != nil {
-				f.passing("damaged", name, "it cannot be read: %s; the nodes begin a new one", why(err))
-			}
+			f.decodeCounted(name, kv, new(storedAge))
 		case "balance":
 			f.checkBalance(name, kv)
 		default:
@@ -40,8 +37,7 @@ func (f *fsck) meta() {
 // again by the node that counts.
 func (f *fsck) checkBalance(name string, kv *mvccpb.KeyValue) {
 	var b store.Balance
-	if err := Decode(kv.Value, &b); err != nil {
-		f.passing("damaged", name, "it cannot be read: %s; the nodes begin a new one", why(err))
+	if !f.decodeCounted(name, kv, &b) {
 		return
 	}
 	is := b.Difference

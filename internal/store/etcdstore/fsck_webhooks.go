@@ -38,7 +38,7 @@ func (f *fsck) webhooks() {
 	f.values("webhook-at/", fsckPage, func(name string, kv *mvccpb.KeyValue, parts []string) {
 		if is[parts[0]] == nil {
 			f.drop(f.report("position-without-webhook", name, "there is no such webhook"), name, f.s.keys.webhook(parts[0]))
-		} else if n := f.decodeShown(name, kv, &store.WebhookPosition{}); n != nil {
+		} else if n := f.decode(name, kv, &store.WebhookPosition{}); n != nil {
 			f.replace(n, kv, ", and lets it begin with what comes from its last change on").put(string(kv.Key), store.WebhookPosition{At: map[string]int64{}})
 		}
 	})

@@ -226,6 +226,18 @@ func TestWhatANewerProgramWroteIsNotRepaired(t *testing.T) {
 		"head":        func(w *world) string { return w.keys.head("shop") },
 		"version":     func(w *world) string { return w.keys.body("shop", 1) },
 		"index":       func(w *world) string { return w.keys.indexed("shop") },
+		"age":         func(w *world) string { w.later(time.Hour); return w.keys.age() },
+		"balance": func(w *world) string {
+			w.spoil(w.keys.balance(), encoded(w.tb, &store.Balance{}))
+			return w.keys.balance()
+		},
+		"position": func(w *world) string {
+			ok, err := w.Webhooks.PutWebhook(w.ctx(), &store.Webhook{Name: "newer", On: []store.WebhookKind{store.WebhookEnded}})
+			if w.ok(err); !ok {
+				w.tb.Fatal("it was not put")
+			}
+			return w.keys.webhookAt("newer")
+		},
 	} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()

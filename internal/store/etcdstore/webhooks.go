@@ -116,13 +116,13 @@ func (s *Webhooks) Webhook(ctx context.Context, name string) (w *store.Webhook, 
 	at = &store.WebhookPosition{}
 	if kv := position.one(resp); kv != nil {
 		at.Modified = kv.ModRevision
-		if err := Decode(kv.Value, at); err != nil {
+		if err := DecodeWhole(kv.Value, at); err != nil {
 			s.left(kv.Key, err)
-			at.At, at.Behind = nil, nil
+			at.At, at.Behind, at.Foreign = nil, nil, !errors.Is(err, ErrDamaged)
 		}
 	}
 	// What is watched from now on is told from now on, and what is not any more is forgotten.
-	now := store.WebhookPosition{At: map[string]int64{}, Behind: map[string]store.WebhookListing{}, Modified: at.Modified}
+	now := store.WebhookPosition{At: map[string]int64{}, Behind: map[string]store.WebhookListing{}, Modified: at.Modified, Foreign: at.Foreign}
 	for _, r := range WebhookRanges(w) {
 		switch {
 		case at.At[r] == 0:
@@ -239,13 +239,17 @@ func (s *Webhooks) dropLetters(ctx context.Context, name, prefix string) error {
 }
 
 // Advance puts how far a webhook is, and the letters with what was not taken up to there.
-// False: it is gone, or another node tells it.
+// False: it is gone, or another node tells it; or it is foreign, and would lose what this
+// program does not know.
 //
 // Where there are many letters, most go before, in transactions of their own: what is put
 // without the position is put again, and a receiver hears of it twice.
 //
 // If: its create revision; the position's mod revision as read.
 func (s *Webhooks) Advance(ctx context.Context, w *store.Webhook, at *store.WebhookPosition, letters ...store.WebhookLetter) (bool, error) {
+	if at.Foreign {
+		return false, nil
+	}
 	for {
 		some := letters[:min(len(letters), lettersAtOnce)]
 		letters = letters[len(some):]

@@ -34,7 +34,7 @@ const (
 // has compacted the log, as nobody told this webhook for long, the range is listed: what is
 // there with a later mod revision is told, and what has gone is not.
 func (s *Webhooks) Collect(ctx context.Context, w *store.Webhook, at *store.WebhookPosition, most int, wait time.Duration) ([]store.WebhookEvent, *store.WebhookPosition, error) {
-	c := &collection{s: s, w: w, most: most, to: store.WebhookPosition{At: maps.Clone(at.At), Behind: maps.Clone(at.Behind), Modified: at.Modified}}
+	c := &collection{s: s, w: w, most: most, to: store.WebhookPosition{At: maps.Clone(at.At), Behind: maps.Clone(at.Behind), Modified: at.Modified, Foreign: at.Foreign}}
 	for r := range at.Behind {
 		if err := c.list(ctx, r); err != nil || len(c.events) >= most {
 			return c.events, &c.to, err

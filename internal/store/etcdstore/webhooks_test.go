@@ -140,3 +140,27 @@ func TestRangesOfWebhooks(t *testing.T) {
 		}
 	}
 }
+
+// A position with what only a newer program knows stays as it is.
+func TestAPositionOfANewerProgramIsNotAdvanced(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	hook := &store.Webhook{Name: "h", On: []store.WebhookKind{store.WebhookEnded}}
+	if ok, err := w.Webhooks.PutWebhook(w.ctx(), hook); err != nil || !ok {
+		t.Fatal(ok, err)
+	}
+	newer := `{"newer":{"x":1},` + string(w.value(w.keys.webhookAt("h"))[1:])
+	w.spoil(w.keys.webhookAt("h"), []byte(newer))
+	hook, at, _, _, err := w.Webhooks.Webhook(w.ctx(), "h")
+	if w.ok(err); !at.Foreign {
+		t.Errorf("it is read as %+v", at)
+	}
+	_, to, err := w.Webhooks.Collect(w.ctx(), hook, at, 1, time.Millisecond)
+	w.ok(err)
+	if ok, err := w.Webhooks.Advance(w.ctx(), hook, to); ok || err != nil {
+		t.Error("it was advanced", err)
+	}
+	if is := string(w.value(w.keys.webhookAt("h"))); is != newer {
+		t.Errorf("it became %s", is)
+	}
+}

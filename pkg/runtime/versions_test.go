@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/catalog"
@@ -203,9 +204,13 @@ func (m *member) stamp() (was, is map[string]string) {
 	was, is = map[string]string{}, map[string]string{}
 	for _, kv := range all.Kvs {
 		key, value := string(kv.Key), string(kv.Value)
-		switch kind, _, _ := strings.Cut(strings.TrimPrefix(key, m.Root), "/"); kind {
-		case "nodes", "ability", "lock", "idem", "idem-expiry", "meta", "journal", "control":
+		switch kind, which, _ := strings.Cut(strings.TrimPrefix(key, m.Root), "/"); kind {
+		case "nodes", "ability", "lock", "idem", "idem-expiry", "journal":
 			continue // of sessions, or never read to be written again
+		case "meta":
+			if which != "age" && which != "balance" {
+				continue // written once
+			}
 		}
 		if !strings.HasPrefix(value, "{") {
 			continue
@@ -218,14 +223,21 @@ func (m *member) stamp() (was, is map[string]string) {
 	return was, is
 }
 
+func isKey(key string) func(*mvccpb.KeyValue) bool {
+	return func(kv *mvccpb.KeyValue) bool { return string(kv.Key) == key }
+}
+
 // What a newer program wrote, with a field that this one does not know, stays as
 // it is to the byte, whatever time brings due and whoever asks for what. Once this
 // program can read all of it, all of it is done.
 func TestRecordsOfANewerProgramStayAsTheyAre(t *testing.T) {
 	t.Parallel()
-	a := newCluster(t, 1, func(c *membertest.Config) { c.QueueTTL = 4 * time.Second })[0]
+	a := newCluster(t, 1, func(c *membertest.Config) {
+		c.QueueTTL, c.AgeEvery, c.BalanceEvery = 4*time.Second, time.Second, time.Second
+	})[0]
 	a.Publish("id: waits\nroot:\n  - event: go\n  - writeLine: done\n", "id: timed\nroot:\n  - delay: 3s\n  - writeLine: done\n",
-		"id: born\nroot:\n  - event: born\n    trigger: true\n  - writeLine: done\n", "id: often\nroot:\n  - timer: 3s\n    trigger: true\n  - writeLine: tick\n")
+		"id: born\nroot:\n  - event: born\n    trigger: true\n  - writeLine: done\n", "id: often\nroot:\n  - timer: 3s\n    trigger: true\n  - writeLine: tick\n",
+		"id: door\nroot:\n  - httpEndpoint: {path: door, supportedMethods: [GET]}\n    trigger: true\n")
 	now := time.Now().UTC()
 	st := workflow.EventStimulus("nobody", nil)
 	if ok, err := a.Store.Stimuli.BurySend(t.Context(), &store.Send{ID: "none"}, store.DeadLetter{ID: "dead", Reason: workflow.DeadExpired, Stimulus: &st, CreatedAt: now}); err != nil || !ok {
@@ -233,8 +245,17 @@ func TestRecordsOfANewerProgramStayAsTheyAre(t *testing.T) {
 	}
 	a.Start("waits", "w", "w")
 	a.Start("waits", "m", "m")
+	a.Start("waits", "l", "l")
 	a.Start("timed", "t", "t")
 	a.Event("nobody", "", nil)
+	if ok, err := a.Store.Webhooks.PutWebhook(t.Context(), &store.Webhook{Name: "hook", On: []store.WebhookKind{store.WebhookEnded}}); err != nil || !ok {
+		t.Fatal(ok, err)
+	}
+	etcd := clustertest.Shared(t).Client(t)
+	eventually(t, "the age and the balance are written", func() bool {
+		resp, err := etcd.Get(t.Context(), a.Root+"meta/", clientv3.WithPrefix(), clientv3.WithKeysOnly())
+		return err == nil && slices.ContainsFunc(resp.Kvs, isKey(a.Root+"meta/age")) && slices.ContainsFunc(resp.Kvs, isKey(a.Root+"meta/balance"))
+	})
 	if err := a.Pause(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -245,13 +266,31 @@ func TestRecordsOfANewerProgramStayAsTheyAre(t *testing.T) {
 	if _, _, err := a.Store.Stimuli.PutMail(t.Context(), "m", workflow.Command{ID: "c", Kind: workflow.CommandCancel, CreatedAt: now}, nil); err != nil {
 		t.Fatal(err)
 	}
+	some := workflow.EventStimulus("go", nil)
+	some.CorrelationID = "l"
+	a.AcceptList("list", some, a.LookFor(some))
+	sends, err := etcd.Get(t.Context(), a.Root+"send/", clientv3.WithPrefix(), clientv3.WithKeysOnly())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, kv := range sends.Kvs {
+		if below, ok := strings.CutSuffix(strings.TrimPrefix(string(kv.Key), a.Root+"send/"), "/list"); ok {
+			if _, err := etcd.Put(t.Context(), a.Root+"sent/"+below+"/list", `{"done":0}`); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if _, err := a.Store.Jobs.Create(t.Context(), &store.Job{ID: "job", Kind: workflow.CommandCancel, Filter: "def:nothing", State: store.JobRunning, Write: "w1", CreatedAt: now, UpdatedAt: now}); err != nil {
+		t.Fatal(err)
+	}
 	was, is := a.stamp()
 	kinds := map[string]bool{}
 	for key := range is {
 		kind, _, _ := strings.Cut(strings.TrimPrefix(key, a.Root), "/")
 		kinds[kind] = true
 	}
-	for _, kind := range []string{"instance", "mailbox", "send", "dead", "bookmark", "queue", "timer", "cron", "definition", "trigger"} {
+	for _, kind := range []string{"instance", "mailbox", "send", "dead", "bookmark", "queue", "timer", "cron", "definition", "definition-version", "definition-content", "definition-index", "trigger", "route",
+		"sent", "job", "webhook", "webhook-at", "meta"} {
 		if !kinds[kind] {
 			t.Errorf("there was no record of %s to look at: %v", kind, kinds)
 		}
@@ -276,7 +315,6 @@ func TestRecordsOfANewerProgramStayAsTheyAre(t *testing.T) {
 		}
 		return time.Now().After(stays)
 	})
-	etcd := clustertest.Shared(t).Client(t)
 	for key, want := range is {
 		kv, err := etcd.Get(t.Context(), key)
 		if err != nil {
@@ -292,7 +330,7 @@ func TestRecordsOfANewerProgramStayAsTheyAre(t *testing.T) {
 		}
 	}
 	a.Event("go", "w", nil)
-	for _, id := range []string{"w", "t", "m"} {
+	for _, id := range []string{"w", "t", "m", "l"} {
 		a.Finished(id)
 	}
 	eventually(t, "the stimulus has started its instance, the schedule another", func() bool {

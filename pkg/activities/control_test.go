@@ -121,7 +121,6 @@ func TestActivitiesThatFault(t *testing.T) {
 		"not a list":          {act("ForEach", inputs{"items": is(map[string]any{})}), "{} is not a list", "items: Go"},
 		"long event name":     {act("Event", inputs{"eventName": is(strings.Repeat("x", 300))}), "event name", ""},
 		"long correlation id": {act("Correlate", inputs{"correlationId": is(strings.Repeat("x", 300))}), "correlation id", ""},
-		"bad name":            {act("SetName", inputs{"value": is("\xff")}), "UTF-8", ""},
 		"no HTTP":             {act("SendHttpRequest", inputs{"url": lit("http://localhost")}), "no outgoing HTTP", ""},
 		"bad cron":            {act("Cron", inputs{"cronExpression": is("never")}), "cron expression", ""},
 		"panic":               {activities.Inline(func(context.Context, *engine.Execution) error { panic("boom") }), "panic: boom", ""},

@@ -37,6 +37,7 @@ type Wait struct {
 // value of a secret.
 func (x *Execution) Wait(w Wait) (workflow.Bookmark, error) {
 	b := x.b
+	w.Name, w.Type, w.Callback = workflow.ValidText(w.Name), workflow.ValidText(w.Type), workflow.ValidText(w.Callback)
 	payload, err := normalize(w.Payload, 0)
 	if err != nil {
 		return workflow.Bookmark{}, fmt.Errorf("bookmark %s: %w", w.Name, err)
@@ -99,7 +100,7 @@ func (x *Execution) Unwait(drop func(workflow.Bookmark) bool) {
 // a commit. Activities cut long work into slices with it.
 func (x *Execution) Yield(callback string, commit bool) {
 	x.pending++
-	x.b.schedule.push(work{kind: workResume, x: x, resume: &Resume{Callback: callback}, cmd: x.b.cmd, commit: commit})
+	x.b.schedule.push(work{kind: workResume, x: x, resume: &Resume{Callback: workflow.ValidText(callback)}, cmd: x.b.cmd, commit: commit})
 }
 
 // unmark removes bookmarks; children that they wait for are cancelled.

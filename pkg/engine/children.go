@@ -37,6 +37,13 @@ func (x *Execution) StartChild(start workflow.Start, wait bool, callback string)
 	if start.Input, err = normalizeMap(start.Input); err != nil {
 		return "", fmt.Errorf("input of the child: %w", err)
 	}
+	if start.Properties, err = normalizeMap(start.Properties); err != nil {
+		return "", fmt.Errorf("properties of the child: %w", err)
+	}
+	if start.TriggerInput, err = normalizeMap(start.TriggerInput); err != nil {
+		return "", fmt.Errorf("trigger input of the child: %w", err)
+	}
+	start.Name = workflow.ValidText(start.Name)
 	told := []any{start.Input, start.CorrelationID, start.Name}
 	for name, value := range start.Labels {
 		told = append(told, name, value)

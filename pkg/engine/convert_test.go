@@ -2,8 +2,10 @@ package engine_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/weft-run/weft/pkg/engine"
+	"github.com/weft-run/weft/pkg/workflow"
 )
 
 func TestConvert(t *testing.T) {
@@ -84,6 +87,58 @@ func TestNormalize(t *testing.T) {
 		if _, err := engine.Normalize(v); err == nil {
 			t.Errorf("no error for %T", v)
 		}
+	}
+}
+
+// Names and texts are as they are after they were saved, and no value of an object gets lost by that.
+func TestNormalizeMakesTextsValid(t *testing.T) {
+	t.Parallel()
+	type key string
+	type point struct{ Names map[string]int }
+	same := map[string]any{"\xff": 1, "\xfe": 2}
+	for what, v := range map[string]any{
+		"object": same, "nested": map[string]any{"a": same}, "in a list": []any{same}, "with the character": map[string]any{"\xff": 1, "\ufffd": 2},
+		"texts": map[string]string{"\xff": "", "\xfe": ""}, "kind of text": map[key]int{"\xff": 1, "\xfe": 2}, "struct": []point{{map[string]int{"\xff": 1, "\xfe": 2}}},
+		"JSON": json.RawMessage("{\"\xff\":1,\"\xfe\":2}"), "JSON with escapes": json.RawMessage(`{"a":1,"\u0061":2}`),
+	} {
+		if n, err := engine.Normalize(v); !errors.Is(err, workflow.ErrSameName) {
+			t.Errorf("%s became %q, %v", what, n, err)
+		}
+	}
+	names := rapid.OneOf(rapid.StringN(0, 3, -1), rapid.Map(rapid.SliceOfN(rapid.Byte(), 0, 3), func(b []byte) string { return string(b) }))
+	var value func(int) *rapid.Generator[any]
+	value = func(depth int) *rapid.Generator[any] {
+		text := rapid.Map(names, func(s string) any { return s })
+		if depth > 2 {
+			return text
+		}
+		return rapid.OneOf(text,
+			rapid.Map(rapid.SliceOfN(value(depth+1), 0, 3), func(l []any) any { return append([]any{}, l...) }),
+			rapid.Map(rapid.MapOfN(names, names, 0, 3), func(m map[string]string) any { return m }),
+			rapid.Map(rapid.MapOfN(names, value(depth+1), 0, 3), func(m map[string]any) any { return m }))
+	}
+	rapid.Check(t, func(t *rapid.T) { // what it becomes is what is loaded of it
+		v := value(0).Draw(t, "value")
+		raw, wrong := workflow.Marshal(v)
+		before, err := engine.Normalize(v)
+		if errors.Is(err, workflow.ErrSameName) != errors.Is(wrong, workflow.ErrSameName) {
+			t.Fatalf("Normalize: %v, Marshal: %v", err, wrong)
+		}
+		if err != nil {
+			return
+		}
+		var loaded any
+		if err := workflow.Unmarshal(raw, &loaded); err != nil || !reflect.DeepEqual(loaded, before) {
+			t.Fatalf("%q is loaded as %q, %v", before, loaded, err)
+		}
+	})
+}
+
+// Text that is valid costs nothing.
+func TestNormalizeKeepsValidText(t *testing.T) {
+	text := any("käse")
+	if n := testing.AllocsPerRun(10, func() { _, _ = engine.Normalize(text) }); n > 0 {
+		t.Errorf("%v allocations", n)
 	}
 }
 

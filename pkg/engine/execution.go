@@ -144,7 +144,8 @@ func (x *Execution) Schedule(n *Node, c Child) {
 		}
 	}
 	x.pending++
-	x.b.schedule.push(work{kind: workExecute, node: n, owner: x, tag: c.Tag, vars: vars, hidden: hidden, key: c.Key, inner: c.Inner, led: x.leads(), cmd: x.b.cmd})
+	tag, key, inner := workflow.ValidText(c.Tag), workflow.ValidText(c.Key), workflow.ValidText(c.Inner)
+	x.b.schedule.push(work{kind: workExecute, node: n, owner: x, tag: tag, vars: vars, hidden: hidden, key: key, inner: inner, led: x.leads(), cmd: x.b.cmd})
 }
 
 // Children are the live child executions, faulted ones included, oldest first.
@@ -272,8 +273,15 @@ func (x *Execution) Redact(text string) string {
 	return workflow.HideLinks(x.b.env.Secrets.Redact(text))
 }
 
-// Journal adds a line of the activity's own to the journal.
-func (x *Execution) Journal(event, text string, data any) { x.b.journal(x, event, text, data) }
+// Journal adds a line of the activity's own to the journal. Data without a JSON form end
+// the call as an incident.
+func (x *Execution) Journal(event, text string, data any) {
+	n, err := Normalize(data)
+	if err != nil {
+		panic(fmt.Errorf("journal %s: %w", event, err))
+	}
+	x.b.journal(x, event, text, n)
+}
 
 // WriteLine writes text to where the node sends lines, and journals it.
 func (x *Execution) WriteLine(text string) {

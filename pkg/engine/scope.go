@@ -80,6 +80,9 @@ func (x *Execution) SetVariable(name string, v any) error {
 // setVariable is SetVariable for the activity by, which may keep the value out of the
 // journal.
 func (x *Execution) setVariable(name string, v any, by *Execution, hidden bool) error {
+	if err := checkName("a variable", name); err != nil {
+		return err
+	}
 	n, err := Normalize(v)
 	if err != nil {
 		return fmt.Errorf("variable %s: %w", name, err)
@@ -159,6 +162,9 @@ func (x *Execution) TakeOutput(name string, v any) error {
 }
 
 func (x *Execution) setOutput(name string, v any) error {
+	if err := checkName("an output", name); err != nil {
+		return err
+	}
 	n, err := Normalize(v)
 	if err != nil {
 		return fmt.Errorf("output %s: %w", name, err)
@@ -185,6 +191,9 @@ func (x *Execution) setOutput(name string, v any) error {
 // SetWorkflowOutput sets an output of the definition that the activity belongs
 // to. Values without a JSON form end the call as an incident.
 func (x *Execution) SetWorkflowOutput(name string, v any) {
+	if err := checkName("an output", name); err != nil {
+		panic(err)
+	}
 	n, err := Normalize(v)
 	if err != nil {
 		panic(fmt.Errorf("output %s: %w", name, err))
@@ -225,7 +234,9 @@ func (x *Execution) inputs() map[string]any {
 }
 
 // SetInstanceName names the instance.
-func (x *Execution) SetInstanceName(name string) { x.b.header.Name = x.b.env.Secrets.Redact(name) }
+func (x *Execution) SetInstanceName(name string) {
+	x.b.header.Name = workflow.ValidText(x.b.env.Secrets.Redact(name))
+}
 
 // SetCorrelationID changes what correlates the instance with stimuli.
 func (x *Execution) SetCorrelationID(id string) error {

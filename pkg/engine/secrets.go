@@ -3,6 +3,7 @@ package engine
 import (
 	"fmt"
 	"slices"
+	"unicode/utf8"
 
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -28,14 +29,14 @@ func (e *Env) refuseSecret(what string, values ...any) error {
 	return nil
 }
 
-// redactTexts gives texts without the values of secrets.
+// redactTexts gives texts without the values of secrets, and valid ones.
 func (e *Env) redactTexts(texts []string) []string {
-	if !slices.ContainsFunc(texts, func(t string) bool { return e.Secrets.Find(t) != "" }) {
+	if !slices.ContainsFunc(texts, func(t string) bool { return !utf8.ValidString(t) || e.Secrets.Find(t) != "" }) {
 		return texts
 	}
 	out := slices.Clone(texts)
 	for i := range out {
-		out[i] = e.Secrets.Redact(out[i])
+		out[i] = workflow.ValidText(e.Secrets.Redact(out[i]))
 	}
 	return out
 }
@@ -60,7 +61,9 @@ func (e *Env) redactResponse(r workflow.Response) workflow.Response {
 		if headers == nil {
 			headers = make(map[string]string, len(r.Headers))
 		}
-		headers[k] = s.Redact(v)
+		if utf8.ValidString(k) { // HTTP has no others
+			headers[k] = s.Redact(v)
+		}
 	}
 	r.Headers = headers
 	return r

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 
@@ -214,6 +215,9 @@ func (b *Burst) encodeExecutions(d *stateDoc, index map[*Execution]int) error {
 			if doc.Scratch, err = b.env.Secrets.RedactJSON(raw); err != nil {
 				return fmt.Errorf("activity %s: %w", x.node.id, err)
 			}
+			if b.secrets == 0 && mended(raw) {
+				x.scratch, x.raw = nil, doc.Scratch // it goes on with what a loaded burst has
+			}
 		}
 		if x.broken != nil {
 			doc.Broken = &callDoc{Kind: x.broken.Kind, Resume: docOfResume(x.broken.Resume), Done: docOfCompleted(x.broken.Done), As: x.broken.As, Raised: x.broken.Raised}
@@ -235,6 +239,11 @@ func encodeScratch(v any) (raw []byte, err error) {
 		}
 	}()
 	return workflow.Marshal(v)
+}
+
+// mended tells whether texts that were not UTF-8 may have become others in raw.
+func mended(raw []byte) bool {
+	return bytes.Contains(raw, []byte("\ufffd")) || bytes.Contains(raw, []byte(`\ufffd`))
 }
 
 // keptVariables leaves out those that are lost at the end of a burst.

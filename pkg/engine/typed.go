@@ -83,9 +83,9 @@ func (t typedActivity[In, Out]) Execute(ctx context.Context, x *Execution) error
 	if raw, err = json.Marshal(out); err != nil {
 		return fmt.Errorf("the outputs have no JSON form: %w", err)
 	}
-	v, err := decodeValue(raw)
+	v, err := decodeDistinct(raw)
 	if err != nil {
-		return err
+		return fmt.Errorf("the outputs: %w", err)
 	}
 	m, _ := v.(map[string]any)
 	for _, k := range sortedKeys(m) {

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"strconv"
 	"time"
+	"unicode/utf8"
 
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -20,16 +21,24 @@ var errTooDeep = errors.New("value is nested too deeply (or contains itself)")
 // Normalize returns a deep copy of v in the engine's value space: nil, bool,
 // numbers as [workflow.Number] has them (int64, float64 or, beyond both,
 // json.Number), string, []any and map[string]any. Times become RFC 3339 text, durations their text, other Go
-// values what their JSON says. It returns an error for values without a JSON
-// form and for cyclic ones.
+// values what their JSON says. Texts and names are UTF-8 ([workflow.ValidText]). It returns
+// an error for values without a JSON form, for cyclic ones, and for an object with two names
+// that are the same then: [workflow.ErrSameName].
 func Normalize(v any) (any, error) { return normalize(v, 0) }
 
 func normalize(v any, depth int) (any, error) {
 	if depth > maxValueDepth {
 		return nil, errTooDeep
 	}
+	switch t := v.(type) {
+	case string:
+		if !utf8.ValidString(t) {
+			return workflow.ValidText(t), nil
+		}
+		return v, nil
+	}
 	switch v := v.(type) {
-	case nil, bool, string, int64:
+	case nil, bool, int64:
 		return v, nil
 	case int:
 		return int64(v), nil
@@ -59,7 +68,10 @@ func normalize(v any, depth int) (any, error) {
 			if err != nil {
 				return nil, err
 			}
-			out[k] = n
+			out[workflow.ValidText(k)] = n
+		}
+		if len(out) < len(v) {
+			return nil, sameName(v)
 		}
 		return out, nil
 	case []any:
@@ -76,7 +88,7 @@ func normalize(v any, depth int) (any, error) {
 		}
 		return out, nil
 	case json.RawMessage:
-		return decodeValue(v)
+		return decodeDistinct(v)
 	}
 	return normalizeOther(v, depth)
 }
@@ -100,7 +112,35 @@ func normalizeOther(v any, depth int) (any, error) {
 	if err != nil {
 		return nil, fmt.Errorf("a value of type %T has no JSON form: %w", v, err)
 	}
-	return decodeValue(raw)
+	return decodeDistinct(raw)
+}
+
+// sameName says which name of m is another one's, too.
+func sameName(m map[string]any) error {
+	had := make(map[string]bool, len(m))
+	for _, k := range sortedKeys(m) {
+		k = workflow.ValidText(k)
+		if had[k] {
+			return fmt.Errorf("%w: %q", workflow.ErrSameName, k)
+		}
+		had[k] = true
+	}
+	return workflow.ErrSameName
+}
+
+// checkName refuses the name of a variable or an output that a commit would not keep.
+func checkName(what, name string) error {
+	if !utf8.ValidString(name) {
+		return fmt.Errorf("the name %q of %s is not valid UTF-8", name, what)
+	}
+	return nil
+}
+
+// decodeDistinct is [decodeValue] for what Go code gave: nothing of it gets lost.
+func decodeDistinct(raw []byte) (any, error) {
+	var v any
+	err := workflow.UnmarshalDistinct(raw, &v)
+	return v, err
 }
 
 // decodeValue reads one JSON value into the engine's value space.

@@ -89,6 +89,13 @@ func told(err error) error {
 // Errors are of type *[workflow.Error] as in the HTTP API: definition-not-found,
 // invalid-request for input that the definition does not take, draining, …
 func (n *Node) Execute(ctx context.Context, s workflow.Start, wait time.Duration) (workflow.Instance, error) {
+	var err error
+	if s.Input, err = asJSON("input", s.Input); err != nil {
+		return workflow.Instance{}, err
+	}
+	if s.Properties, err = asJSON("properties", s.Properties); err != nil {
+		return workflow.Instance{}, err
+	}
 	res, err := n.runtime.Execute(ctx, runtime.StartRequest{
 		DefinitionID: s.DefinitionID, Version: s.Version, Input: s.Input, Name: s.Name,
 		CorrelationID: s.CorrelationID, Properties: s.Properties,
@@ -103,8 +110,24 @@ func (n *Node) Execute(ctx context.Context, s workflow.Start, wait time.Duration
 // it on any node. When Send returns nil the stimulus is durable: applied, on its
 // way, or queued until something waits for it.
 func (n *Node) Send(ctx context.Context, st workflow.Stimulus) error {
-	_, err := n.runtime.Send(ctx, st, nil)
+	var err error
+	if st.Input, err = asJSON("input", st.Input); err != nil {
+		return err
+	}
+	_, err = n.runtime.Send(ctx, st, nil)
 	return err
+}
+
+// asJSON is what Go code gave, as it is stored: see [engine.Normalize].
+func asJSON(what string, m map[string]any) (map[string]any, error) {
+	if m == nil {
+		return nil, nil
+	}
+	v, err := engine.Normalize(m)
+	if err != nil {
+		return nil, &workflow.Error{Code: workflow.CodeInvalid, Detail: what + ": " + err.Error(), Err: err}
+	}
+	return v.(map[string]any), nil
 }
 
 // Instance reads an instance; with wait, it waits up to that long for its end.

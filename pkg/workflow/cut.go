@@ -2,6 +2,15 @@ package workflow
 
 import "unicode/utf8"
 
+// ValidText is s with U+FFFD for each byte that is not UTF-8, as JSON has it. All texts
+// and names within an instance are valid: then they are the same after they were saved.
+func ValidText(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	return string([]rune(s))
+}
+
 // Shorten cuts what an author wrote to the 40 characters that a problem quotes.
 func Shorten(s string) string { return CutChars(s, 40) }
 

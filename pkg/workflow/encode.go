@@ -6,6 +6,9 @@ import (
 	"encoding"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
 	"math"
 	"reflect"
 	"regexp"
@@ -25,6 +28,8 @@ import (
 // written by it, and read by [Unmarshal]; it takes a third of the time of
 // encoding/json, which writes what this does not know: types that write themselves,
 // and those with tags or keys that are not stored. [ErrTooDeep]: nobody could read it.
+// [ErrSameName]: a map has names that are the same as [ValidText]. JSON that is there
+// ([json.RawMessage]) is written as it is.
 func Marshal(v any) ([]byte, error) {
 	space := spaces.Get().(*[]byte)
 	b, err := appendAny((*space)[:0], v, 0)
@@ -135,7 +140,13 @@ func writesItself(t reflect.Type) bool {
 	return p.Implements(marshalerType) || p.Implements(texterType)
 }
 
-// appendOther is encoding/json's work.
+// ErrSameName is the error for an object with two names that are the same in JSON, of
+// which whoever reads it would find one.
+var ErrSameName = errors.New("an object has two names that are the same in JSON")
+
+func sameName(name string) error { return fmt.Errorf("%w: %q", ErrSameName, name) }
+
+// appendOther is encoding/json's work. It writes names that are the same, and this does not.
 func appendOther(b []byte, v reflect.Value, _ int) ([]byte, error) {
 	if v.CanAddr() {
 		v = v.Addr()
@@ -143,8 +154,16 @@ func appendOther(b []byte, v reflect.Value, _ int) ([]byte, error) {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
-	err := enc.Encode(v.Interface())
-	return append(b, bytes.TrimRight(out.Bytes(), "\n")...), err
+	if err := enc.Encode(v.Interface()); err != nil {
+		return nil, err
+	}
+	raw := bytes.TrimRight(out.Bytes(), "\n")
+	if bytes.IndexByte(raw, '{') >= 0 {
+		if err := jsontext.NewDecoder(bytes.NewReader(raw), jsontext.AllowInvalidUTF8(true)).SkipValue(); errors.Is(err, jsontext.ErrDuplicateName) {
+			return nil, fmt.Errorf("%w: %w", ErrSameName, err)
+		}
+	}
+	return append(b, raw...), nil
 }
 
 // appendAny is for what has no type, in which values are nearly always one of these.
@@ -179,9 +198,16 @@ func appendObject(b []byte, m map[string]any, depth int) (_ []byte, err error) {
 		return nil, ErrTooDeep
 	}
 	var usual [16]string
-	names := usual[:0]
+	names, valid := usual[:0], true
 	for name := range m {
 		names = append(names, name)
+		valid = valid && utf8.ValidString(name)
+	}
+	if !valid {
+		if m, err = validNames(m); err != nil {
+			return nil, err
+		}
+		return appendObject(b, m, depth)
 	}
 	slices.Sort(names)
 	b = append(b, '{')
@@ -195,6 +221,19 @@ func appendObject(b []byte, m map[string]any, depth int) (_ []byte, err error) {
 		}
 	}
 	return append(b, '}'), nil
+}
+
+// validNames is m with names that are UTF-8.
+func validNames(m map[string]any) (map[string]any, error) {
+	out := make(map[string]any, len(m))
+	for _, name := range slices.Sorted(maps.Keys(m)) {
+		text := ValidText(name)
+		if _, same := out[text]; same {
+			return nil, sameName(text)
+		}
+		out[text] = m[name]
+	}
+	return out, nil
 }
 
 func appendList(b []byte, list []any, depth int) (_ []byte, err error) {
@@ -224,14 +263,18 @@ func appendMap(b []byte, v reflect.Value, depth int) (_ []byte, err error) {
 		return nil, ErrTooDeep
 	}
 	names := v.MapKeys()
-	slices.SortFunc(names, func(x, y reflect.Value) int { return cmp.Compare(x.String(), y.String()) })
+	slices.SortFunc(names, func(x, y reflect.Value) int { return cmp.Compare(ValidText(x.String()), ValidText(y.String())) })
 	value := encoderOf(v.Type().Elem())
 	b = append(b, '{')
 	for i, name := range names {
+		text := ValidText(name.String())
 		if i > 0 {
+			if text == ValidText(names[i-1].String()) {
+				return nil, sameName(text)
+			}
 			b = append(b, ',')
 		}
-		b = append(appendText(b, name.String()), ':')
+		b = append(appendText(b, text), ':')
 		if b, err = value(b, v.MapIndex(name), depth+1); err != nil {
 			return nil, err
 		}

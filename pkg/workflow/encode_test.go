@@ -207,3 +207,67 @@ func TestMarshalIsDeterministic(t *testing.T) {
 		}
 	})
 }
+
+// A name is written once: one of two that are the same in JSON would be lost. What is
+// read is written as the same bytes again, so names have the order of what is written.
+func TestMarshalWritesNoNameTwice(t *testing.T) {
+	t.Parallel()
+	type texts map[string]string
+	type holds struct{ Names texts }
+	same := map[string]any{"\xff": 1, "\xfe": 2}
+	for what, v := range map[string]any{
+		"object": same, "nested": map[string]any{"a": same}, "in a list": []any{1, same}, "texts": texts{"\xff": "1", "\xfe": "2"}, "in a struct": &holds{texts{"a\xff": "", "a\xfe": ""}},
+		"with the character": map[string]any{"\xff": 1, "\ufffd": 2}, "lists": map[name][]int{"\xff": nil, "\xfe": nil},
+		"of another kind": map[byText]string{{1}: "", {2}: ""}, "in another kind": map[int]any{1: []any{same}},
+	} {
+		if raw, err := workflow.Marshal(v); !errors.Is(err, workflow.ErrSameName) {
+			t.Errorf("%s: %s, %v", what, raw, err)
+		}
+	}
+	for want, v := range map[string]any{
+		"{\"a\":1,\"\ufffd\":2,\"\U0001f600\":3}":       map[string]any{"\xff": 2, "\U0001f600": 3, "a": 1},
+		"{\"\ufffd\":\"2\",\"\U0001f600\":\"3\"}":       texts{"\xff": "2", "\U0001f600": "3"},
+		"[{\"\ufffd\":{\"\ufffd\ufffd\":\"\ufffd(\"}}]": []any{map[string]any{"\xff": map[string]any{"\xff\xfe": "\xc3("}}},
+	} {
+		raw, err := workflow.Marshal(v)
+		if err != nil || string(raw) != want {
+			t.Errorf("got %s, %v; want %s", raw, err, want)
+		}
+		var read any
+		if err := workflow.UnmarshalDistinct(raw, &read); err != nil {
+			t.Fatal(err)
+		}
+		if again, err := workflow.Marshal(read); err != nil || !bytes.Equal(again, raw) {
+			t.Errorf("%s became %s, %v", raw, again, err)
+		}
+	}
+}
+
+func TestUnmarshalDistinct(t *testing.T) {
+	t.Parallel()
+	for _, raw := range []string{`{"a":1,"a":2}`, `[{"b":{"a":1,"\u0061":2}}]`, "{\"\xff\":1,\"\xfe\":2}", `{"\ufffd":1,"\ud800":2}`} {
+		var v any
+		if err := workflow.UnmarshalDistinct([]byte(raw), &v); !errors.Is(err, workflow.ErrSameName) {
+			t.Errorf("%q: %v, %v", raw, v, err)
+		}
+	}
+}
+
+// One replacement stands for each byte, as encoding/json has it.
+func TestValidText(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		s := string(rapid.SliceOf(rapid.SampledFrom([]byte("a\xff\xc3\xa9\xed\xa0\x80\xf0\x9f\x98"))).Draw(t, "bytes"))
+		raw, err := json.Marshal(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want string
+		if err := json.Unmarshal(raw, &want); err != nil {
+			t.Fatal(err)
+		}
+		if got := workflow.ValidText(s); got != want {
+			t.Fatalf("%q became %q, want %q", s, got, want)
+		}
+	})
+}

@@ -73,7 +73,7 @@ func canonical(b *bytes.Buffer, v any) error {
 	if isPlain(v) {
 		return writeCanonical(b, v)
 	}
-	raw, err := json.Marshal(v)
+	raw, err := Marshal(v) // which refuses names that would be the same
 	if err != nil {
 		return err
 	}

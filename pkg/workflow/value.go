@@ -3,6 +3,7 @@ package workflow
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"strconv"
@@ -150,6 +151,16 @@ func Unmarshal(raw []byte, into any) error { return jsonx.Unmarshal(raw, into, a
 // UnmarshalKnown is [Unmarshal] that refuses fields that a struct does not have.
 func UnmarshalKnown(raw []byte, into any) error {
 	return jsonx.Unmarshal(raw, into, asValues, jsonx.RejectUnknownMembers(true))
+}
+
+// UnmarshalDistinct is [Unmarshal] that refuses an object that has a name twice, with
+// [ErrSameName]. Two that are not UTF-8 may be the same one.
+func UnmarshalDistinct(raw []byte, into any) error {
+	err := jsonx.Unmarshal(raw, into, asValues, jsontext.AllowDuplicateNames(false), jsonv1.ReportErrorsWithLegacySemantics(false))
+	if errors.Is(err, jsontext.ErrDuplicateName) {
+		return fmt.Errorf("%w: %w", ErrSameName, err)
+	}
+	return err
 }
 
 var asValues = jsonx.JoinOptions(jsonv1.DefaultOptionsV1(), jsonx.WithUnmarshalers(jsonx.JoinUnmarshalers(

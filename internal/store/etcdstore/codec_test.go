@@ -3,12 +3,12 @@ package etcdstore
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"reflect"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
-	"unicode/utf8"
 
 	"pgregory.net/rapid"
 
@@ -125,7 +125,9 @@ func TestRecordsAreWrittenAgainAsTheyWere(t *testing.T) {
 					t.Fatal(err)
 				}
 				// What is not UTF-8 is written as the character that stands for it: its escape would be another text when it is written again.
-				if want := strings.ReplaceAll(strings.TrimSuffix(b.String(), "\n"), `\ufffd`, "\ufffd"); string(first) != want {
+				want := strings.ReplaceAll(strings.TrimSuffix(b.String(), "\n"), `\ufffd`, "\ufffd")
+				// A name that is not UTF-8 has its place by what is written of it, and encoding/json puts it by what it was.
+				if moved := strings.Contains(want, "\ufffd") && sameValues(t, first, []byte(want)); string(first) != want && !moved {
 					t.Fatalf("got\n%s\nwant\n%s", first, want)
 				}
 				once, twice := reflect.New(kind).Interface(), reflect.New(kind).Interface()
@@ -144,14 +146,18 @@ func TestRecordsAreWrittenAgainAsTheyWere(t *testing.T) {
 	}
 }
 
+func sameValues(t *rapid.T, a, b []byte) bool {
+	var x, y any
+	if err := errors.Join(workflow.Unmarshal(a, &x), workflow.Unmarshal(b, &y)); err != nil {
+		t.Fatal(err)
+	}
+	return len(a) == len(b) && reflect.DeepEqual(x, y)
+}
+
 // anyText is a text, now and then one that is not UTF-8.
 func anyText() *rapid.Generator[string] {
 	return rapid.OneOf(rapid.StringN(0, 5, -1), rapid.SampledFrom([]string{"", "id-1", "<&>\"\\", "\u2028\u0000\b", "\xff\xc3\x28"}))
 }
-
-// anyName is a text that is UTF-8: names are in the order of their bytes, and of one
-// that is not, others are written.
-func anyName() *rapid.Generator[string] { return anyText().Filter(utf8.ValidString) }
 
 // anyValue is a value of a workflow, as [workflow.Unmarshal] gives them.
 func anyValue(depth int) *rapid.Generator[any] {
@@ -165,7 +171,7 @@ func anyValue(depth int) *rapid.Generator[any] {
 	}
 	return rapid.OneOf(leaf,
 		rapid.Map(rapid.SliceOfN(anyValue(depth+1), 0, 3), func(l []any) any { return append([]any{}, l...) }),
-		rapid.Map(rapid.MapOfN(anyName(), anyValue(depth+1), 0, 3), func(m map[string]any) any { return m }))
+		rapid.Map(rapid.MapOfN(anyText(), anyValue(depth+1), 0, 3), func(m map[string]any) any { return m }))
 }
 
 // fill sets what is stored of v to anything.
@@ -216,7 +222,7 @@ func fill(t *rapid.T, v reflect.Value, depth int) {
 			}
 			e := reflect.New(v.Type().Elem()).Elem()
 			fill(t, e, depth+1)
-			v.SetMapIndex(reflect.ValueOf(anyName().Draw(t, "name")), e)
+			v.SetMapIndex(reflect.ValueOf(anyText().Draw(t, "name")), e)
 		}
 	case reflect.Interface:
 		v.Set(reflect.ValueOf(new(anyValue(0).Draw(t, "value"))).Elem())

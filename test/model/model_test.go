@@ -77,8 +77,13 @@ func holds(t *testing.T, worlds []world) {
 		began := time.Now()
 		f := explore(w, 0, *limit)
 		note := ""
-		if !f.all {
+		switch {
+		case f.all:
+		case *more > 0:
 			note = ", not all"
+		case f.bad == "":
+			note = ", not all"
+			t.Errorf("%s: more than %d states, so not all were looked at: make the world smaller or the limit larger", w.name, *limit)
 		}
 		t.Logf("%s: %d states%s, %d steps beyond the bounds, %s", w.name, f.states, note, f.beyond, time.Since(began).Round(time.Millisecond))
 		if f.bad != "" {

@@ -141,7 +141,7 @@ func writesItself(t reflect.Type) bool {
 }
 
 // ErrSameName is the error for an object with two names that are the same in JSON, of
-// which whoever reads it would find one.
+// which a reader finds one.
 var ErrSameName = errors.New("an object has two names that are the same in JSON")
 
 func sameName(name string) error { return fmt.Errorf("%w: %q", ErrSameName, name) }

@@ -235,6 +235,7 @@ type Commit struct {
 
 	Node      string // of this commit, for the journal
 	Takeover  bool   // it repeats a command that another process had begun, or had left
+	Joined    int    // saves that the burst made with a later one, for the metrics
 	Journal   []workflow.JournalItem
 	Variables workflow.VariableChanges
 	Created   []workflow.Bookmark

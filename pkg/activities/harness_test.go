@@ -30,6 +30,7 @@ type bench struct {
 	canceled []string
 	response *workflow.Response
 	commits  int
+	joined   int // saves
 	n        int
 }
 
@@ -111,6 +112,7 @@ func (b *bench) keep(burst *engine.Burst) {
 	b.children = append(b.children, res.Children...)
 	b.events = append(b.events, res.Events...)
 	b.canceled = append(b.canceled, res.Cancel...)
+	b.joined += res.Joined
 	if res.Response != nil {
 		b.response = res.Response
 	}

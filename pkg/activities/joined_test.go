@@ -173,14 +173,15 @@ func TestHowManySavesAreJoined(t *testing.T) {
 		root           *workflow.Activity
 		pace           time.Duration // of each look at the clock
 		commits        int           // before the end
+		joined         int           // saves with a later one
 	}{
-		{"as many as one save takes", "ActivityExecuted", lines(40), 0, 2},
-		{"strict", "ActivityExecutedStrict", lines(40), 0, 39},
-		{"strict, before each", "ActivityExecutingStrict", lines(40), 0, 41},
-		{"they take long", "ActivityExecuted", lines(40), 30 * time.Millisecond, 39},
-		{"they take some time", "ActivityExecuted", lines(9), 4 * time.Millisecond, 4},
-		{"a call between", "ActivityExecuted", seq(line("a"), line("b"), activities.Inline(func(context.Context, *engine.Execution) error { return nil }), line("c"), line("d")), 0, 2},
-		{"one that is to be saved itself", "ActivityExecuted", seq(line("a"), saved(line("b")), line("c"), line("d")), 0, 1},
+		{"as many as one save takes", "ActivityExecuted", lines(40), 0, 2, 37},
+		{"strict", "ActivityExecutedStrict", lines(40), 0, 39, 0},
+		{"strict, before each", "ActivityExecutingStrict", lines(40), 0, 41, 0},
+		{"they take long", "ActivityExecuted", lines(40), 30 * time.Millisecond, 39, 0},
+		{"they take some time", "ActivityExecuted", lines(9), 4 * time.Millisecond, 4, 4},
+		{"a call between", "ActivityExecuted", seq(line("a"), line("b"), activities.Inline(func(context.Context, *engine.Execution) error { return nil }), line("c"), line("d")), 0, 2, 2},
+		{"one that is to be saved itself", "ActivityExecuted", seq(line("a"), saved(line("b")), line("c"), line("d")), 0, 1, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -191,6 +192,9 @@ func TestHowManySavesAreJoined(t *testing.T) {
 			})
 			if b.wantStatus(workflow.Finished); b.commits != c.commits {
 				t.Errorf("%d commits before the end, want %d", b.commits, c.commits)
+			}
+			if b.joined != c.joined {
+				t.Errorf("%d saves were joined with a later one, want %d", b.joined, c.joined)
 			}
 		})
 	}

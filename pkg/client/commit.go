@@ -39,7 +39,7 @@ func (x *burst) commit(ctx context.Context, g ground) (*store.Commit, error) {
 	c := &store.Commit{
 		ID: workflow.NewID(), Fence: g.fence, Before: g.before, At: x.env.Now(), Delete: x.deleting, Trace: x.trace,
 		After: store.Record{Header: res.Instance, State: res.State, Seq: 1},
-		Node:  x.handle.n.cfg.NodeID, Takeover: x.env.Takeover,
+		Node:  x.handle.n.cfg.NodeID, Takeover: x.env.Takeover, Joined: res.Joined,
 		Journal: res.Journal, Variables: res.Variables, Created: res.Created, Burned: res.Burned, Consumed: x.consumed,
 		Requeue: x.requeue, Dead: x.dead, SeenMail: g.seen,
 		// The release looks for stimuli of as many bookmarks only.

@@ -67,6 +67,7 @@ type Result struct {
 	Response *workflow.Response // what WriteHttpResponse wrote
 
 	Variables workflow.VariableChanges // for the journal
+	Joined    int                      // saves that are made with a later one (docs/decisions/0007)
 }
 
 // ChildStart is an instance to be started by the commit.

@@ -253,7 +253,7 @@ func (b *Burst) Result() (Result, error) {
 		Instance: b.snapshot(), State: state,
 		Burned: slices.Clone(b.burned), Journal: b.items[:len(b.items):len(b.items)],
 		Children: slices.Clone(b.children), Cancel: slices.Clone(b.cancels), Events: slices.Clone(b.events), Response: b.response,
-		Variables: b.variables.changes(b.root),
+		Variables: b.variables.changes(b.root), Joined: max(b.owed.saves-1, 0),
 	}
 	for _, m := range b.marks {
 		if !m.durable && !b.halted {

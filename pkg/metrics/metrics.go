@@ -30,6 +30,7 @@ type Metrics struct {
 	commitSeconds  prometheus.Histogram
 	commitBytes    prometheus.Histogram
 	commitCommands prometheus.Histogram
+	savesJoined    prometheus.Counter
 	lateDurability prometheus.Counter
 
 	refreshes      *prometheus.CounterVec
@@ -178,6 +179,8 @@ func New(reg prometheus.Registerer) (*Metrics, error) { //nolint:funlen // all n
 		loads: b.counterVec("instance_loads_total",
 			"Instances that this node took to work them, by where they came from: idle, it had them in memory as they are in etcd, ready to go on; moved, another node has written them since; read, it did not have them, or has to decode them, as they read a secret.",
 			label{"from", knownLoadSources}),
+		savesJoined: b.counter("saves_joined_total",
+			"Saves around an activity that were made with a later one, in one commit, as nothing between them has an effect outside."),
 		unlockedResumes: b.counterVec("unlocked_resumes_total",
 			"Resumes that this node began without the lock of their instance: committed without it; locked, it was taken before an effect outside, or as the commit needed it; held, another had it, and the command went into the mailbox.",
 			label{"outcome", knownResumes}),
@@ -406,6 +409,14 @@ func (m *Metrics) CommitCommands(n int) {
 		return
 	}
 	m.commitCommands.Observe(float64(n))
+}
+
+// SavesJoined counts saves of a commit that took effect which were made with a later one.
+func (m *Metrics) SavesJoined(n int) {
+	if m == nil {
+		return
+	}
+	m.savesJoined.Add(float64(n))
 }
 
 // LateDurability counts a direct delivery whose cause had to be made durable

@@ -85,6 +85,8 @@ var contract = map[string][]string{
 	"weft_balance_difference": nil,
 	// Whether commands share commits, which is what makes a busy instance fast.
 	"weft_commit_commands": nil,
+	// Whether saves are joined, which is what makes the option that saves after each activity cheap.
+	"weft_saves_joined_total": nil,
 	// What a burst costs etcd, for sizing.
 	"weft_etcd_requests_total": {"op"},
 	// Whether group commit pays: how many requests share a proposal.
@@ -124,6 +126,7 @@ func useAll(m *metrics.Metrics) {
 	m.Commit(metrics.CommitCommitted, time.Millisecond, 2048, "")
 	m.Commit(metrics.CommitFenced, time.Millisecond, 0, "")
 	m.CommitCommands(3)
+	m.SavesJoined(2)
 	m.LateDurability()
 	m.Load(metrics.LoadIdle)
 	m.UnlockedResume(metrics.ResumeCommitted)
@@ -275,6 +278,7 @@ func TestVerbsMoveTheirSeries(t *testing.T) {
 		"weft_commit_seconds":                                                        2,
 		"weft_commit_bytes":                                                          1,
 		"weft_late_durability_total":                                                 1,
+		"weft_saves_joined_total":                                                    2,
 		"weft_definition_refresh_total{outcome=completed,target=refresh}":            1,
 		"weft_definition_refresh_total{outcome=already_in_progress,target=reload}":   1,
 		"weft_definition_refresh_seconds":                                            1,

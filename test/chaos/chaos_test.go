@@ -12,7 +12,7 @@ import (
 )
 
 func TestChaos(t *testing.T) {
-	sum := &report{Seed: options.seed, Counters: map[string]int64{}, wanted: slices.Concat(wanted, wantedOfResumes())}
+	sum := &report{Seed: options.seed, Counters: map[string]int64{}, wanted: slices.Concat(wanted, wantedOfResumes(), wantedOfManyResumes())}
 	for i := range options.rounds {
 		seed := options.seed + uint64(i)
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {

@@ -48,6 +48,17 @@ func wantedOfResumes() []string {
 	return []string{"resumes without the lock", "resumes that took the lock after all"}
 }
 
+// enoughResumes is in how many rounds chance makes a resume without the lock void.
+const enoughResumes = 10
+
+// wantedOfManyResumes are what a run of many rounds must have seen, and not each round.
+func wantedOfManyResumes() []string {
+	if options.resumeLocking == node.ResumeLockingAlways || options.rounds < enoughResumes {
+		return nil
+	}
+	return []string{"resumes that were made void"}
+}
+
 // wantedOfLongChaos happen too seldom for one short round.
 var wantedOfLongChaos = []string{"pauses", "refreshes", "singletons published for queued events"}
 
@@ -89,6 +100,7 @@ var measured = map[string]string{
 	"weft_takeovers_total": "takeovers", "weft_lock_orphans_removed_total": "orphaned locks removed",
 	"weft_unlocked_resumes_total/committed": "resumes without the lock", "weft_unlocked_resumes_total/locked": "resumes that took the lock after all",
 	"weft_unlocked_resumes_total/held": "resumes that were made void",
+	"weft_saves_joined_total":          "saves joined with a later one",
 	"weft_sessions_lost_total":         "epochs lost", "weft_dead_letters_total/poison": "poisoned commands",
 }
 

@@ -20,7 +20,7 @@ func TestProcesses(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("it reads /proc to know when a process stands still")
 	}
-	sum := &report{Seed: options.seed, Counters: map[string]int64{}, wanted: slices.Concat(wantedOfProcesses, wantedOfResumes())}
+	sum := &report{Seed: options.seed, Counters: map[string]int64{}, wanted: slices.Concat(wantedOfProcesses, wantedOfResumes(), wantedOfManyResumes())}
 	program := buildNode(t)
 	for i := range options.rounds {
 		seed := options.seed + uint64(i)

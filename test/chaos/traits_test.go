@@ -78,6 +78,9 @@ func (t traits) wanted() []string {
 	if t.clocks {
 		names = append(names, "nodes with a wrong clock")
 	}
+	if t.saves {
+		names = append(names, "saves joined with a later one")
+	}
 	if t.crowded {
 		names = append(names, "calls of the crowd")
 	}

@@ -67,8 +67,8 @@ func (t *teller) run(ctx context.Context) {
 // tell tells until something is in its way: then how far it is is read again.
 func (t *teller) tell(ctx context.Context) error {
 	w, at, waiting, _, err := t.h.cfg.Store.Webhook(ctx, t.w.Name)
-	if err != nil || w == nil || w.Paused || w.Created != t.w.Created || at.Foreign {
-		return err // it is gone: who owns this sees it too; or only a newer program can tell it
+	if err != nil || !t.mayTell(w, at.Foreign) {
+		return err
 	}
 	t.at, t.waiting = at, waiting
 	for ctx.Err() == nil {
@@ -104,6 +104,12 @@ func (t *teller) tell(ctx context.Context) error {
 		t.waiting += int64((len(left) + perLetter - 1) / perLetter)
 	}
 	return nil
+}
+
+// mayTell is false of a webhook that is gone, which who owns this sees too, or whose position only a newer program
+// can read.
+func (t *teller) mayTell(w *store.Webhook, foreign bool) bool {
+	return w != nil && !w.Paused && w.Created == t.w.Created && !foreign
 }
 
 // pause is how long nothing has to be tried again.

@@ -30,15 +30,11 @@ func normalize(v any, depth int) (any, error) {
 	if depth > maxValueDepth {
 		return nil, errTooDeep
 	}
-	switch t := v.(type) {
-	case string:
-		if !utf8.ValidString(t) {
-			return workflow.ValidText(t), nil
-		}
-		return v, nil
+	if text, ok := v.(string); ok && !utf8.ValidString(text) {
+		return workflow.ValidText(text), nil
 	}
 	switch v := v.(type) {
-	case nil, bool, int64:
+	case nil, bool, string, int64:
 		return v, nil
 	case int:
 		return int64(v), nil
@@ -59,21 +55,7 @@ func normalize(v any, depth int) (any, error) {
 	case time.Duration:
 		return v.String(), nil
 	case map[string]any:
-		if v == nil {
-			return nil, nil
-		}
-		out := make(map[string]any, len(v))
-		for k, e := range v {
-			n, err := normalize(e, depth+1)
-			if err != nil {
-				return nil, err
-			}
-			out[workflow.ValidText(k)] = n
-		}
-		if len(out) < len(v) {
-			return nil, sameName(v)
-		}
-		return out, nil
+		return normalizeObject(v, depth)
 	case []any:
 		if v == nil {
 			return nil, nil
@@ -91,6 +73,24 @@ func normalize(v any, depth int) (any, error) {
 		return decodeDistinct(v)
 	}
 	return normalizeOther(v, depth)
+}
+
+func normalizeObject(m map[string]any, depth int) (any, error) {
+	if m == nil {
+		return nil, nil
+	}
+	out := make(map[string]any, len(m))
+	for name, e := range m {
+		n, err := normalize(e, depth+1)
+		if err != nil {
+			return nil, err
+		}
+		out[workflow.ValidText(name)] = n
+	}
+	if len(out) < len(m) {
+		return nil, sameName(m)
+	}
+	return out, nil
 }
 
 func normalizeOther(v any, depth int) (any, error) {

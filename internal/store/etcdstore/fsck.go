@@ -190,26 +190,21 @@ func (f *fsck) decode(name string, kv *mvccpb.KeyValue, v any) *Finding {
 		return nil
 	}
 	if !errors.Is(err, ErrDamaged) {
-		f.leave(name)
+		f.foreign[name] = true
+		f.passing("unavailable-here", name, "another version wrote it, with more than this program knows: it is left to that one")
 	}
 	return f.decodeShown(name, kv, v)
 }
 
-func (f *fsck) leave(name string) {
-	f.foreign[name] = true
-	f.passing("unavailable-here", name, "another version wrote it, with more than this program knows: it is left to that one")
-}
-
-// decodeCounted reads what the nodes count, and begin anew if it cannot be read. False: nothing
+// decodeCounted reads what the nodes count, and begin again if it cannot be read. False: nothing
 // more can be said of it here.
-func (f *fsck) decodeCounted(name string, kv *mvccpb.KeyValue, v any) bool {
-	whole := DecodeWhole(kv.Value, v)
-	if damage := Decode(kv.Value, v); damage != nil {
-		f.passing("damaged", name, "it cannot be read: %s; the nodes begin a new one", why(damage))
-	} else if whole != nil {
-		f.leave(name)
+func decodeCounted(f *fsck, name string, kv *mvccpb.KeyValue, v any) bool {
+	n := f.decode(name, kv, v)
+	if n != nil {
+		delete(f.causes, n.Key) // nothing follows from it
+		n.Passing, n.Detail = true, n.Detail+"; the nodes begin a new one"
 	}
-	return whole == nil
+	return n == nil && !f.foreign[name]
 }
 
 // decodeShown is decode for what no program writes again.

@@ -24,7 +24,7 @@ func (f *fsck) meta() {
 				f.replace(n, kv, ", and puts false, which is how the nodes take it").putRaw(string(kv.Key), []byte("false"))
 			}
 		case "age":
-			f.decodeCounted(name, kv, new(storedAge))
+			decodeCounted(f, name, kv, new(storedAge))
 		case "balance":
 			f.checkBalance(name, kv)
 		default:
@@ -37,7 +37,7 @@ func (f *fsck) meta() {
 // again by the node that counts.
 func (f *fsck) checkBalance(name string, kv *mvccpb.KeyValue) {
 	var b store.Balance
-	if !f.decodeCounted(name, kv, &b) {
+	if !decodeCounted(f, name, kv, &b) {
 		return
 	}
 	is := b.Difference

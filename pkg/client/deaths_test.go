@@ -356,6 +356,7 @@ func TestProcessesThatEndAreCounted(t *testing.T) {
 				m.begins("i")
 				m.die()
 				eventually(t, "its burst has ended", func() bool { return m.Owned() == 0 })
+				eventually(t, "others know that it is gone", func() bool { return last.session.Gone(m.session.Process()) > 0 }) // by a watch, or the sweep behind it
 			}
 			eventually(t, "it is set aside", func() bool {
 				worked := make(chan struct{})

@@ -67,7 +67,7 @@ func (t *teller) run(ctx context.Context) {
 // tell tells until something is in its way: then how far it is is read again.
 func (t *teller) tell(ctx context.Context) error {
 	w, at, waiting, _, err := t.h.cfg.Store.Webhook(ctx, t.w.Name)
-	if err != nil || !t.mayTell(w, at.Foreign) {
+	if err != nil || !t.mayTell(w, at) {
 		return err
 	}
 	t.at, t.waiting = at, waiting
@@ -108,8 +108,8 @@ func (t *teller) tell(ctx context.Context) error {
 
 // mayTell is false of a webhook that is gone, which who owns this sees too, or whose position only a newer program
 // can read.
-func (t *teller) mayTell(w *store.Webhook, foreign bool) bool {
-	return w != nil && !w.Paused && w.Created == t.w.Created && !foreign
+func (t *teller) mayTell(w *store.Webhook, at *store.WebhookPosition) bool {
+	return w != nil && !w.Paused && w.Created == t.w.Created && !at.Foreign
 }
 
 // pause is how long nothing has to be tried again.

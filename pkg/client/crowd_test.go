@@ -94,6 +94,9 @@ func TestACallWaitsForAPlaceInMemory(t *testing.T) {
 			a := w.member("a", cluster.ModeDistributed, auto, func(c *client.Config) {
 				c.Limits, c.LateAfter = client.Limits{PerDefinition: 1}, late
 			})
+			if how != "behind what hangs" {
+				a.WaitsInHand(time.Hour)
+			}
 			w.inside.pass <- struct{}{}
 			in := must(a.open("r").Begin(t.Context(), startOf("d", "s")))(t).Instance
 			<-w.inside.entered
@@ -144,6 +147,7 @@ func TestWhoGoesAwayDoesNotWaitForAPlace(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, define("d", within()))
 	a := w.member("a", cluster.ModeDistributed, auto, slow, func(c *client.Config) { c.Limits = client.Limits{PerDefinition: 1} })
+	a.WaitsInHand(time.Hour) // but for the caller
 	first := make(chan error, 1)
 	go func() {
 		_, err := a.open("i0").Begin(t.Context(), startOf("d", "s0"))

@@ -10,7 +10,7 @@ type desk struct {
 	requests []request     // guarded by mu
 	by       *owner        // whose burst runs; nil: it is closed; guarded by mu
 	served   chan struct{} // closed when who serves has gone; nil: nobody serves; guarded by mu
-	bell     chan struct{} // closed with the next request; nil: nobody listens; guarded by mu
+	bell     chan struct{} // closed with the next request; nil: nobody has asked for it; guarded by mu
 }
 
 // request is done with the owner while its burst runs.

@@ -1,5 +1,7 @@
 package client
 
+import "time"
+
 // InHand is how many commands wait in this node's hands for the next burst of an
 // instance.
 func (n *Node) InHand(id string) int {
@@ -22,6 +24,13 @@ func (n *Node) Asked(id string) int {
 	h.desk.mu.Lock()
 	defer h.desk.mu.Unlock()
 	return len(h.desk.requests)
+}
+
+// WaitsInHand lets a command in hand wait for a place for so long.
+func (n *Node) WaitsInHand(patience time.Duration) {
+	n.places.mu.Lock()
+	defer n.places.mu.Unlock()
+	n.places.patience = patience
 }
 
 func (n *Node) ownerOf(id string) *handle {

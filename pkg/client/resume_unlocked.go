@@ -107,6 +107,7 @@ func (o *owner) lockResume(ctx context.Context, b *unlockedResume) error {
 	case len(loaded.Mail) == 0:
 		o.seen = loaded.Revision
 	case o.seen == 0:
+		o.n.contended.note(o.id) // what lies there may stay: the next one looks first
 		return errMailed
 	}
 	return nil

@@ -70,6 +70,9 @@ func normalize(v any, depth int) (any, error) {
 		}
 		return out, nil
 	case json.RawMessage:
+		if utf8.Valid(v) {
+			return decodeValue(v) // of a name that stands there twice the last value counts, as everywhere
+		}
 		return decodeDistinct(v)
 	}
 	return normalizeOther(v, depth)

@@ -262,20 +262,27 @@ func appendMap(b []byte, v reflect.Value, depth int) (_ []byte, err error) {
 	case depth >= maxDepth:
 		return nil, ErrTooDeep
 	}
-	names := v.MapKeys()
-	slices.SortFunc(names, func(x, y reflect.Value) int { return cmp.Compare(ValidText(x.String()), ValidText(y.String())) })
+	type named struct {
+		text string
+		key  reflect.Value
+	}
+	var usual [8]named
+	names := usual[:0]
+	for _, key := range v.MapKeys() {
+		names = append(names, named{ValidText(key.String()), key})
+	}
+	slices.SortFunc(names, func(x, y named) int { return cmp.Compare(x.text, y.text) })
 	value := encoderOf(v.Type().Elem())
 	b = append(b, '{')
 	for i, name := range names {
-		text := ValidText(name.String())
 		if i > 0 {
-			if text == ValidText(names[i-1].String()) {
-				return nil, sameName(text)
+			if name.text == names[i-1].text {
+				return nil, sameName(name.text)
 			}
 			b = append(b, ',')
 		}
-		b = append(appendText(b, text), ':')
-		if b, err = value(b, v.MapIndex(name), depth+1); err != nil {
+		b = append(appendText(b, name.text), ':')
+		if b, err = value(b, v.MapIndex(name.key), depth+1); err != nil {
 			return nil, err
 		}
 	}

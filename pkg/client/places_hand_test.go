@@ -181,28 +181,24 @@ func TestWhoGivesUpInFrontCallsTheNext(t *testing.T) {
 }
 
 // TestAPlaceIsKeptForWhoWasCalledInHand: a look at its mailbox that ends between its call and
-// its coming does not give it away, and what ends its instance then frees it.
+// its coming does not give it away, and what ends its instance then is noted.
 func TestAPlaceIsKeptForWhoWasCalledInHand(t *testing.T) {
 	t.Parallel()
-	for _, ended := range []bool{false, true} {
-		synctest.Test(t, func(t *testing.T) {
-			h := newHanded(t, Limits{PerDefinition: 1, Bytes: 100}, 1)
-			h.await("a", 1)
-			h.leave(ofD(1)) // who was called has not come yet
-			h.seen("a")
-			if h.places.called["a"].caller == nil {
-				t.Fatal("its place is gone")
-			}
-			if ended {
-				h.interrupt("a")
-				h.says(t, "no place for a")
-			} else {
-				h.says(t, "a")
-				h.leave(ofD(1))
-			}
-			if len(h.used) != 0 || len(h.places.called) != 0 || h.bursts != 0 {
-				t.Errorf("left: %+v", h.places)
-			}
-		})
+	h := newHanded(t, Limits{PerDefinition: 1, Bytes: 100}, 1)
+	w := ofD(1)
+	w.caller = &caller{called: make(chan struct{})}
+	h.wait("a", w) // as await does
+	h.leave(ofD(1))
+	select {
+	case <-w.caller.called:
+	default:
+		t.Fatal("it is not called")
+	}
+	h.seen("a")
+	if h.places.called["a"].caller != w.caller || w.caller.ended {
+		t.Error("its place is gone")
+	}
+	if h.interrupt("a"); !w.caller.ended {
+		t.Error("what ends it is forgotten")
 	}
 }

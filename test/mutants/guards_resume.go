@@ -22,8 +22,6 @@ var resumeGuards = []patch{
 		"o.desk.rings()", "nil", inClient, "TestWhoGoesAwayDoesNotWait"},
 	{"who gives up in a line calls the next", "pkg/client/places.go",
 		"\tp.callNext(w.in) // who stood behind it may have room\n", "", inClient, "TestWhoGivesUpInFront"},
-	{"who is interrupted takes no place", "pkg/client/places.go",
-		"\tif c.ended {\n", "\tif false {\n", inClient, "TestAPlaceIsKeptForWhoWasCalled"},
 	{"what lies in the mailbox is before the outside", "pkg/client/resume_unlocked.go",
 		"\t\treturn errMailed\n", "\t\treturn nil\n", inClient, "TestACancelThatWaits|TestMailIsSeenByWho"},
 	{"the lock is taken before an effect outside", "pkg/client/burst.go",

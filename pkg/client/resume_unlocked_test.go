@@ -111,18 +111,9 @@ func (w *unlockedWorld) count(m *member, label string) float64 {
 func TestAResumeThatHasNoEffectOutsideTakesNoLock(t *testing.T) {
 	t.Parallel()
 	w := unlockedWorldOf(t, asItIs, line("went"))
-	var mu sync.Mutex
-	var ops []string
-	w.a.faults.Add(clustertest.Rule{Match: func(c clustertest.Call) bool {
-		if c.Touches(cluster.Root(w.name)+"instance/") || c.PutsUnder(cluster.Root(w.name)+"lock/") {
-			mu.Lock()
-			defer mu.Unlock()
-			ops = append(ops, map[bool]string{true: "write", false: "read"}[c.Mutating])
-		}
-		return false
-	}})
+	asked := w.requests(w.a)
 	w.applied(w.told(w.resume(t.Context(), w.a, "r", 0)))
-	if !slices.Equal(ops, []string{"read", "write"}) || w.a.count("lock_acquisitions_total", "") != 0 || w.count(w.a, "committed") != 1 {
+	if ops := asked(); !slices.Equal(ops, []string{"read", "write"}) || w.a.count("lock_acquisitions_total", "") != 0 || w.count(w.a, "committed") != 1 {
 		t.Errorf("requests %q, %v locks, counted %v", ops, w.a.count("lock_acquisitions_total", ""), w.count(w.a, ""))
 	}
 	w.waits(2, 2)

@@ -66,10 +66,10 @@ root:
 	c.execute(t, c.members[0], "resting", "r", fmt.Sprintf(`{"input": {"url": %q}}`, service.URL+"/r"))
 	c.waitFor(t, c.members[0], "r", "Suspended")
 	c.members[0].kill(t)
-	why := c.must(t, c.any(), "GET", "/api/v1/instances/r/explain", "", 200)
-	if reasons := objects(why.body["reasons"]); len(reasons) != 1 || reasons[0]["kind"] != "retry" {
-		t.Errorf("explain: %s", why)
-	}
+	polltest.Eventually(t, "it waits for its retry, held by nobody", func() bool {
+		reasons := objects(c.must(t, c.any(), "GET", "/api/v1/instances/r/explain", "", 200).body["reasons"])
+		return len(reasons) == 1 && reasons[0]["kind"] == "retry"
+	})
 	for i := range n {
 		id := fmt.Sprintf("c%d", i)
 		c.waitFor(t, c.any(), id, "Finished")

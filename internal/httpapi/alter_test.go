@@ -166,7 +166,7 @@ func TestARefusalAfterA202IsInTheJournal(t *testing.T) {
 		<-answer
 	}))
 	t.Cleanup(slow.Close)
-	s := ownServer(t, node.Config{AllowPrivateAddresses: true, ReplyWait: 10 * time.Millisecond})
+	s := ownServer(t, node.Config{AllowPrivateAddresses: true, ReplyWait: time.Second})
 	s.publish(t, "id: slow\nvariables: {amount: 1}\nroot:\n  - sendHttpRequest: {url: \""+slow.URL+"\", timeout: 10m}\n    id: call\n  - event: shipped\n    id: ship\n")
 	s.post(t, "/api/v1/definitions/slow/dispatch", `{"instanceId": "s"}`, 202)
 	<-came

@@ -273,7 +273,7 @@ options: {incidents: ContinueWithIncidents}
 variables: {who: object}
 root:
   - parallel:
-      - event: approved
+      - event: proceeds-#
       - writeLine: "hello ${{ variables.who.name }}"
         id: greet
 `)
@@ -289,7 +289,7 @@ root:
 		return x, all[0].(map[string]any)
 	}
 	x, in := incident()
-	if summary := x["summary"].(string); in["open"] != true || in["activityId"] != "greet" || !strings.Contains(summary, "; activity greet in it is faulted: ") || !strings.HasPrefix(summary, "waits for event approved") {
+	if summary := x["summary"].(string); in["open"] != true || in["activityId"] != "greet" || !strings.Contains(summary, "; activity greet in it is faulted: ") || !strings.HasPrefix(summary, s.own("waits for event proceeds-#")) {
 		t.Errorf("%v", x)
 	}
 	if next := x["next"].([]any); len(next) != 2 || !strings.HasPrefix(next[1].(string), s.own("POST /instances/b-#/retry")) {

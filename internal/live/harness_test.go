@@ -250,6 +250,9 @@ func (l *listener) next() event {
 func (l *listener) want(names ...string) event {
 	l.t.Helper()
 	e := l.next()
+	for e.name == "cluster" && !slices.Contains(names, e.name) { // a node writes its own record again when it gets to it
+		e = l.next()
+	}
 	if !slices.Contains(names, e.name) {
 		l.t.Fatalf("got %v, want %v", e, names)
 	}

@@ -88,8 +88,7 @@ func TestWhatChangesIsTold(t *testing.T) {
 		t.Errorf("a definition that is deleted: %v", e)
 	}
 	b := membertest.New(t, name, "b")
-	if e := l.want("cluster"); len(e.field("nodes").([]any)) != 2 {
-		t.Errorf("a node more: %v", e)
+	for len(l.want("cluster").field("nodes").([]any)) != 2 { // the first node's own record may come before
 	}
 	b.Leave()
 	for len(l.want("cluster").field("nodes").([]any)) != 1 { // it drains before it goes
@@ -103,6 +102,9 @@ func TestAStreamGoesOnOnAnotherNode(t *testing.T) {
 	doors := []*door{member(t, name, "a", options{}), member(t, name, "b", options{})}
 	a := doors[0]
 	a.Publish(often, membertest.Waits)
+	polltest.Eventually(t, "both nodes know both definitions", func() bool {
+		return len(doors[0].Catalog.Since(0).Changes) == 2 && len(doors[1].Catalog.Since(0).Changes) == 2
+	})
 	a.Start("often", "one", "one")
 	const topics = "instance:one,definitions"
 	l := a.listen(topics, "")
@@ -264,10 +266,9 @@ func TestAStreamEndsWithItsCredentials(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	soon := time.Now().Add(2 * time.Second)
 	demoted, operator, err0 := auth.NewKey("demoted", auth.Operator, nil)
 	revoked, first, err1 := auth.NewKey("revoked", auth.Viewer, nil)
-	expires, second, err2 := auth.NewKey("expires", auth.Viewer, &soon)
+	expires, second, err2 := auth.NewKey("expires", auth.Viewer, nil) // it gets its end when somebody listens with it
 	stays, third, err3 := auth.NewKey("stays", auth.Viewer, nil)
 	if err := errors.Join(err0, err1, err2, err3); err != nil {
 		t.Fatal(err)
@@ -299,7 +300,8 @@ func TestAStreamEndsWithItsCredentials(t *testing.T) {
 		return l
 	}
 	zero, one, two, three := listen(demoted), listen(revoked), listen(expires), listen(stays)
-	operator.Role = auth.Viewer.String()
+	soon := time.Now().Add(2 * time.Second)
+	operator.Role, second.Expires = auth.Viewer.String(), &soon
 	write(operator, second, third)
 	for _, l := range []*listener{zero, one, two} {
 		if e := l.want("bye"); e.field("reason") != "credentials" {
@@ -505,7 +507,7 @@ func TestWhoDoesNotReadIsCutOff(t *testing.T) {
 func TestAStreamOfHTTP2Lasts(t *testing.T) {
 	t.Parallel()
 	d := member(t, clustertest.Namespace(t), "a", options{tls: true, api: func(c *httpapi.Config) {
-		c.BodyTimeout, c.RequestTimeout = 200*time.Millisecond, 200*time.Millisecond
+		c.BodyTimeout, c.RequestTimeout = time.Second, time.Second
 	}})
 	d.Publish(membertest.Waits)
 	l := d.listen("instance:one,cluster", "")
@@ -514,7 +516,7 @@ func TestAStreamOfHTTP2Lasts(t *testing.T) {
 	}
 	l.want("instance")
 	l.want("cluster")
-	idle := time.NewTimer(time.Second)
+	idle := time.NewTimer(3 * time.Second)
 	defer idle.Stop()
 	for quiet := false; !quiet; {
 		select {

@@ -324,7 +324,7 @@ func TestWhoEndedManySessionsWaitsForAMinuteWhateverTheClocksSay(t *testing.T) {
 		}
 		polltest.Eventually(t, "the other node refuses it", func() bool { return n.is(ahead, s) })
 		heard, looks := n.off.Load(), n.faults.Calls("get")
-		n.off.Store(heard + int64(50*time.Second))
+		n.off.Store(heard + int64(30*time.Second))
 		polltest.Eventually(t, "the list was read again", func() bool { return n.faults.Calls("get") > looks+4 })
 		if !n.is(one, begin("next")) {
 			t.Errorf("a session that begins in the minute behind session %d counts", i)

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weft-run/weft/internal/polltest"
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/upkeep/membertest"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
@@ -64,7 +65,7 @@ func aJobSurvives(t *testing.T, n int, job *store.Job) {
 		t.Errorf("when its node died: %+v, %v", is, err)
 	}
 	b.expire("a")
-	eventually(t, "the job ends", func() bool {
+	polltest.Within(t, 5*time.Minute, "the job ends", func() bool { // half of a thousand, after a takeover
 		is, err := b.ReadJob(t.Context(), job.ID)
 		*job = is
 		return err == nil && !is.Open()

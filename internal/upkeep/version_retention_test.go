@@ -283,7 +283,7 @@ func TestVersionsOfConsumersGo(t *testing.T) {
 // is replayed and over.
 func TestAGatedStartNeedsItsVersion(t *testing.T) {
 	t.Parallel()
-	c := newCluster(t, 2, retain(upkeep.Retention{Versions: 1}), func(c *membertest.Config) { c.QueueTTL = 3 * time.Second })
+	c := newCluster(t, 2, retain(upkeep.Retention{Versions: 1}), func(c *membertest.Config) { c.QueueTTL = time.Minute })
 	m := c[0]
 	m.Publish(membertest.Single)
 	m.Event("begin", "", nil)
@@ -304,6 +304,7 @@ func TestAGatedStartNeedsItsVersion(t *testing.T) {
 	if err := c[1].Catalog.DeleteVersion(t.Context(), "single", 2); workflow.CodeOf(err) != workflow.CodeDefinitionInUse || !strings.Contains(err.Error(), "behind a gate") {
 		t.Errorf("error %v", err)
 	}
+	grow(t, c, 2*time.Minute)
 	eventually(t, "it is dead", func() bool { return len(m.Dead()) == 1 })
 	refused("dead letter " + m.Dead()[0].ID)
 	m.EndOf(holder)

@@ -27,6 +27,7 @@ func TestWhoFindsNoPlaceWaitsWithoutEtcd(t *testing.T) {
 	for i := range 3 {
 		id := fmt.Sprint("i", i)
 		instances[id] = must(a.open(id).Do(t.Context(), startOf("d", "start"+id)))(t).Instance
+		eventually(t, "its place is free, which comes after the answer", func() bool { return a.Sweep(nil).Bursts == 0 })
 	}
 	first := make(chan error, 1)
 	go func() {
@@ -74,9 +75,7 @@ func TestWhoFindsNoPlaceWaitsWithoutEtcd(t *testing.T) {
 	if err := a.open("i1").Work(t.Context(), false, func() { placed = true }); err != nil || !placed {
 		t.Fatal(placed, err)
 	}
-	if crowd := a.Sweep(nil); crowd != (client.Crowd{}) {
-		t.Errorf("in the end %+v", crowd)
-	}
+	eventually(t, "in the end nothing is left", func() bool { return a.Sweep(nil) == (client.Crowd{}) })
 }
 
 // TestACallWaitsForAPlaceInMemory: what is in hand and holds no lock has its turn without having been made durable, as long

@@ -59,16 +59,12 @@ func TestACancelInterruptsACall(t *testing.T) {
 				t.Run(fmt.Sprint(mode, "/", name, "/", at), func(t *testing.T) {
 					t.Parallel()
 					w := newWorld(t, define("start", seq(line("in"), through(), line("never"))), define("resume", seq(waitFor("go"), line("in"), through(), line("never"))))
-					m := w.member("a", mode, soon, tune)
+					m := w.member("a", mode, slow, tune)
 					cmd := startOf(at, "c1")
 					if at == "resume" {
 						cmd = resumeOf("c2", must(m.open("i").Do(t.Context(), cmd))(t).Instance, 0)
 					}
-					got := inBackground(t.Context(), m.open("i"), cmd)
-					<-w.valve.entered
-					if r := <-got; r.err != nil || !r.Accepted {
-						t.Fatalf("got %+v, %v", r.Result, r.err)
-					}
+					accepted(t, m.open("i"), cmd, w.valve)
 					m.cancelMail(t, "i")
 					m.Interrupt("i")
 					interrupted, events := m.cancelled(t, "i", "test.Valve")
@@ -88,10 +84,8 @@ func TestACancelInterruptsACall(t *testing.T) {
 func TestACancelWaitsForWhatHasNoEffect(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, define("d", seq(line("in"), within(), line("never"))))
-	m := w.member("a", cluster.ModeDistributed, soon)
-	got := inBackground(t.Context(), m.open("i"), startOf("d", "c1"))
-	<-w.inside.entered
-	<-got
+	m := w.member("a", cluster.ModeDistributed, slow)
+	accepted(t, m.open("i"), startOf("d", "c1"), w.inside)
 	m.cancelMail(t, "i")
 	m.Interrupt("i")
 	w.inside.pass <- struct{}{} // it would choose between this and the end of its context
@@ -105,10 +99,8 @@ func TestACancelWaitsForWhatHasNoEffect(t *testing.T) {
 func TestAnInterruptWithoutACancelChangesNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, define("d", seq(through(), line("on"))))
-	m := w.member("a", cluster.ModeDistributed, soon)
-	got := inBackground(t.Context(), m.open("i"), startOf("d", "c1"))
-	<-w.valve.entered
-	<-got
+	m := w.member("a", cluster.ModeDistributed, slow)
+	accepted(t, m.open("i"), startOf("d", "c1"), w.valve)
 	m.Interrupt("i")
 	<-w.valve.entered
 	m.Interrupt("i") // the sweep behind the watch says it again
@@ -127,10 +119,8 @@ func TestAnInterruptWithoutACancelChangesNothing(t *testing.T) {
 func TestANodeDiesBetweenAnInterruptAndItsCancel(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, define("d", seq(line("in"), through(), line("never"))))
-	a, b := w.member("a", cluster.ModeDistributed, soon), w.member("b", cluster.ModeDistributed, soon)
-	got := inBackground(t.Context(), a.open("i"), startOf("d", "c1"))
-	<-w.valve.entered
-	<-got
+	a, b := w.member("a", cluster.ModeDistributed, slow), w.member("b", cluster.ModeDistributed, slow)
+	accepted(t, a.open("i"), startOf("d", "c1"), w.valve)
 	a.cancelMail(t, "i")
 	var commits atomic.Int64
 	put := a.faults.Add(clustertest.Rule{Fault: clustertest.FailBefore, Match: func(c clustertest.Call) bool {

@@ -238,14 +238,17 @@ func TestAStartTooLargeForTheMailboxHasAnUnknownOutcome(t *testing.T) {
 			t.Run(fmt.Sprint(size, "/", mode), func(t *testing.T) {
 				t.Parallel()
 				w := newWorld(t, define("d", seq(through(), waitFor("go"))))
-				m := w.member("a", mode, soon)
+				m := w.member("a", mode, slow)
 				start := startOf("d", "start-i")
 				start.Start.Input = map[string]any{"doc": bulk(size, 1)}
-				got, err := m.open("i").Do(t.Context(), start)
-				if workflow.CodeOf(err) != workflow.CodeUnknownOutcome {
-					t.Errorf("while its burst goes on: %+v, %v", got.Effect, err)
-				}
+				ctx, leave := context.WithCancel(t.Context())
+				defer leave()
+				got := inBackground(ctx, m.open("i"), start)
 				<-w.valve.entered
+				leave()
+				if a := <-got; workflow.CodeOf(a.err) != workflow.CodeUnknownOutcome {
+					t.Errorf("while its burst goes on: %+v, %v", a.Effect, a.err)
+				}
 				w.valve.pass <- struct{}{}
 				eventually(t, "it is committed", func() bool {
 					rec := must(m.store.Reader.Instance(t.Context(), "i"))(t)

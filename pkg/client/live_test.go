@@ -54,7 +54,7 @@ func TestABurstThatGoesOnAfterACommitIsNotLoaded(t *testing.T) {
 	t.Parallel()
 	for _, mode := range both {
 		w := newWorld(t, define("d", seq(count())))
-		a := w.member("a", mode)
+		a := w.member("a", mode, slow)
 		r := must(a.open("i").Do(t.Context(), startOf("d", "c1")))(t)
 		if r.Instance.SubStatus != workflow.Finished || !slices.Equal(a.written(), []string{"counted 4"}) {
 			t.Errorf("%s: %+v, lines %q", mode, r.Instance, a.written())
@@ -70,7 +70,7 @@ func TestABurstGoesOnAfterACommitWithoutAnAnswer(t *testing.T) {
 	t.Parallel()
 	for _, fault := range []clustertest.Fault{clustertest.LoseAnswer, clustertest.FailBefore, clustertest.ApplyTwice, clustertest.DeliverLate} {
 		w := newWorld(t, define("d", seq(count())))
-		a := w.member("a", cluster.ModeDistributed)
+		a := w.member("a", cluster.ModeDistributed, slow)
 		commits := 0
 		armed := a.faults.Add(clustertest.Rule{Fault: fault, Match: func(c clustertest.Call) bool {
 			if !c.PutsUnder(cluster.Root(w.name) + "journal/") {

@@ -26,8 +26,6 @@ var both = []string{cluster.ModeLocal, cluster.ModeDistributed}
 // slow makes late durability come when the caller's context ends, not before.
 func slow(c *client.Config) { c.LateAfter = time.Hour }
 
-func soon(c *client.Config) { c.LateAfter = 10 * time.Millisecond }
-
 // inBackground runs Do and hands over its result.
 func inBackground(ctx context.Context, c client.Client, cmd workflow.Command) <-chan answer {
 	out := make(chan answer, 1)
@@ -41,6 +39,20 @@ func inBackground(ctx context.Context, c client.Client, cmd workflow.Command) <-
 type answer struct {
 	client.Result
 	err error
+}
+
+// accepted runs Do for a caller that goes away when its burst is at v, so that the command is
+// made durable.
+func accepted(t *testing.T, c client.Client, cmd workflow.Command, v *valve) {
+	t.Helper()
+	ctx, leave := context.WithCancel(t.Context())
+	defer leave()
+	got := inBackground(ctx, c, cmd)
+	<-v.entered
+	leave()
+	if r := <-got; r.err != nil || !r.Accepted {
+		t.Fatalf("want accepted, got %+v, %v", r.Result, r.err)
+	}
 }
 
 func TestARequestThatGoesAwayDoesNotStopItsBurst(t *testing.T) {
@@ -80,12 +92,8 @@ func TestARequestThatGoesAwayDoesNotStopItsBurst(t *testing.T) {
 func TestADeadNodesAcceptedWorkIsTakenOver(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, define("d", seq(line("in"), through(), line("out"))))
-	a, b := w.member("a", cluster.ModeDistributed, soon), w.member("b", cluster.ModeDistributed)
-	got := inBackground(t.Context(), a.open("i"), startOf("d", "c1"))
-	<-w.valve.entered
-	if r := <-got; r.err != nil || !r.Accepted {
-		t.Fatalf("want accepted, got %+v, %v", r.Result, r.err)
-	}
+	a, b := w.member("a", cluster.ModeDistributed, slow), w.member("b", cluster.ModeDistributed)
+	accepted(t, a.open("i"), startOf("d", "c1"), w.valve)
 	// The node dies with its work: its lease ends, its burst never commits.
 	must(w.etcd.Revoke(t.Context(), a.session.Epoch().Lease))(t)
 	eventually(t, "the lock is free", func() bool { busy, err := b.locked("i"); return err == nil && !busy })
@@ -110,14 +118,10 @@ func TestADeadNodesAcceptedWorkIsTakenOver(t *testing.T) {
 func TestTheJournalNamesTheNodes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, define("d", seq(waitFor("a"), waitFor("b"), through(), line("out"))))
-	a, b := w.member("a", cluster.ModeDistributed, soon), w.member("b", cluster.ModeDistributed)
+	a, b := w.member("a", cluster.ModeDistributed, slow), w.member("b", cluster.ModeDistributed)
 	r := must(a.open("i").Do(t.Context(), startOf("d", "c1")))(t)
 	r = must(b.open("i").Do(t.Context(), resumeOf("c2", r.Instance, 0)))(t)
-	got := inBackground(t.Context(), a.open("i"), resumeOf("c3", r.Instance, 0))
-	<-w.valve.entered
-	if r := <-got; r.err != nil || !r.Accepted {
-		t.Fatalf("want accepted, got %+v, %v", r.Result, r.err)
-	}
+	accepted(t, a.open("i"), resumeOf("c3", r.Instance, 0), w.valve)
 	// The node dies with its work, which the other takes over.
 	must(w.etcd.Revoke(t.Context(), a.session.Epoch().Lease))(t)
 	eventually(t, "the lock is free", func() bool { busy, err := b.locked("i"); return err == nil && !busy })
@@ -462,12 +466,8 @@ func TestCancelInterruptsABurst(t *testing.T) {
 			def := define("d", seq(line("in"), within(), line("never"), line("never")))
 			def.Options.CommitStrategy = strategy
 			w := newWorld(t, def)
-			a := w.member("a", cluster.ModeDistributed, soon)
-			got := inBackground(t.Context(), a.open("i"), startOf("d", "c1"))
-			<-w.inside.entered
-			if r := <-got; r.err != nil || !r.Accepted {
-				t.Fatalf("got %+v, %v", r.Result, r.err)
-			}
+			a := w.member("a", cluster.ModeDistributed, slow)
+			accepted(t, a.open("i"), startOf("d", "c1"), w.inside)
 			out, _, err := a.store.Stimuli.PutMail(t.Context(), "i", workflow.Command{ID: "stop", Kind: workflow.CommandCancel, CreatedAt: time.Now()}, nil)
 			if err != nil || out != etcdstore.PutDone {
 				t.Fatal(out, err)

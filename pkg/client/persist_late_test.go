@@ -63,12 +63,13 @@ func TestAllThatIsAskedForIsMadeDurable(t *testing.T) {
 	t.Parallel()
 	const callers = 5
 	w := newWorld(t, forks(through()))
-	found := make(chan struct{})
+	taken, found := make(chan struct{}), make(chan struct{})
 	m := w.member("a", cluster.ModeDistributed, slow, func(c *client.Config) {
 		var bursts atomic.Int64
 		find := c.Program
 		c.Program = func(ctx context.Context, id string, version int) (*engine.Program, error) {
 			if bursts.Add(1) == 3 { // after that of the start, and the one that all of them wait behind
+				close(taken)
 				<-found
 			}
 			return find(ctx, id, version)
@@ -82,6 +83,7 @@ func TestAllThatIsAskedForIsMadeDurable(t *testing.T) {
 		}
 		return cmds
 	})
+	<-taken
 	giveUp()
 	eventually(t, "all of them ask", func() bool { return m.Asked("i") == callers })
 	close(found)

@@ -29,6 +29,8 @@ func (w *unlockedWorld) found(m *member, event, instance string) *store.Bookmark
 
 // send resumes what was found.
 func (w *unlockedWorld) send(m *member, id string, found *store.BookmarkRef) <-chan outcome {
+	w.t.Helper()
+	eventually(w.t, "its last owner there has left, which comes after the answer", func() bool { return !m.Holds("i") })
 	got := make(chan outcome, 1)
 	go func() {
 		r, err := m.open("i").Resume(w.t.Context(), workflow.Command{ID: id, Kind: workflow.CommandResume, Bookmark: found.ID}, found)

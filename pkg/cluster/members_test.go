@@ -35,7 +35,7 @@ func TestMembersFollowJoinsLeavesAndDeaths(t *testing.T) {
 	}
 	await("a")
 	c := w.run("c")
-	b := w.open("b", ttl(2*time.Second)) // will die: nobody renews it
+	b := w.open("b", ttl(5*time.Second)) // will die: nobody renews it
 	await("a", "b", "c")
 	select {
 	case <-sub.C():

@@ -21,7 +21,7 @@ import (
 
 func TestASecondLiveNodeOfOneIDIsRefusedAndNamed(t *testing.T) {
 	w := newWorld(t)
-	first := w.run("a", ttl(2*time.Second), func(c *Config) { c.Address = "first:1" })
+	first := w.run("a", func(c *Config) { c.Address = "first:1" })
 	c := w.config("a")
 	c.Address = "second:1"
 	_, err := Open(w.ctx(), c)
@@ -258,7 +258,7 @@ func TestARecordOfADeadEpochIsNeverWrittenAgain(t *testing.T) {
 
 func TestTheHeartbeatRepairsARemovedRecord(t *testing.T) {
 	w := newWorld(t)
-	s := w.run("a", ttl(2*time.Second))
+	s := w.run("a")
 	e := s.Epoch()
 	if _, err := w.raw.Delete(w.ctx(), s.nodeKey()); err != nil {
 		t.Fatal(err)

@@ -109,6 +109,10 @@ func TestDrainOrder(t *testing.T) {
 	if s, v := call(t, n, "GET", "/readyz", ""); s != 503 || v["detail"] != "not ready: draining" {
 		t.Errorf("readyz while draining: %d %v", s, v)
 	}
+	polltest.Eventually(t, "only the slow one is left", func() bool {
+		_, v := call(t, n, "GET", "/api/v1/nodes/"+n.ID()+"/meters", "")
+		return v["working"] == 1.0
+	})
 	// How long it may still take is told, with what is left to do.
 	s, v := call(t, n, "GET", "/api/v1/nodes/"+n.ID()+"/meters", "")
 	until, err := time.Parse(time.RFC3339Nano, fmt.Sprint(v["drainsUntil"]))

@@ -101,7 +101,7 @@ func TestACallerIsToldOfAHeldGate(t *testing.T) {
 // Of an event that is for several the gated ones wait, and the others do not.
 func TestAGateHoldsUpItsOwnStartOnly(t *testing.T) {
 	t.Parallel()
-	m := newCluster(t, 1)[0]
+	m := newCluster(t, 1, func(c *membertest.Config) { c.ReplyWait = 5 * time.Second })[0] // the gated ones take all of it
 	m.Publish(membertest.Single, strings.Replace(membertest.Single, "id: single", "id: second", 1))
 	m.Event("begin", "", nil)
 	one, two := m.Running("single"), m.Running("second")

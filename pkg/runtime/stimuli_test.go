@@ -59,7 +59,7 @@ func TestAnEventWithoutTargetWaitsForItsBookmark(t *testing.T) {
 
 func TestAnEventResumesAllAndStartsTriggers(t *testing.T) {
 	t.Parallel()
-	c := newCluster(t, 3)
+	c := newCluster(t, 3, func(c *membertest.Config) { c.ReplyWait = 20 * time.Second })
 	c[0].Publish(membertest.Waits, triggered)
 	for i := range 3 {
 		c[i].Start("waits", fmt.Sprint("w", i), fmt.Sprint(i))
@@ -235,7 +235,7 @@ func TestAddressedEvents(t *testing.T) {
 
 func TestTriggersBehindAGateAreToldApart(t *testing.T) {
 	t.Parallel()
-	c := newCluster(t, 2)
+	c := newCluster(t, 2, func(c *membertest.Config) { c.ReplyWait = 5 * time.Second }) // the gated one takes all of it
 	c[0].Publish(membertest.Waits, triggered, "id: alone\noptions:\n  activation: Singleton\nroot:\n  - event: go\n    trigger: true\n  - event: end\n")
 	c[0].Start("waits", "w", "1")
 	outcomes := func() map[workflow.Outcome]int {

@@ -235,7 +235,7 @@ func TestRecordsOfANewerProgramStayAsTheyAre(t *testing.T) {
 	a := newCluster(t, 1, func(c *membertest.Config) {
 		c.QueueTTL, c.AgeEvery, c.BalanceEvery = 4*time.Second, time.Second, time.Second
 	})[0]
-	a.Publish("id: waits\nroot:\n  - event: go\n  - writeLine: done\n", "id: timed\nroot:\n  - delay: 3s\n  - writeLine: done\n",
+	a.Publish("id: waits\nroot:\n  - event: go\n  - writeLine: done\n", "id: timed\nroot:\n  - delay: 8s\n  - writeLine: done\n",
 		"id: born\nroot:\n  - event: born\n    trigger: true\n  - writeLine: done\n", "id: often\nroot:\n  - timer: 3s\n    trigger: true\n  - writeLine: tick\n",
 		"id: door\nroot:\n  - httpEndpoint: {path: door, supportedMethods: [GET]}\n    trigger: true\n")
 	now := time.Now().UTC()

@@ -62,7 +62,7 @@ func TestHomeTellsWhatIsUnusual(t *testing.T) {
 	s.publish("id: breaks\ninputs: {n: {type: integer}}\nroot:\n  - fault: ${{ 'no stock <b> for order ' + string(inputs.n) + ' today' }}\n",
 		"id: other\nroot:\n  - fault: another matter\n",
 		"id: quick\nroot:\n  - writeLine: done\n  - if: ${{ inputs.hold }}\n    then:\n      - event: go\ninputs: {hold: {type: boolean}}\n",
-		"id: sleeps\nroot:\n  - delay: 2s\n")
+		"id: sleeps\nroot:\n  - delay: 6s\n")
 	for i := range 3 {
 		await(t, s, s.run("breaks", map[string]any{"input": map[string]any{"n": 4711 + i}}), "Faulted")
 	}
@@ -78,7 +78,8 @@ func TestHomeTellsWhatIsUnusual(t *testing.T) {
 	var p page
 	polltest.Eventually(t, "a stall and a late timer are told", func() bool {
 		p = v.check("/console/", http.StatusOK)
-		return strings.Contains(p.text, "over 10 times") && strings.Contains(p.text, "1 is late.") && strings.Contains(p.text, "it was due")
+		return strings.Contains(p.text, "over 10 times") && strings.Contains(p.text, "1 is late.") && strings.Contains(p.text, "it was due") &&
+			strings.Contains(p.text, `<b>4</b> <span class="status faulted">`) // counts are kept for a while
 	})
 	v.shows(p, `<b>4</b> <span class="status faulted">`, `<b>2</b> <span class="status suspended">`, `<b>6</b> <span class="status finished">`, "no stock &lt;b&gt; for order 47", held, late, "etcd has ")
 	if n := strings.Count(p.text, "no stock"); n != 1 {

@@ -101,7 +101,7 @@ func TestOwnersTellOfTheNodeThatWasRefused(t *testing.T) {
 // knows.
 func TestExplainAsksOtherNodesOnceForWhatTheySent(t *testing.T) {
 	t.Parallel()
-	c := inProcess(t)
+	c := inProcess(t, outcomes)
 	c.publish(t, "id: asks\nroot:\n  - event: approved\n")
 	for _, id := range []string{"one", "two"} {
 		c.execute(t, c.any(), "asks", id, fmt.Sprintf(`{"correlationId": "order %s"}`, id))

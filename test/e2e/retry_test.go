@@ -48,7 +48,7 @@ inputs: {url: string}
 root:
   - sendHttpRequest: "${{ inputs.url }}"
     id: charge
-    retry: {attempts: 4, delay: 2s, factor: 1}
+    retry: {attempts: 4, delay: 5s, factor: 1}
     onGiveUp:
       - writeLine: gave up
 `)

@@ -62,12 +62,15 @@ func TestCompletion(t *testing.T) {
 		{"graph x -o ", "text svg mermaid dot " + noFiles},
 		{"nodes list --time i", "iso " + noFiles},
 	} {
-		if got := u.completes(strings.Split(c.line, " ")...); got != c.want {
-			t.Errorf("weft %s: %q, want %q", c.line, got, c.want)
-		}
+		polltest.Eventually(t, fmt.Sprintf("weft %s gives %q", c.line, c.want), func() bool { // a completion that takes half a second gives nothing
+			return u.completes(strings.Split(c.line, " ")...) == c.want
+		})
 	}
 
-	u.refuses(3, `there is no definition "comp-flwo" (definition-not-found) (did you mean comp-flow?)`, "run", "comp-flwo")
+	polltest.Eventually(t, "the definition that was meant is told", func() bool { // it is looked for half a second
+		got := u.weft("run", "comp-flwo")
+		return got.code == 3 && strings.Contains(got.err, `there is no definition "comp-flwo" (definition-not-found) (did you mean comp-flow?)`)
+	})
 	if got := u.refuses(3, "definition-not-found", "definitions", "get", "nothing-like-it-at-all"); strings.Contains(got.err, "did you mean") {
 		t.Errorf("%s", got.err)
 	}

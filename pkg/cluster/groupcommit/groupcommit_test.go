@@ -189,13 +189,15 @@ func TestACallerThatLeavesTakesNobodyAlong(t *testing.T) {
 
 func TestACallerThatLeavesAProposalUnderWayLeavesItToTheOthers(t *testing.T) {
 	r := newRig(t)
-	r.faults.Add(clustertest.Rule{Fault: clustertest.DelayAnswer, Delay: 200 * time.Millisecond,
+	late := r.faults.Add(clustertest.Rule{Fault: clustertest.DelayAnswer, Delay: 2 * time.Second,
 		Match: func(c clustertest.Call) bool { return c.PutsUnder(r.root + "key/") }})
-	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-	defer cancel()
+	ctx, leave := context.WithCancel(t.Context())
+	defer leave()
 	gone, stays := r.gather(ctx, r.put("key/gone")), r.gather(t.Context(), r.put("key/stays"))
 	r.open()
-	if _, err := gone(); !errors.Is(err, context.DeadlineExceeded) {
+	polltest.Eventually(t, "the proposal is under way", func() bool { return late.Fired() == 1 })
+	leave()
+	if _, err := gone(); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 	if _, err := stays(); err != nil {
@@ -209,14 +211,16 @@ func TestACallerThatLeavesAProposalUnderWayLeavesItToTheOthers(t *testing.T) {
 // All have left: nobody is there to be told, and the permit is needed.
 func TestAProposalEndsWhenAllHaveLeft(t *testing.T) {
 	r := newRig(t)
-	r.faults.Add(clustertest.Rule{Fault: clustertest.DelayBefore, Delay: time.Hour,
+	held := r.faults.Add(clustertest.Rule{Fault: clustertest.DelayBefore, Delay: time.Hour,
 		Match: func(c clustertest.Call) bool { return c.PutsUnder(r.root + "key/") }})
-	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-	defer cancel()
+	ctx, leave := context.WithCancel(t.Context())
+	defer leave()
 	a, b := r.gather(ctx, r.put("key/a")), r.gather(ctx, r.put("key/b"))
 	r.open()
+	polltest.Eventually(t, "the proposal is under way", func() bool { return held.Fired() == 1 })
+	leave()
 	for _, wait := range []func() (clientv3.OpResponse, error){a, b} {
-		if _, err := wait(); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := wait(); !errors.Is(err, context.Canceled) {
 			t.Error(err)
 		}
 	}

@@ -88,6 +88,7 @@ func errOf[T any](_ T, err error) error { return err }
 // to a sixteenth and half a minute.
 func TestMarksAreThinned(t *testing.T) {
 	t.Parallel()
+	alone(t)
 	a := new(store.Age)
 	for i := range int64(365 * 24 * 360) {
 		a.Elapsed += 10 * time.Second

@@ -103,6 +103,7 @@ func byAge(a, b workflow.Instance) int {
 // whether the keys of what waits are asked or not.
 func TestListsAreWholeAndTheOldestFirst(t *testing.T) {
 	t.Parallel()
+	alone(t)
 	w := newWorld(t)
 	all := w.someInstances(150)
 	var filters []find.Filter
@@ -176,6 +177,7 @@ func TestNamedInstancesAreReadByTheirNames(t *testing.T) {
 // none is left out: also where a node looks at a beginning that is there no more, or not yet.
 func TestTheOldestOfManyAtOnce(t *testing.T) {
 	t.Parallel()
+	alone(t)
 	w := newWorld(t)
 	var all []workflow.Instance
 	add := func(n int, made time.Time, apart time.Duration) {
@@ -222,6 +224,7 @@ func TestTheOldestOfManyAtOnce(t *testing.T) {
 // first, whether or not the definitions' heads are known.
 func TestListsAreWholeAndTheNewestFirst(t *testing.T) {
 	t.Parallel()
+	alone(t)
 	w := newWorld(t)
 	all := w.someInstances(150)
 	filters := []find.Filter{{}}

@@ -265,6 +265,7 @@ func TestTasksFollowTheirBookmarks(t *testing.T) {
 // Pages end early where values are large: what a reader holds of one is bounded.
 func TestPagesAreBoundedInBytes(t *testing.T) {
 	t.Parallel()
+	alone(t)
 	w := newWorld(t)
 	const n, size, each = 60, 960 << 10, (PageBytes + 2*(960<<10)) / (960 << 10)
 	text := strings.Repeat("an order with many lines; ", size/26)

@@ -14,6 +14,7 @@ import (
 // is ever read again, and read again if it is not refused.
 func TestWhatIsWrittenCanBeRead(t *testing.T) {
 	t.Parallel()
+	alone(t)
 	const mib = 1 << 20
 	for _, size := range []int{0, compressAbove, mib, maxEncoded - 4096, maxEncoded, 65 * mib} {
 		text := strings.Repeat("x", size)

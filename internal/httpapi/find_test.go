@@ -13,6 +13,7 @@ import (
 
 	"github.com/weft-run/weft/internal/auth"
 	"github.com/weft-run/weft/internal/find"
+	"github.com/weft-run/weft/internal/polltest"
 	"github.com/weft-run/weft/pkg/node"
 )
 
@@ -53,11 +54,7 @@ root:
 		t.Fatalf("the parent's bookmark does not name its child: %v", bookmarks)
 	}
 	kid, _, _ := strings.Cut(child, "-")
-	for end := time.Now().Add(time.Minute); s.get(t, "/api/v1/instances/"+child).json(t)["subStatus"] != "Suspended"; time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("the child does not come to wait")
-		}
-	}
+	polltest.Eventually(t, "the child comes to wait", func() bool { return s.get(t, "/api/v1/instances/"+child).json(t)["subStatus"] == "Suspended" })
 	for line, want := range map[string]string{
 		"waits:event/paid#":                                      "ada bob " + kid,
 		"waits:event/paid# label.customer:ada":                   "ada",

@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/weft-run/weft/internal/polltest"
 )
@@ -16,15 +15,12 @@ func (s *server) job(t *testing.T, body string) map[string]any {
 	t.Helper()
 	a := s.post(t, "/api/v1/jobs", body, 202)
 	path := a.header.Get("Location")
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
-		job := s.get(t, path).json(t)
-		if job["state"] != "running" {
-			return job
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("the job does not end: %v", job)
-		}
-	}
+	var job map[string]any
+	polltest.Eventually(t, "the job ends", func() bool {
+		job = s.get(t, path).json(t)
+		return job["state"] != "running"
+	})
+	return job
 }
 
 // quote writes a text as JSON does.

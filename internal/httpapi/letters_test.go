@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/internal/auth"
+	"github.com/weft-run/weft/internal/polltest"
 	"github.com/weft-run/weft/pkg/node"
 )
 
@@ -60,11 +61,7 @@ func TestDeadLettersAreMended(t *testing.T) {
 		s.post(t, "/api/v1/events/"+name, `{"correlationId": "wrong", "payload": "x"}`, 202)
 	}
 	letters := func(query string) []any { return s.get(t, "/api/v1/dead-letters"+query).json(t)["items"].([]any) }
-	for deadline := time.Now().Add(time.Minute); len(letters("")) < 4; time.Sleep(50 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("dead letters: %v", letters(""))
-		}
-	}
+	polltest.Eventually(t, "all four are dead letters", func() bool { return len(letters("")) >= 4 })
 	of := letters("?name=go&correlationId=wrong&reason=expired")
 	if len(of) != 1 || len(letters("?name=go&correlationId=right")) != 0 || len(letters("?before=2020-01-01T00:00:00Z")) != 0 || len(letters("?name=gone")) != 2 {
 		t.Fatalf("filtered: %v", of)

@@ -62,14 +62,7 @@ func TestARequestThatGoesAwayDoesNotStopItsBurst(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, define("d", seq(through(), line("done"))))
 			m := w.member("n1", mode, slow)
-			ctx, cancel := context.WithCancel(t.Context())
-			got := inBackground(ctx, m.open("i"), startOf("d", "c1"))
-			<-w.valve.entered
-			cancel()
-			r := <-got
-			if r.err != nil || !r.Accepted {
-				t.Fatalf("want accepted, got %+v, %v", r.Result, r.err)
-			}
+			accepted(t, m.open("i"), startOf("d", "c1"), w.valve)
 			rec := must(m.store.Reader.Instance(t.Context(), "i"))(t)
 			if rec == nil || rec.Header.SubStatus != workflow.Executing {
 				t.Fatalf("accepted and not visible: %+v", rec)

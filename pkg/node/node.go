@@ -78,7 +78,8 @@ type Node struct {
 
 // New builds a node: it listens, starts or reaches etcd, and joins the cluster.
 // It serves only health and metrics until Start, and those from before it asks
-// etcd. Call Start or Run soon, since only they renew the session, or Stop.
+// etcd. It is a member of the cluster from then on, and works once it is started:
+// call Start, Run or Stop soon.
 //
 // Errors are meant for a person: a setting that is not valid, an address in
 // use, an etcd that does not answer within the dial timeout, a live node of the

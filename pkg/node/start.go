@@ -8,13 +8,13 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/weft-run/weft/internal/pace"
 	"github.com/weft-run/weft/pkg/cluster"
 )
 
 // start starts the parts. The stack then undoes, in this order: the intake, the
 // workers, the bursts, the server, the catalogue, the session, etcd.
 func (n *Node) start(ctx context.Context) error {
-	n.part("session loop", n.session.Run)
 	n.part("format of the data", n.keepFormat)
 	n.part("catalogue", n.catalog.Run)
 	n.part("node record", n.tellRevision)
@@ -59,7 +59,26 @@ func (n *Node) start(ctx context.Context) error {
 		return err
 	}
 	n.loaded.Store(true)
-	return n.Ready()
+	return n.waitReady(ctx)
+}
+
+// waitReady waits until the node is ready. It is so at once, but for a session that was lost
+// while the node came up: the session's loop takes a new one.
+func (n *Node) waitReady(ctx context.Context) error {
+	waits := pace.Doubling(10 * time.Millisecond).UpTo(200 * time.Millisecond).Within(loadTimeout)
+	err := pace.Repeat(ctx, waits, func() (again bool, err error) {
+		select {
+		case err := <-n.failed:
+			return false, err
+		default:
+			err := n.Ready()
+			return err != nil, err
+		}
+	})
+	if err != nil && ctx.Err() != nil {
+		return fmt.Errorf("become ready: %w", errors.Join(context.Cause(ctx), err))
+	}
+	return err
 }
 
 // tellRevision writes into the node record how far this node knows the
@@ -86,7 +105,8 @@ func (n *Node) tellRevision(ctx context.Context) error {
 
 const tellEvery = 5 * time.Second
 
-// loadTimeout bounds the first look at the definitions in etcd.
+// loadTimeout bounds the first look at the definitions in etcd, and the wait for a session
+// in place of one that was lost.
 const loadTimeout = 30 * time.Second
 
 // part runs one loop of the node until the stack undoes it. A loop that ends by

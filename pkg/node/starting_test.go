@@ -6,8 +6,11 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -15,6 +18,7 @@ import (
 	"go.etcd.io/etcd/server/v3/embed"
 
 	"github.com/weft-run/weft/internal/polltest"
+	"github.com/weft-run/weft/pkg/cluster"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/node"
 )
@@ -118,13 +122,16 @@ func TestANodeAnswersBeforeEtcdDoes(t *testing.T) {
 
 // early builds a node before its etcd is ready for it, and gives the node when that
 // is done.
-func early(t *testing.T, endpoint string) (log *syncBuffer, done <-chan *node.Node) {
+func early(t *testing.T, endpoint string, change ...func(*node.Config)) (log *syncBuffer, done <-chan *node.Node) {
 	t.Helper()
 	log = &syncBuffer{}
 	built := make(chan *node.Node, 1)
 	cfg := node.Config{
 		HTTPAddr: "127.0.0.1:0", NodeID: "early", Cluster: clustertest.Namespace(t), EtcdEndpoints: []string{endpoint},
 		EtcdDialTimeout: time.Minute, DrainTimeout: 10 * time.Second, Logger: slog.New(slog.NewJSONHandler(log, nil)),
+	}
+	for _, f := range change {
+		f(&cfg)
 	}
 	go func() {
 		defer close(built)
@@ -210,5 +217,91 @@ func TestANodeWaitsUntilEtcdLetsItStart(t *testing.T) {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+// A machine that is busy builds a node for longer than its lease lasts.
+func TestANodeKeepsItsSessionWhileItIsBuilt(t *testing.T) {
+	t.Parallel()
+	keys := filepath.Join(t.TempDir(), "keys") // a pipe: whoever reads it waits
+	if err := syscall.Mkfifo(keys, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	etcd := clustertest.Shared(t)
+	var name string
+	log, done := early(t, etcd.Endpoints()[0], func(cfg *node.Config) {
+		cfg.LinkKeyFile, cfg.SessionTTL, name = keys, cluster.MinTTL, cfg.Cluster
+	})
+	pipe, err := os.OpenFile(keys, os.O_WRONLY, 0) // returns when the node reads
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pipe.Close()
+	since := time.Now()
+	members, err := etcd.Client(t).Get(t.Context(), cluster.Root(name)+"nodes/", clientv3.WithPrefix())
+	if err != nil || len(members.Kvs) != 1 {
+		t.Fatalf("members: %v, %v", members, err)
+	}
+	polltest.Eventually(t, "twice its TTL is over", func() bool { return time.Since(since) > 2*cluster.MinTTL })
+	if _, err := pipe.WriteString(strings.Repeat("k", 100) + "\n"); err != nil {
+		t.Fatal(err)
+	}
+	if err := pipe.Close(); err != nil {
+		t.Fatal(err)
+	}
+	n := <-done
+	if err := n.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	now, err := etcd.Client(t).Get(t.Context(), string(members.Kvs[0].Key))
+	if err != nil || len(now.Kvs) != 1 || now.Kvs[0].Lease != members.Kvs[0].Lease {
+		t.Errorf("it has another session than before: %v, %v", now, err)
+	}
+	if l := log.String(); strings.Contains(l, "session lost") {
+		t.Error(l)
+	}
+}
+
+// What happens to a session before its node is ready heals as it does afterwards.
+func TestANodeWhoseSessionIsLostBeforeItsStartStarts(t *testing.T) {
+	t.Parallel()
+	proxy := clustertest.Shared(t).Proxy(t)
+	log, done := early(t, proxy.Endpoint(), func(cfg *node.Config) { cfg.SessionTTL = cluster.MinTTL })
+	n := <-done
+	proxy.BlackHole()
+	polltest.Eventually(t, "its session is lost", func() bool { return strings.Contains(log.String(), "session lost") })
+	proxy.Heal()
+	if err := n.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := n.Ready(); err != nil {
+		t.Error(err)
+	}
+}
+
+// Whoever stops a node that waits for a session does not wait for it, too.
+func TestANodeThatWaitsForASessionCanBeStopped(t *testing.T) {
+	t.Parallel()
+	etcd := clustertest.Shared(t)
+	proxy := etcd.Proxy(t)
+	second := node.Config{EtcdEndpoints: etcd.Endpoints(), NodeID: "early", Logger: slog.New(slog.DiscardHandler)}
+	log, done := early(t, proxy.Endpoint(), func(cfg *node.Config) { cfg.SessionTTL, second.Cluster = cluster.MinTTL, cfg.Cluster })
+	n := <-done
+	proxy.BlackHole()
+	polltest.Eventually(t, "its session is lost", func() bool { return strings.Contains(log.String(), "session lost") })
+	polltest.Eventually(t, "etcd knows that, too", func() bool {
+		members, err := etcd.Client(t).Get(t.Context(), cluster.Root(second.Cluster)+"nodes/", clientv3.WithPrefix())
+		return err == nil && len(members.Kvs) == 0
+	})
+	start(t, second)
+	proxy.Heal()
+	started := make(chan error, 1)
+	go func() { started <- n.Start(t.Context()) }()
+	polltest.Eventually(t, "the second is in its way", func() bool { return strings.Contains(log.String(), "session not rebuilt yet") })
+	if err := n.Stop(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if err := <-started; err == nil || !strings.Contains(err.Error(), "stopped") {
+		t.Errorf("start: %v", err)
 	}
 }

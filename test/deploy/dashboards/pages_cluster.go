@@ -9,6 +9,7 @@ var clusterPages = []page{
 		one(tile, "Made durable early, 1 h", "Direct deliveries that a deadline, one second or a drain made durable.", "short", `sum(increase(weft_late_durability_total{job="weft"}[1h]))`, ""),
 		one(graph, "By outcome", "", "ops", `sum by (outcome) (rate(weft_commits_total{job="weft"}[$__rate_interval]))`, "{{outcome}}").stack(),
 		one(graph, "All but committed", "By node.", "ops", `sum by (instance, outcome) (rate(weft_commits_total{job="weft",outcome!~"committed|kept_lock"}[$__rate_interval])) > 0`, "{{instance}} {{outcome}}").stack().normally("none"),
+		one(graph, "Saves that were joined", "Around an activity, made with a later one in one commit: fewer commits for the same work.", "ops", `sum by (instance) (rate(weft_saves_joined_total{job="weft"}[$__rate_interval]))`, "{{instance}}").normally("none, but for saves around activities"),
 		times("Time of a commit", "To its definite outcome.", "weft_commit_seconds", `job="weft"`, "", ""),
 		{kind: graph, title: "Size of a commit", about: "A transaction may have 1.5 MiB.", unit: "bytes", bad: 1536 << 10, queries: []query{
 			{`histogram_quantile(0.5, sum by (le) (rate(weft_commit_bytes_bucket{job="weft"}[$__rate_interval])))`, "p50"},

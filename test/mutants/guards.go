@@ -195,7 +195,7 @@ var guards = []patch{
 	{"a job that is cancelled stays open for its page", "internal/store/job.go",
 		"return j.State == JobRunning || len(j.Page) > 0", "return j.State == JobRunning", inRuntime, "TestACancelledPage"},
 	{"a page that is too old is not given its commands again", "pkg/runtime/jobs.go",
-		"j.cfg.Age().Of(job.Modified) > jobStale", "false", inRuntime, "TestAPageThatIsTooOld"},
+		"j.cfg.Age().Of(job.Modified) > jobStale", "false", inRuntime, "TestALatePage"},
 	{"the page of a job is written down before it is worked", "pkg/runtime/jobs.go",
 		"\t\tif done, err := j.write(ctx, job); err != nil || !done {\n\t\t\treturn err == nil, err\n\t\t}\n", "", "./internal/upkeep", "TestAJobSurvives"},
 	{"each instance takes the command of a job once", "pkg/runtime/jobs.go",

@@ -104,6 +104,71 @@ func TestTransactionsOfWebhooks(t *testing.T) {
 	w.want("webhook-due/", 1)
 }
 
+// Its letters go after it: of one that is still there nothing is put any more, neither beside no webhook
+// nor beside another one of its name.
+func TestALetterOfAWebhookThatIsGone(t *testing.T) {
+	t.Parallel()
+	for name, another := range map[string]bool{"none of its name": false, "another of its name": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			h := w.Webhooks
+			put := func() *store.Webhook {
+				if ok, err := h.PutWebhook(w.ctx(), &store.Webhook{Name: "h", On: []store.WebhookKind{store.WebhookEnded}}); err != nil || !ok {
+					t.Fatal(ok, err)
+				}
+				is, _, _, _, err := h.Webhook(w.ctx(), "h")
+				w.ok(err)
+				return is
+			}
+			hook := put()
+			_, at, _, _, err := h.Webhook(w.ctx(), "h")
+			w.ok(err)
+			letter := func(id string) store.WebhookLetter {
+				return store.WebhookLetter{ID: id, Webhook: hook.Created, Events: []store.WebhookEvent{{ID: "e"}}, At: w.now, Due: w.now}
+			}
+			if ok, err := h.Advance(w.ctx(), hook, at, letter("one"), letter("two")); err != nil || !ok {
+				t.Fatal(ok, err)
+			}
+			letters, _, err := h.Letters(w.ctx(), hook, 10)
+			w.ok(err)
+			if ok, err := h.Settle(w.ctx(), hook, &letters[1], &letters[1], true); err != nil || !ok {
+				t.Fatal(ok, err)
+			}
+			failed, _, err := h.Failed(w.ctx(), "h", "", 10)
+			w.ok(err)
+			if _, err := w.raw.Delete(w.ctx(), w.keys.webhook("h")); err != nil { // as its delete does first
+				t.Fatal(err)
+			}
+			if another {
+				put()
+			}
+			later := letters[0]
+			later.Due = w.now.Add(time.Hour)
+			for what, do := range map[string]func() (bool, error){
+				"tried again": func() (bool, error) { return h.Settle(w.ctx(), hook, &letters[0], &later, false) },
+				"given up":    func() (bool, error) { return h.Settle(w.ctx(), hook, &letters[0], &letters[0], true) },
+				"replayed":    func() (bool, error) { return h.Replay(w.ctx(), hook, &failed[0], w.now, false) },
+			} {
+				if ok, err := do(); err != nil || ok {
+					t.Errorf("%s: %t, %v", what, ok, err)
+				}
+			}
+			w.want("webhook-due/", 1)
+			w.want("webhook-failed/", 1)
+			// What leaves nothing behind needs no webhook.
+			if ok, err := h.Settle(w.ctx(), hook, &letters[0], nil, false); err != nil || !ok {
+				t.Errorf("settled: %t, %v", ok, err)
+			}
+			if ok, err := h.Replay(w.ctx(), hook, &failed[0], w.now, true); err != nil || !ok {
+				t.Errorf("forgotten: %t, %v", ok, err)
+			}
+			w.want("webhook-due/", 0)
+			w.want("webhook-failed/", 0)
+		})
+	}
+}
+
 // There are so many and no more.
 func TestAsManyWebhooksAsMayBe(t *testing.T) {
 	t.Parallel()

@@ -3,7 +3,6 @@ package command
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -164,8 +163,8 @@ func run(ctx context.Context, cfg node.Config, log *slog.Logger, ready func(*nod
 	}()
 	n, err := node.New(ctx, cfg)
 	if err != nil {
-		if ctx.Err() != nil && errors.Is(err, context.Canceled) {
-			return nil // told to stop while starting
+		if node.ToldToStop(ctx, err) {
+			return nil
 		}
 		return err
 	}

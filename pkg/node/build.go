@@ -167,7 +167,6 @@ func (n *Node) join(ctx context.Context, clients etcdClients, registry *engine.R
 		}
 		return nil
 	})
-	n.part("session loop", n.session.Run)
 	return nil
 }
 

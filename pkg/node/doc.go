@@ -4,7 +4,7 @@
 //
 //	n, err := node.New(ctx, node.Config{DataDir: dir, HTTPAddr: "127.0.0.1:0"})
 //	if err != nil { … }
-//	err = n.Run(ctx) // until ctx ends; then drained and stopped
+//	err = n.Run(ctx, nil) // until ctx ends; then drained and stopped
 //
 // A program may embed a node with activities and workflows of its own
 // ([Config].Activities, [Config].Workflows) and start instances without HTTP

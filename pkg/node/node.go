@@ -78,8 +78,8 @@ type Node struct {
 
 // New builds a node: it listens, starts or reaches etcd, and joins the cluster.
 // It serves only health and metrics until Start, and those from before it asks
-// etcd. It is a member of the cluster from then on, and works once it is started:
-// call Start, Run or Stop soon.
+// etcd. Call Start or Run soon, since only they renew the session, or Stop: the others
+// count it as one of them until its session runs out. A start takes a new one then.
 //
 // Errors are meant for a person: a setting that is not valid, an address in
 // use, an etcd that does not answer within the dial timeout, a live node of the
@@ -141,8 +141,8 @@ var errStopped = errors.New("the node was stopped")
 // the node ran and stopped as it should.
 func (n *Node) Run(ctx context.Context, ready func(*Node)) error {
 	if err := n.Start(ctx); err != nil {
-		if ctx.Err() != nil && errors.Is(err, context.Canceled) {
-			return nil // told to stop before it was ready
+		if ToldToStop(ctx, err) {
+			return nil // before it was ready
 		}
 		return err
 	}
@@ -159,6 +159,12 @@ func (n *Node) Run(ctx context.Context, ready func(*Node)) error {
 		n.log.ErrorContext(ctx, "stopping", slog.Any("reason", failure))
 	}
 	return errors.Join(failure, n.Stop(context.WithoutCancel(ctx)))
+}
+
+// ToldToStop reports whether err, of [New] or [Node.Run], is no more than that ctx ended:
+// the one who runs the node wanted it to end before it was ready.
+func ToldToStop(ctx context.Context, err error) bool {
+	return ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.Cause(ctx)))
 }
 
 // Stop drains and stops the node, in the order of the package comment, and

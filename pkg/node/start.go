@@ -15,6 +15,7 @@ import (
 // start starts the parts. The stack then undoes, in this order: the intake, the
 // workers, the bursts, the server, the catalogue, the session, etcd.
 func (n *Node) start(ctx context.Context) error {
+	n.part("session loop", n.session.Run)
 	n.part("format of the data", n.keepFormat)
 	n.part("catalogue", n.catalog.Run)
 	n.part("node record", n.tellRevision)
@@ -58,27 +59,34 @@ func (n *Node) start(ctx context.Context) error {
 	if err := n.publishWorkflows(ctx); err != nil {
 		return err
 	}
+	if err := n.waitForSession(ctx); err != nil {
+		return err
+	}
 	n.loaded.Store(true)
-	return n.waitReady(ctx)
+	return nil
 }
 
-// waitReady waits until the node is ready. It is so at once, but for a session that was lost
-// while the node came up: the session's loop takes a new one.
-func (n *Node) waitReady(ctx context.Context) error {
+// waitForSession waits until the session lives. It does at once, but where its lease ran out
+// since the node joined: on a busy machine, or beside an etcd that stood still. Then its loop
+// takes a new one.
+func (n *Node) waitForSession(ctx context.Context) error {
 	waits := pace.Doubling(10 * time.Millisecond).UpTo(200 * time.Millisecond).Within(loadTimeout)
 	err := pace.Repeat(ctx, waits, func() (again bool, err error) {
 		select {
 		case err := <-n.failed:
 			return false, err
 		default:
-			err := n.Ready()
+			err := n.session.Ready()
 			return err != nil, err
 		}
 	})
-	if err != nil && ctx.Err() != nil {
-		return fmt.Errorf("become ready: %w", errors.Join(context.Cause(ctx), err))
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return fmt.Errorf("wait for a session: %w", errors.Join(context.Cause(ctx), err))
 	}
-	return err
+	return fmt.Errorf("there was no session within %v: %w", loadTimeout, err)
 }
 
 // tellRevision writes into the node record how far this node knows the

@@ -3,14 +3,12 @@ package node_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"log/slog"
 	"net/http"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -220,88 +218,74 @@ func TestANodeWaitsUntilEtcdLetsItStart(t *testing.T) {
 	}
 }
 
-// A machine that is busy builds a node for longer than its lease lasts.
-func TestANodeKeepsItsSessionWhileItIsBuilt(t *testing.T) {
-	t.Parallel()
-	keys := filepath.Join(t.TempDir(), "keys") // a pipe: whoever reads it waits
-	if err := syscall.Mkfifo(keys, 0o600); err != nil {
-		t.Fatal(err)
-	}
+// joined builds a node whose session has run out since: on a busy machine that takes no more
+// than a build that is slow.
+func joined(t *testing.T) (n *node.Node, cfg node.Config, log *syncBuffer) {
+	t.Helper()
 	etcd := clustertest.Shared(t)
-	var name string
-	log, done := early(t, etcd.Endpoints()[0], func(cfg *node.Config) {
-		cfg.LinkKeyFile, cfg.SessionTTL, name = keys, cluster.MinTTL, cfg.Cluster
+	log, done := early(t, etcd.Endpoints()[0], func(c *node.Config) { c.SessionTTL = cluster.MinTTL; cfg = *c })
+	n = <-done
+	if n == nil {
+		t.FailNow()
+	}
+	polltest.Eventually(t, "its session is over", func() bool {
+		members, err := etcd.Client(t).Get(t.Context(), cluster.Root(cfg.Cluster)+"nodes/", clientv3.WithPrefix())
+		return err == nil && len(members.Kvs) == 0
 	})
-	pipe, err := os.OpenFile(keys, os.O_WRONLY, 0) // returns when the node reads
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer pipe.Close()
-	since := time.Now()
-	members, err := etcd.Client(t).Get(t.Context(), cluster.Root(name)+"nodes/", clientv3.WithPrefix())
-	if err != nil || len(members.Kvs) != 1 {
-		t.Fatalf("members: %v, %v", members, err)
-	}
-	polltest.Eventually(t, "twice its TTL is over", func() bool { return time.Since(since) > 2*cluster.MinTTL })
-	if _, err := pipe.WriteString(strings.Repeat("k", 100) + "\n"); err != nil {
-		t.Fatal(err)
-	}
-	if err := pipe.Close(); err != nil {
-		t.Fatal(err)
-	}
-	n := <-done
-	if err := n.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	now, err := etcd.Client(t).Get(t.Context(), string(members.Kvs[0].Key))
-	if err != nil || len(now.Kvs) != 1 || now.Kvs[0].Lease != members.Kvs[0].Lease {
-		t.Errorf("it has another session than before: %v, %v", now, err)
-	}
-	if l := log.String(); strings.Contains(l, "session lost") {
-		t.Error(l)
-	}
+	return n, cfg, log
 }
 
-// What happens to a session before its node is ready heals as it does afterwards.
-func TestANodeWhoseSessionIsLostBeforeItsStartStarts(t *testing.T) {
+func TestANodeWhoseSessionRanOutBeforeItsStartTakesANewOne(t *testing.T) {
 	t.Parallel()
-	proxy := clustertest.Shared(t).Proxy(t)
-	log, done := early(t, proxy.Endpoint(), func(cfg *node.Config) { cfg.SessionTTL = cluster.MinTTL })
-	n := <-done
-	proxy.BlackHole()
-	polltest.Eventually(t, "its session is lost", func() bool { return strings.Contains(log.String(), "session lost") })
-	proxy.Heal()
+	n, _, log := joined(t)
 	if err := n.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if err := n.Ready(); err != nil {
 		t.Error(err)
 	}
+	if l := log.String(); !strings.Contains(l, "session lost") || !strings.Contains(l, "session rebuilt") {
+		t.Error(l)
+	}
 }
 
-// Whoever stops a node that waits for a session does not wait for it, too.
-func TestANodeThatWaitsForASessionCanBeStopped(t *testing.T) {
+// It waits for the session as long as a node of its id is in its way, or until it is told to
+// stop.
+func TestANodeThatStartsWaitsForItsSession(t *testing.T) {
 	t.Parallel()
-	etcd := clustertest.Shared(t)
-	proxy := etcd.Proxy(t)
-	second := node.Config{EtcdEndpoints: etcd.Endpoints(), NodeID: "early", Logger: slog.New(slog.DiscardHandler)}
-	log, done := early(t, proxy.Endpoint(), func(cfg *node.Config) { cfg.SessionTTL, second.Cluster = cluster.MinTTL, cfg.Cluster })
-	n := <-done
-	proxy.BlackHole()
-	polltest.Eventually(t, "its session is lost", func() bool { return strings.Contains(log.String(), "session lost") })
-	polltest.Eventually(t, "etcd knows that, too", func() bool {
-		members, err := etcd.Client(t).Get(t.Context(), cluster.Root(second.Cluster)+"nodes/", clientv3.WithPrefix())
-		return err == nil && len(members.Kvs) == 0
-	})
-	start(t, second)
-	proxy.Heal()
-	started := make(chan error, 1)
-	go func() { started <- n.Start(t.Context()) }()
-	polltest.Eventually(t, "the second is in its way", func() bool { return strings.Contains(log.String(), "session not rebuilt yet") })
-	if err := n.Stop(t.Context()); err != nil {
-		t.Error(err)
-	}
-	if err := <-started; err == nil || !strings.Contains(err.Error(), "stopped") {
-		t.Errorf("start: %v", err)
+	signal := errors.New("got a signal")
+	for name, end := range map[string]func(rival *node.Node, n *node.Node, stop context.CancelCauseFunc) error{
+		"the other goes":       func(rival, _ *node.Node, _ context.CancelCauseFunc) error { return rival.Stop(context.Background()) },
+		"it is stopped":        func(_, n *node.Node, _ context.CancelCauseFunc) error { return n.Stop(context.Background()) },
+		"its context is ended": func(_, _ *node.Node, stop context.CancelCauseFunc) error { stop(signal); return nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			n, cfg, log := joined(t)
+			rival := start(t, node.Config{EtcdEndpoints: cfg.EtcdEndpoints, Cluster: cfg.Cluster, NodeID: cfg.NodeID, Logger: slog.New(slog.DiscardHandler)})
+			ctx, stop := context.WithCancelCause(t.Context())
+			defer stop(nil)
+			ready, ended := make(chan struct{}), make(chan error, 1)
+			go func() { ended <- n.Run(ctx, func(*node.Node) { close(ready) }) }()
+			polltest.Eventually(t, "the other is in its way", func() bool { return strings.Contains(log.String(), "session not rebuilt yet") })
+			select {
+			case err := <-ended:
+				t.Fatalf("it does not wait: %v", err)
+			case <-ready:
+				t.Fatal("it is ready without a session")
+			default:
+			}
+			if err := end(rival, n, stop); err != nil {
+				t.Error(err)
+			}
+			if name == "the other goes" {
+				<-ready
+				stop(signal)
+			}
+			err := <-ended
+			if stopped := name == "it is stopped"; stopped != (err != nil) || stopped && !strings.Contains(err.Error(), "the node was stopped") {
+				t.Errorf("it ended with %v", err)
+			}
+		})
 	}
 }

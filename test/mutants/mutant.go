@@ -79,7 +79,8 @@ func isCompare(fun ast.Expr, file string) bool {
 	case *ast.Ident:
 		return slices.Contains(constructors, f.Name)
 	case *ast.SelectorExpr:
-		return f.Sel.Name == "Compare" && file != "compares.go"
+		of, ok := f.X.(*ast.Ident) // there are other packages that compare
+		return ok && of.Name == "clientv3" && f.Sel.Name == "Compare" && file != "compares.go"
 	}
 	return false
 }

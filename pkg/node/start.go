@@ -76,17 +76,16 @@ func (n *Node) waitForSession(ctx context.Context) error {
 		case err := <-n.failed:
 			return false, err
 		default:
-			err := n.session.Ready()
-			return err != nil, err
 		}
+		if err := n.session.Ready(); err != nil {
+			return true, fmt.Errorf("there was no session within %v: %w", loadTimeout, err)
+		}
+		return false, nil
 	})
-	switch {
-	case err == nil:
-		return nil
-	case ctx.Err() != nil:
-		return fmt.Errorf("wait for a session: %w", errors.Join(context.Cause(ctx), err))
+	if err != nil && ctx.Err() != nil {
+		return errors.Join(context.Cause(ctx), err)
 	}
-	return fmt.Errorf("there was no session within %v: %w", loadTimeout, err)
+	return err
 }
 
 // tellRevision writes into the node record how far this node knows the

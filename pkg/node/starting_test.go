@@ -228,8 +228,9 @@ func joined(t *testing.T) (n *node.Node, cfg node.Config, log *syncBuffer) {
 	if n == nil {
 		t.FailNow()
 	}
+	client := etcd.Client(t)
 	polltest.Eventually(t, "its session is over", func() bool {
-		members, err := etcd.Client(t).Get(t.Context(), cluster.Root(cfg.Cluster)+"nodes/", clientv3.WithPrefix())
+		members, err := client.Get(t.Context(), cluster.Root(cfg.Cluster)+"nodes/", clientv3.WithPrefix())
 		return err == nil && len(members.Kvs) == 0
 	})
 	return n, cfg, log

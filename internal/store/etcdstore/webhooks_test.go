@@ -14,14 +14,7 @@ func TestTransactionsOfWebhooks(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	h := w.Webhooks
-	did := func(want bool) func(bool, error) {
-		return func(got bool, err error) {
-			t.Helper()
-			if err != nil || got != want {
-				t.Errorf("got %t, %v, want %t", got, err, want)
-			}
-		}
-	}
+	did := w.did
 	put := func() *store.Webhook {
 		t.Helper()
 		hook := &store.Webhook{Name: "h", On: []store.WebhookKind{store.WebhookEnded}}
@@ -114,9 +107,7 @@ func TestALetterOfAWebhookThatIsGone(t *testing.T) {
 			w := newWorld(t)
 			h := w.Webhooks
 			put := func() *store.Webhook {
-				if ok, err := h.PutWebhook(w.ctx(), &store.Webhook{Name: "h", On: []store.WebhookKind{store.WebhookEnded}}); err != nil || !ok {
-					t.Fatal(ok, err)
-				}
+				w.did(true)(h.PutWebhook(w.ctx(), &store.Webhook{Name: "h", On: []store.WebhookKind{store.WebhookEnded}}))
 				is, _, _, _, err := h.Webhook(w.ctx(), "h")
 				w.ok(err)
 				return is
@@ -127,42 +118,26 @@ func TestALetterOfAWebhookThatIsGone(t *testing.T) {
 			letter := func(id string) store.WebhookLetter {
 				return store.WebhookLetter{ID: id, Webhook: hook.Created, Events: []store.WebhookEvent{{ID: "e"}}, At: w.now, Due: w.now}
 			}
-			if ok, err := h.Advance(w.ctx(), hook, at, letter("one"), letter("two")); err != nil || !ok {
-				t.Fatal(ok, err)
-			}
+			w.did(true)(h.Advance(w.ctx(), hook, at, letter("one"), letter("two")))
 			letters, _, err := h.Letters(w.ctx(), hook, 10)
 			w.ok(err)
-			if ok, err := h.Settle(w.ctx(), hook, &letters[1], &letters[1], true); err != nil || !ok {
-				t.Fatal(ok, err)
-			}
+			w.did(true)(h.Settle(w.ctx(), hook, &letters[1], &letters[1], true))
 			failed, _, err := h.Failed(w.ctx(), "h", "", 10)
 			w.ok(err)
-			if _, err := w.raw.Delete(w.ctx(), w.keys.webhook("h")); err != nil { // as its delete does first
-				t.Fatal(err)
-			}
+			w.ok(errOf(w.raw.Delete(w.ctx(), w.keys.webhook("h")))) // as its delete does first
 			if another {
 				put()
 			}
 			later := letters[0]
 			later.Due = w.now.Add(time.Hour)
-			for what, do := range map[string]func() (bool, error){
-				"tried again": func() (bool, error) { return h.Settle(w.ctx(), hook, &letters[0], &later, false) },
-				"given up":    func() (bool, error) { return h.Settle(w.ctx(), hook, &letters[0], &letters[0], true) },
-				"replayed":    func() (bool, error) { return h.Replay(w.ctx(), hook, &failed[0], w.now, false) },
-			} {
-				if ok, err := do(); err != nil || ok {
-					t.Errorf("%s: %t, %v", what, ok, err)
-				}
-			}
+			w.did(false)(h.Settle(w.ctx(), hook, &letters[0], &later, false))
+			w.did(false)(h.Settle(w.ctx(), hook, &letters[0], &letters[0], true))
+			w.did(false)(h.Replay(w.ctx(), hook, &failed[0], w.now, false))
 			w.want("webhook-due/", 1)
 			w.want("webhook-failed/", 1)
 			// What leaves nothing behind needs no webhook.
-			if ok, err := h.Settle(w.ctx(), hook, &letters[0], nil, false); err != nil || !ok {
-				t.Errorf("settled: %t, %v", ok, err)
-			}
-			if ok, err := h.Replay(w.ctx(), hook, &failed[0], w.now, true); err != nil || !ok {
-				t.Errorf("forgotten: %t, %v", ok, err)
-			}
+			w.did(true)(h.Settle(w.ctx(), hook, &letters[0], nil, false))
+			w.did(true)(h.Replay(w.ctx(), hook, &failed[0], w.now, true))
 			w.want("webhook-due/", 0)
 			w.want("webhook-failed/", 0)
 		})

@@ -77,6 +77,16 @@ func (w *world) ok(err error) {
 	}
 }
 
+// did holds the answer of a transaction to whether it was to be applied.
+func (w *world) did(want bool) func(bool, error) {
+	return func(got bool, err error) {
+		w.tb.Helper()
+		if err != nil || got != want {
+			w.tb.Errorf("got %t, %v, want %t", got, err, want)
+		}
+	}
+}
+
 // dump is everything that is kept, by key below the root, but the cluster's age,
 // which is of revisions.
 func (w *world) dump() map[string]string {

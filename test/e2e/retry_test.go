@@ -117,15 +117,15 @@ func TestAnImportBetweenTwoAttempts(t *testing.T) {
 	c.publish(t, "id: charging\ninputs: {url: string}\nroot:\n  - sendHttpRequest: \"${{ inputs.url }}\"\n    id: charge\n    retry: {attempts: 3, delay: 4s, factor: 1}\n    onGiveUp:\n      - event: later\n")
 	service := newBusy(t)
 	c.execute(t, c.members[0], "charging", "c", fmt.Sprintf(`{"input": {"url": %q}}`, service.URL+"/c"))
+	waits := func() bool { // for the event: while an attempt is made, the instance has the bookmark of its pause
+		marks := objects(c.instance(t, c.any(), "c").body["bookmarks"])
+		return len(marks) == 1 && marks[0]["name"] == "later"
+	}
 	state := c.must(t, c.any(), "GET", "/api/v1/instances/c/state", "", 200)
 	c.must(t, c.members[1], "PUT", "/api/v1/instances/c/state", state.raw, 200)
-	polltest.Eventually(t, "the policy gives up", func() bool {
-		return len(service.calls("/c")) == 3 && len(objects(c.instance(t, c.any(), "c").body["bookmarks"])) == 1
-	})
+	polltest.Eventually(t, "the policy gives up", func() bool { return waits() && len(service.calls("/c")) == 3 })
 	c.must(t, c.members[2], "PUT", "/api/v1/instances/c/state", state.raw, 200)
-	polltest.Eventually(t, "it makes the second and the third attempt again", func() bool {
-		return len(service.calls("/c")) == 5 && len(objects(c.instance(t, c.any(), "c").body["bookmarks"])) == 1
-	})
+	polltest.Eventually(t, "it makes the second and the third attempt again", func() bool { return waits() && len(service.calls("/c")) == 5 })
 	if keys := service.calls("/c"); len(slices.Compact(keys)) != 1 {
 		t.Errorf("the attempts have the keys %q", keys)
 	}

@@ -2,8 +2,13 @@ package command
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"io/fs"
+	"log/slog"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -13,6 +18,7 @@ import (
 	"github.com/weft-run/weft/internal/polltest"
 	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
+	"github.com/weft-run/weft/pkg/node"
 )
 
 // fsck runs the command and gives what it writes.
@@ -36,8 +42,14 @@ func TestFsckOfWhatANodeLeft(t *testing.T) {
 	if status, body := p.post(t, "/api/v1/definitions/order-approval/execute", `{"input": {"orderId": "42", "amount": 5000}}`); status != 200 {
 		t.Fatalf("execute: %d %s", status, body)
 	}
-	if _, err := fsck(t, "--data-dir", dir); err == nil || !strings.Contains(err.Error(), "in use by another node") {
-		t.Errorf("beside the node that has the directory: %v", err)
+	_, err = fsck(t, "--data-dir", dir)
+	if err == nil || !strings.Contains(err.Error(), "in use by another node") {
+		t.Fatalf("beside the node that has the directory: %v", err)
+	}
+	// The path of this directory is too long for a socket, so the node has it elsewhere.
+	_, socket, _ := strings.Cut(err.Error(), "--etcd-endpoints ")
+	if out, err := fsck(t, "--etcd-endpoints", socket); err != nil || !strings.HasSuffix(out, " 0 findings\n") {
+		t.Errorf("through the socket %q: %v, it says %s", socket, err, out)
 	}
 	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
@@ -47,6 +59,66 @@ func TestFsckOfWhatANodeLeft(t *testing.T) {
 	}
 	out, err := fsck(t, "--data-dir", dir)
 	if err != nil || !strings.HasSuffix(out, " 0 findings\n") {
+		t.Errorf("%v, it says %s", err, out)
+	}
+}
+
+// A check of nothing would pass: what was misspelled is told, and nothing is made.
+func TestFsckMakesNothing(t *testing.T) {
+	t.Parallel()
+	whole := t.TempDir()
+	n, err := node.New(t.Context(), node.Config{DataDir: whole, HTTPAddr: "127.0.0.1:0", Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, end := context.WithCancel(t.Context())
+	if err := n.Run(ctx, func(*node.Node) { end() }); err != nil {
+		t.Fatal(err)
+	}
+	root := t.TempDir()
+	place := func(name string, parts ...string) string {
+		dir := filepath.Join(root, name)
+		for _, part := range parts {
+			at := filepath.Join(dir, part)
+			if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(at, nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return dir
+	}
+	before := func() (names []string) {
+		_ = filepath.WalkDir(root, func(path string, _ fs.DirEntry, err error) error {
+			names = append(names, path)
+			return err
+		})
+		return names
+	}
+	for name, c := range map[string]struct {
+		args []string
+		want string
+	}{
+		"typo":                    {[]string{"--data-dir", place("typo")}, "there is no data directory"},
+		"another directory":       {[]string{"--data-dir", place("other", "notes.txt")}, "has no whole etcd"},
+		"no log":                  {[]string{"--data-dir", place("nolog", "etcd/member/snap/db")}, "has no whole etcd"},
+		"an empty log":            {[]string{"--data-dir", place("emptylog", "etcd/member/snap/db", "etcd/member/wal/0.tmp")}, "member/wal is empty"},
+		"no database":             {[]string{"--data-dir", place("nodb", "etcd/member/wal/0.wal")}, "has no whole etcd"},
+		"the etcd itself":         {[]string{"--data-dir", filepath.Join(whole, "etcd")}, "is the directory of an etcd itself"},
+		"a file":                  {[]string{"--data-dir", filepath.Join(place("file", "notes.txt"), "notes.txt")}, "has no whole etcd"},
+		"another cluster":         {[]string{"--data-dir", whole, "--cluster", "defualt"}, `no key of a cluster "defualt"; it has default`},
+		"another cluster, mended": {[]string{"--data-dir", whole, "--cluster", "defualt", "--repair"}, `no key of a cluster "defualt"; it has default`},
+	} {
+		was := before()
+		if out, err := fsck(t, c.args...); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, it says %s", name, err, out)
+		}
+		if is := before(); !slices.Equal(was, is) {
+			t.Errorf("%s: there was %q, and is %q", name, was, is)
+		}
+	}
+	if out, err := fsck(t, "--data-dir", whole); err != nil {
 		t.Errorf("%v, it says %s", err, out)
 	}
 }

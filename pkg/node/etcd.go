@@ -13,7 +13,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"go.etcd.io/etcd/client/pkg/v3/fileutil"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/server/v3/embed"
 	"go.etcd.io/etcd/server/v3/etcdserver/api/v3client"
@@ -46,7 +45,8 @@ func openEtcd(ctx context.Context, cfg Config, undo *cleanups) (etcdClients, err
 }
 
 func embedEtcd(ctx context.Context, cfg Config, undo *cleanups) (etcdClients, error) {
-	if err := lockDataDir(cfg.DataDir, undo); err != nil {
+	lock, err := lockDataDir(cfg.DataDir, undo)
+	if err != nil {
 		return etcdClients{}, err
 	}
 	c := embed.NewConfig()
@@ -66,6 +66,9 @@ func embedEtcd(ctx context.Context, cfg Config, undo *cleanups) (etcdClients, er
 		return etcdClients{}, err
 	}
 	door, name := url.URL{Scheme: "unix", Path: socket}, url.URL{Scheme: "http", Host: "127.0.0.1:0"}
+	if err := noteSocket(lock, door.String()); err != nil {
+		return etcdClients{}, err
+	}
 	c.ListenClientUrls, c.AdvertiseClientUrls = []url.URL{door}, []url.URL{door}
 	c.ListenPeerUrls, c.AdvertisePeerUrls = nil, []url.URL{name}
 	c.InitialCluster = c.InitialClusterFromName(c.Name)
@@ -104,17 +107,19 @@ func embedEtcd(ctx context.Context, cfg Config, undo *cleanups) (etcdClients, er
 	return clients, nil
 }
 
+const socketName = "etcd.sock"
+
 // socketPath is where the embedded etcd listens: in the data directory, or in a
 // directory of its own if that has too long a path for a socket. Both are closed to
 // other users, however the data directory was made.
 func socketPath(dataDir string, undo *cleanups) (string, error) {
-	const name, most = "etcd.sock", 103 // bytes, the least that any system takes
+	const most = 103 // bytes, the least that any system takes
 	dir, err := filepath.Abs(dataDir)
 	if err != nil {
 		return "", fmt.Errorf("find the data directory: %w", err)
 	}
 	dir = filepath.Join(dir, "run")
-	if len(filepath.Join(dir, name)) > most {
+	if len(filepath.Join(dir, socketName)) > most {
 		if dir, err = os.MkdirTemp("", "weft-"); err != nil {
 			return "", fmt.Errorf("make a directory for etcd's socket, since the path of the data directory is too long for one: %w", err)
 		}
@@ -126,25 +131,7 @@ func socketPath(dataDir string, undo *cleanups) (string, error) {
 	if err := os.Chmod(dir, 0o700); err != nil {
 		return "", fmt.Errorf("close the directory of etcd's socket to other users: %w", err)
 	}
-	return filepath.Join(dir, name), nil
-}
-
-// lockDataDir keeps a second node out of the same directory: etcd itself would
-// wait for ever.
-func lockDataDir(dir string, undo *cleanups) error {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("make the data directory: %w", err)
-	}
-	name := filepath.Join(dir, "lock")
-	lock, err := fileutil.TryLockFile(name, os.O_RDWR|os.O_CREATE, 0o600)
-	if errors.Is(err, fileutil.ErrLocked) {
-		return fmt.Errorf("the data directory %s is in use by another node", dir)
-	}
-	if err != nil {
-		return fmt.Errorf("lock the data directory: %w", err)
-	}
-	undo.add("data directory", func(context.Context) error { return lock.Close() })
-	return nil
+	return filepath.Join(dir, socketName), nil
 }
 
 func dialEtcd(ctx context.Context, cfg Config, undo *cleanups) (etcdClients, error) {

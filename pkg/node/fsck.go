@@ -11,7 +11,8 @@ import (
 
 // Fsck checks every key of a cluster and writes nothing. It reaches etcd as a
 // node with this configuration would, and does not join the cluster, so it
-// may run beside its nodes. An embedded etcd is opened for the time of the check.
+// may run beside its nodes. An embedded etcd is opened for the time of the check; one that is
+// not there is not made, and a cluster without a key is refused.
 // If a node has it open, give that etcd's address as EtcdEndpoints.
 func Fsck(ctx context.Context, cfg Config) (check *etcdstore.Check, err error) {
 	err = withUpkeep(ctx, cfg, func(upkeep *etcdstore.Upkeep, _ string) (err error) {
@@ -42,8 +43,11 @@ func withUpkeep(ctx context.Context, cfg Config, do func(upkeep *etcdstore.Upkee
 		defer cancel()
 		err = errors.Join(err, undo.run(ctx))
 	}()
-	clients, err := openEtcd(ctx, cfg, &undo)
+	clients, err := openKept(ctx, cfg, &undo)
 	if err != nil {
+		return err
+	}
+	if err := wantCluster(ctx, clients.main, cfg.Cluster); err != nil {
 		return err
 	}
 	root := cluster.Root(cfg.Cluster)

@@ -979,6 +979,7 @@ Node = TypedDict("Node", {
     "coordination": "str",  # One of "distributed", "local".
     "draining": "bool",
     "epoch": "int",  # Counts the sessions of this process.
+    "lateSeconds": "Union[float, None]",  # For how long it has not renewed its record, as the node that answers sees it: it hangs, or etcd takes no writes. null: it has, within three heartbeats.
     "nodeId": "str",
     "paused": "bool",
     "seenAt": "Union[str, None]",  # Its clock at its last heartbeat.
@@ -1377,10 +1378,12 @@ StimulusRequest = TypedDict("StimulusRequest", {
 })
 
 StoreMeter = TypedDict("StoreMeter", {
+    "advice": "str",  # What to do about it; empty: nothing.
     "allocated": "int",
     "inUse": "int",  # Bytes of etcd's fullest member.
     "level": "int",  # 0: there is room. 1: starts are refused. 2: only what ends or deletes instances runs.
     "quota": "int",  # On what is allocated; 0: not known yet.
+    "text": "str",  # What is so and what is refused, for people, with the numbers; empty: there is room.
 })
 
 SubStatusCounts = TypedDict("SubStatusCounts", {

@@ -1152,6 +1152,8 @@ export interface Node {
   draining: boolean;
   /** Counts the sessions of this process. */
   epoch: number;
+  /** For how long it has not renewed its record, as the node that answers sees it: it hangs, or etcd takes no writes. null: it has, within three heartbeats. */
+  lateSeconds: number | null;
   nodeId: string;
   paused: boolean;
   /** Its clock at its last heartbeat. */
@@ -1690,6 +1692,8 @@ export interface StimulusRequest {
 }
 
 export interface StoreMeter {
+  /** What to do about it; empty: nothing. */
+  advice: string;
   allocated: number;
   /** Bytes of etcd's fullest member. */
   inUse: number;
@@ -1697,6 +1701,8 @@ export interface StoreMeter {
   level: number;
   /** On what is allocated; 0: not known yet. */
   quota: number;
+  /** What is so and what is refused, for people, with the numbers; empty: there is room. */
+  text: string;
 }
 
 export interface SubStatusCounts {

@@ -109,10 +109,12 @@ type rateView struct {
 }
 
 type storeMeterView struct {
-	InUse     int64 `json:"inUse" doc:"Bytes of etcd's fullest member."`
-	Allocated int64 `json:"allocated"`
-	Quota     int64 `json:"quota" doc:"On what is allocated; 0: not known yet."`
-	Level     int   `json:"level" doc:"0: there is room. 1: starts are refused. 2: only what ends or deletes instances runs."`
+	InUse     int64  `json:"inUse" doc:"Bytes of etcd's fullest member."`
+	Allocated int64  `json:"allocated"`
+	Quota     int64  `json:"quota" doc:"On what is allocated; 0: not known yet."`
+	Level     int    `json:"level" doc:"0: there is room. 1: starts are refused. 2: only what ends or deletes instances runs."`
+	Text      string `json:"text" doc:"What is so and what is refused, for people, with the numbers; empty: there is room."`
+	Advice    string `json:"advice" doc:"What to do about it; empty: nothing."`
 }
 
 // mostHot is how many instances a node names.
@@ -147,6 +149,9 @@ func ownMeters(a *API) metersView {
 	now := reading{a.cfg.Now(), a.cfg.Metrics.Reading()}
 	before, known := a.meter.since(now)
 	v := viewMeters(a.cfg.NodeID, now, before, known)
+	if full := a.cfg.Runtime.Intake().Fullness(); full.Text != "" {
+		v.Store.Level, v.Store.Text, v.Store.Advice = int(full.Level), full.Text, full.Advice
+	}
 	v.Working, v.InFlight = a.cfg.Explainer.Owned(), len(a.places.all)
 	v.Hot = each(a.cfg.Explainer.Hottest(mostHot), func(h client.Hot) hotView { return hotView{h.InstanceID, h.PerSecond} })
 	if e := a.cfg.Session.Epoch(); e != nil {
@@ -179,7 +184,7 @@ func viewMeters(node string, now, before reading, known bool) metersView {
 	v := metersView{
 		NodeID: node, At: now.at.UTC(), Seconds: seconds, Commits: []rateView{}, Bursts: rate("bursts", now.Bursts, since.Bursts), Hot: []hotView{},
 		Takeovers: int64(now.Takeovers), CommitSeconds: mean(since.Commit), CommitCommands: mean(since.Commands), ReadBatch: mean(since.Reads), WriteBatch: mean(since.Writes),
-		Locks: now.Locks, Store: storeMeterView{now.StoreInUse, now.StoreAllocated, now.StoreQuota, now.StoreLevel},
+		Locks: now.Locks, Store: storeMeterView{InUse: now.StoreInUse, Allocated: now.StoreAllocated, Quota: now.StoreQuota, Level: now.StoreLevel},
 	}
 	for _, outcome := range slices.Sorted(maps.Keys(now.Commits)) {
 		if now.Commits[outcome] > 0 {

@@ -33,7 +33,7 @@ func TestRatesAreOfTheTimeBetweenTwoQuestions(t *testing.T) {
 	}
 	commit(metrics.CommitCommitted, 10)
 	m.SetStore(1<<20, 2<<20, 4<<30, 1)
-	if v := look(0); v.Seconds != 0 || len(v.Commits) != 1 || v.Commits[0] != (rateView{"committed", 10, 0}) || v.Store != (storeMeterView{1 << 20, 2 << 20, 4 << 30, 1}) {
+	if v := look(0); v.Seconds != 0 || len(v.Commits) != 1 || v.Commits[0] != (rateView{"committed", 10, 0}) || v.Store != (storeMeterView{InUse: 1 << 20, Allocated: 2 << 20, Quota: 4 << 30, Level: 1}) {
 		t.Errorf("the first: %+v", v)
 	}
 	if v := look(time.Second); v.Seconds != 0 {

@@ -23,6 +23,8 @@ type nodeView struct {
 	CatalogRevision int64      `json:"catalogRevision" doc:"Revision of etcd up to which it knows the definitions."`
 	Self            bool       `json:"self" doc:"Whether it is the node that answers."`
 
+	LateSeconds *float64 `json:"lateSeconds" doc:"For how long it has not renewed its record, as the node that answers sees it: it hangs, or etcd takes no writes. null: it has, within three heartbeats."`
+
 	ClockSkewSeconds *float64 `json:"clockSkewSeconds" doc:"Its clock less the median of the clocks of all live nodes, as the node that answers sees it; null: not known yet."`
 }
 
@@ -43,8 +45,12 @@ func viewNodes(a *API, nodes []cluster.Node) []nodeView {
 	if a.cfg.Session.ClockCompared() { // else nobody was compared with anybody
 		skews = a.cfg.Session.ClockSkews()
 	}
+	late := a.cfg.Session.Late()
 	return each(nodes, func(n cluster.Node) nodeView {
 		v := viewRecord(a, n)
+		if since, is := late[n.ID]; is {
+			v.LateSeconds = new(since.Seconds())
+		}
 		if skew, known := skews[n.ID]; known {
 			v.ClockSkewSeconds = new(skew.Seconds())
 		}

@@ -7,8 +7,10 @@ import (
 	"math"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
+	"github.com/weft-run/weft/internal/intake"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -169,6 +171,9 @@ func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if !ok {
 		st, code = http.StatusInternalServerError, workflow.CodeInternal
 	}
+	if code == workflow.CodeUnknownOutcome || code == workflow.CodeUnavailable {
+		e = toldFull(e, a.cfg.Runtime.Intake().Fullness())
+	}
 	exchangeOf(r).code = code
 	id := requestID(r)
 	switch {
@@ -202,6 +207,16 @@ func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if err == nil {
 		_, _ = w.Write(append(problem, '\n')) // the client may be gone
 	}
+}
+
+// toldFull adds that etcd is full to what may come of it: that a write had no answer.
+func toldFull(e *workflow.Error, full intake.Fullness) *workflow.Error {
+	if full.Level != intake.Full {
+		return e
+	}
+	told := *e
+	told.Detail = strings.TrimPrefix(e.Detail+"; "+full.Line(), "; ")
+	return &told
 }
 
 // retryAfter is in whole seconds, rounded up; every 503 and 429 has one.

@@ -10,16 +10,6 @@ import (
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
-// Level says how full etcd is.
-type Level int32
-
-// The levels, and what is refused at each.
-const (
-	Roomy      Level = iota
-	NearlyFull       // starts
-	Full             // all but what ends or deletes instances
-)
-
 // Kind is what a call wants of the store.
 type Kind int
 
@@ -150,14 +140,14 @@ func (i *Intake) isFull() *workflow.Error {
 	return &workflow.Error{Code: workflow.CodeStoreNearlyFull, RetryAfter: 10 * time.Second, Detail: i.HeldBack()}
 }
 
-// HeldBack says what is refused for want of space in etcd; "": nothing is.
-func (i *Intake) HeldBack() string {
-	what := "starts and new definitions are refused"
-	switch i.Level() {
-	case Roomy:
-		return ""
-	case Full:
-		what = "only what ends or deletes instances is taken"
+// Fullness tells how full etcd is, as people hear of it.
+func (i *Intake) Fullness() Fullness {
+	sp := i.Space()
+	if sp == nil {
+		return Fullness{}
 	}
-	return "etcd is nearly full: " + what + " until there is room (" + i.Space().String() + ")"
+	return Tell(i.Level(), *sp)
 }
+
+// HeldBack says what is refused for want of space in etcd, and what to do; "": nothing is.
+func (i *Intake) HeldBack() string { return i.Fullness().Line() }

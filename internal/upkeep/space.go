@@ -90,19 +90,21 @@ func (s *spaceWatch) watchSpace(ctx context.Context) error {
 func (s *spaceWatch) noteSpace(ctx context.Context, sp etcdstore.Space) {
 	was := s.intake.Level()
 	now := levelAfter(was, sp)
+	before := s.intake.Space()
+	alarm := before != nil && before.NoSpace
 	s.intake.SetSpace(now, sp)
 	s.cfg.Metrics.SetStore(sp.InUse, sp.Allocated, sp.Quota, int(now))
-	if now == was {
+	if now == was && alarm == sp.NoSpace {
 		return
 	}
 	log := s.cfg.Log.With("inUse", sp.InUse, "allocated", sp.Allocated, "quota", sp.Quota, "noSpaceAlarm", sp.NoSpace)
-	switch now {
+	switch told := s.intake.Fullness().Line(); now {
 	case intake.Roomy:
 		log.InfoContext(ctx, "etcd has room again; everything is taken")
 	case intake.NearlyFull:
-		log.WarnContext(ctx, "etcd is nearly full; starts and new definitions are refused: see docs/runbooks/etcd-near-quota.md")
+		log.WarnContext(ctx, "etcd is nearly full", "detail", told)
 	case intake.Full:
-		log.ErrorContext(ctx, "etcd is full; only what ends or deletes instances runs: see docs/runbooks/etcd-near-quota.md")
+		log.ErrorContext(ctx, "etcd is full", "detail", told)
 	}
 }
 

@@ -850,7 +850,8 @@ type Node struct {
 	ClockSkewSeconds *float64   `json:"clockSkewSeconds"` // Its clock less the median of the clocks of all live nodes, as the node that answers sees it; null: not known yet.
 	Coordination     string     `json:"coordination"`     // One of distributed, local.
 	Draining         bool       `json:"draining"`
-	Epoch            int64      `json:"epoch"` // Counts the sessions of this process.
+	Epoch            int64      `json:"epoch"`       // Counts the sessions of this process.
+	LateSeconds      *float64   `json:"lateSeconds"` // For how long it has not renewed its record, as the node that answers sees it: it hangs, or etcd takes no writes. null: it has, within three heartbeats.
 	NodeID           string     `json:"nodeId"`
 	Paused           bool       `json:"paused"`
 	SeenAt           *time.Time `json:"seenAt"` // Its clock at its last heartbeat.
@@ -1302,10 +1303,12 @@ type StimulusRequest struct {
 
 // StoreMeter is a part of other answers.
 type StoreMeter struct {
-	Allocated int64 `json:"allocated"`
-	InUse     int64 `json:"inUse"` // Bytes of etcd's fullest member.
-	Level     int64 `json:"level"` // 0: there is room. 1: starts are refused. 2: only what ends or deletes instances runs.
-	Quota     int64 `json:"quota"` // On what is allocated; 0: not known yet.
+	Advice    string `json:"advice"` // What to do about it; empty: nothing.
+	Allocated int64  `json:"allocated"`
+	InUse     int64  `json:"inUse"` // Bytes of etcd's fullest member.
+	Level     int64  `json:"level"` // 0: there is room. 1: starts are refused. 2: only what ends or deletes instances runs.
+	Quota     int64  `json:"quota"` // On what is allocated; 0: not known yet.
+	Text      string `json:"text"`  // What is so and what is refused, for people, with the numbers; empty: there is room.
 }
 
 // SubStatusCounts is a part of other answers.

@@ -33,6 +33,7 @@ type members struct {
 type member struct {
 	node   Node
 	modRev int64
+	heard  time.Time // when this write of the record came here, with its monotonic reading
 }
 
 func (m *members) init() {
@@ -53,6 +54,25 @@ func (s *Session) MembersAt() (nodes []Node, revision int64) {
 	defer s.members.mu.Unlock()
 	return slices.Clone(s.members.sorted), s.members.revision
 }
+
+// Late tells which live nodes have not renewed their record for three heartbeats, as this node sees
+// it, with how long that is. Such a node may hang, or etcd takes no writes, or this node does not hear
+// of them: it is not known to work. A node whose lease is over is no live node, and not in it.
+func (s *Session) Late() map[string]time.Duration {
+	m := &s.members
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	late := map[string]time.Duration{}
+	for _, mb := range m.byKey {
+		if since := time.Since(mb.heard); since > lateBeats*heartbeatEvery(s.cfg.TTL) {
+			late[mb.node.ID] = since
+		}
+	}
+	return late
+}
+
+// lateBeats is how many heartbeats a node may miss, or be late with, before it is told as late.
+const lateBeats = 3
 
 func (m *members) snapshot() []Node {
 	m.mu.Lock()
@@ -134,9 +154,12 @@ func (m *members) replace(kvs []*mvccpb.KeyValue, revision int64) {
 	changed := false
 	var vanished []Node
 	for _, kv := range kvs {
-		key, now := string(kv.Key), member{decodeNode(kv), kv.ModRevision}
-		m.byKey[key] = now
+		key, now := string(kv.Key), member{decodeNode(kv), kv.ModRevision, time.Now()}
 		before, known := old[key]
+		if known && before.modRev == now.modRev {
+			now.heard = before.heard
+		}
+		m.byKey[key] = now
 		delete(old, key)
 		changed = changed || !known || differs(before.node, now.node)
 		if known && before.node.LeaseID != now.node.LeaseID {
@@ -167,7 +190,7 @@ func (m *members) apply(ev *clientv3.Event, received time.Time) {
 		}
 		return
 	}
-	now := member{decodeNode(ev.Kv), ev.Kv.ModRevision}
+	now := member{decodeNode(ev.Kv), ev.Kv.ModRevision, time.Now()}
 	m.byKey[key] = now
 	m.observeClock(now.node, ev.Kv.ModRevision, received)
 	var vanished []Node

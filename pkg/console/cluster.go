@@ -115,6 +115,7 @@ func (m mean) with(other mean) mean {
 type storeMeter struct {
 	InUse, Allocated, Quota int64
 	Level                   int
+	Text, Advice            string
 }
 
 // Part is how much of the quota is taken, in percent.

@@ -47,12 +47,12 @@ const (
 	twoNodes = `{"items": [
 		{"nodeId": "one", "address": "10.0.0.1:1", "version": "2", "epoch": 3, "startedAt": "2026-11-23T08:00:00Z", "seenAt": "2026-11-23T09:59:58Z", "self": true, "clockSkewSeconds": 0.004},
 		{"nodeId": "two", "address": "10.0.0.2:1", "version": "2", "epoch": 1, "startedAt": "2026-11-23T08:00:00Z", "seenAt": "2026-11-23T09:59:58Z", "draining": true, "clockSkewSeconds": -3.5},
-		{"nodeId": "old", "address": "10.0.0.3:1", "version": "1", "epoch": 1, "startedAt": "2026-11-23T08:00:00Z", "seenAt": "2026-11-23T09:59:58Z"}]}`
+		{"nodeId": "old", "address": "10.0.0.3:1", "version": "1", "epoch": 1, "startedAt": "2026-11-23T08:00:00Z", "seenAt": "2026-11-23T09:59:48Z", "lateSeconds": 12}]}`
 	twoMeters = `{"items": [
 		{"nodeId": "one", "at": "2026-11-23T10:00:00Z", "seconds": 5, "commits": [{"name": "committed", "total": 100, "perSecond": 12.5}, {"name": "breach", "total": 1, "perSecond": 0.2}],
 			"commitSeconds": {"count": 50, "mean": 0.004}, "commitCommands": {"count": 30, "mean": 1}, "writeBatch": {"count": 10, "mean": 4},
 			"working": 7, "locks": 5, "inFlight": 11, "takeovers": 2, "sessionSince": "2026-11-23T09:00:00Z", "hot": [{"instanceId": "busy", "perSecond": 9.5}],
-			"store": {"inUse": 1048576, "allocated": 12582912, "quota": 2147483648, "level": 1}},
+			"store": {"inUse": 1048576, "allocated": 12582912, "quota": 2147483648, "level": 1, "text": "etcd is nearly full: x", "advice": "y"}},
 		{"nodeId": "two", "at": "2026-11-23T10:00:00Z", "seconds": 0, "commits": [{"name": "committed", "total": 20, "perSecond": 0}], "commitCommands": {"count": 10, "mean": 5},
 			"working": 3, "locks": 2, "drainsUntil": "2026-11-23T10:00:28Z", "sessionSince": "2026-11-23T09:00:00Z", "hot": [{"instanceId": "busier", "perSecond": 20}]}],
 		"unasked": ["old"]}`
@@ -75,7 +75,7 @@ func TestTheClusterPageShowsWhatNodesTell(t *testing.T) {
 	}
 	for _, want := range []string{
 		"<dt>Commits a second</dt><dd>12.7</dd>", "<dt>Commands a commit</dt><dd>2.0</dd>", "<dt>A commit takes</dt><dd>4 ms</dd>", "<dt>Writes that share a proposal to etcd</dt><dd>4.0</dd>",
-		`<dt>Reads that share one</dt><dd><span class="quiet">–</span></dd>`, `value="12582912"`, "12.0 MiB of 2.0 GiB, 0.6 %", "etcd is nearly full",
+		`<dt>Reads that share one</dt><dd><span class="quiet">–</span></dd>`, `value="12582912"`, "12.0 MiB of 2.0 GiB, 0.6 %", "etcd is nearly full: x. Do this: y.", `<span class="status faulted">late</span>`, "It has not renewed its record for 12.0 s",
 		`<td class="number">120</td>`, `<b class="bad">breach</b>`, "this must never happen", "of 2 nodes 1 have rates yet",
 		"Did not tell what they do: old.", "It still works 3 instances and holds 2 locks; it ends within 28.0 s.", "Its clock is 3.5 s slow", "<dt>Clock is off by</dt><dd>none</dd>",
 		`<dt>Clock is off by</dt><dd><span class="quiet">not known</span></dd>`, `<dt>What it does</dt><dd class="quiet">not known</dd>`,

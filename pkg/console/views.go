@@ -258,7 +258,7 @@ type node struct {
 	StartedAt                              time.Time
 	SeenAt                                 *time.Time
 	Draining, Paused, Self                 bool
-	ClockSkewSeconds                       *float64
+	ClockSkewSeconds, LateSeconds          *float64
 }
 
 type lock struct {

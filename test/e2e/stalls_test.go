@@ -65,7 +65,7 @@ func TestExplainNamesEveryStall(t *testing.T) {
 		"a branch that faulted": {faultedBranch, "waiting", "event", []string{"waits for event approved, correlation branch", "; activity greet in it is faulted: "}, `POST /events/approved {"correlationId":"branch"}`},
 		"a timeout":             {timeout, "waiting", "event", []string{"waits for event confirmed, since ", "; or for the timeout of event1, in 47 h ("}, "POST /events/confirmed"},
 		"drained node":          {drainedNode, "running", "drain", []string{"node n0 runs it and is draining", "; it is at activity "}, ""},
-		"etcd nearly full":      {fullStore, "waiting", "full", []string{"waits for event approved", "; etcd is nearly full: only what ends or deletes instances is taken"}, ""},
+		"etcd nearly full":      {fullStore, "waiting", "full", []string{"waits for event approved", "; etcd is full: only what ends or deletes instances is taken"}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

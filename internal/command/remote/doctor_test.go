@@ -42,7 +42,7 @@ func TestDoctor(t *testing.T) {
 	answers := map[string]string{
 		"/livez": `{"nodeId": "n1", "status": "ok"}`, "/readyz": `{"nodeId": "n1", "status": "ready"}`,
 		"/nodes":   `{"items": [{"nodeId": "n1", "version": "v1", "clockSkewSeconds": 0.01}, {"nodeId": "n2", "version": "v2", "clockSkewSeconds": -7.5}]}`,
-		"/meters":  `{"items": [{"nodeId": "n1", "store": {"inUse": 1048576, "quota": 4294967296}}, {"nodeId": "n2", "store": {"inUse": 3221225472, "quota": 4294967296, "level": 1}}], "unasked": []}`,
+		"/meters":  `{"items": [{"nodeId": "n1", "store": {"inUse": 1048576, "quota": 4294967296}}, {"nodeId": "n2", "store": {"inUse": 3221225472, "quota": 4294967296, "level": 1, "text": "etcd is nearly full: x", "advice": "y"}}], "unasked": []}`,
 		"/balance": `{"difference": 0}`,
 	}
 	s := played(t, answers, true)
@@ -52,7 +52,7 @@ func TestDoctor(t *testing.T) {
 	for _, line := range []string{
 		"ok   server       n1 answers in ", "ok   TLS          TLS 1.3, the certificate is of example.com", "ok   ready ", "ok   credentials ", "ok   n1           works\n",
 		"bad  n2           its clock and those of the others are -7.5 s apart: set it\n", "ok   versions     v1, v2: an upgrade that goes on, or one that was left\n",
-		"bad  etcd         3072 MiB in use of 4096 MiB: it is nearly full", "ok   balance ",
+		"bad  etcd         etcd is nearly full: x; do this: y\n", "ok   balance ",
 	} {
 		if !strings.Contains(got.out, line) {
 			t.Errorf("no line %q in\n%s", line, got.out)
@@ -78,7 +78,7 @@ func TestTopAddsUpWhatNodesDo(t *testing.T) {
 	t.Parallel()
 	s := played(t, map[string]string{
 		"/balance": `{"at": "2026-11-24T01:00:00Z"}`, "/stats": `{"items": []}`, "/tasks": `{"items": []}`, "/timers": `{"items": []}`, "/queue": `{"items": []}`, "/locks": `{"items": []}`,
-		"/nodes": `{"items": [{"nodeId": "n1"}, {"nodeId": "n2"}, {"nodeId": "n3"}]}`,
+		"/nodes": `{"items": [{"nodeId": "n1"}, {"nodeId": "n2"}, {"nodeId": "n3", "lateSeconds": 9.5, "draining": true}]}`,
 		"/meters": `{"items": [
 			{"nodeId": "n1", "commits": [{"name": "committed", "perSecond": 30}, {"name": "fenced", "perSecond": 9}], "commitCommands": {"mean": 2}, "commitSeconds": {"mean": 0.004}, "hot": [{"instanceId": "a", "perSecond": 3}], "working": 4, "locks": 5, "inFlight": 6},
 			{"nodeId": "n2", "commits": [{"name": "committed", "perSecond": 10}], "commitCommands": {"mean": 6}, "commitSeconds": {"mean": 0.008}, "hot": [{"instanceId": "b", "perSecond": 7}, {"instanceId": "c", "perSecond": 2}, {"instanceId": "d", "perSecond": 1}]}],
@@ -92,7 +92,7 @@ func TestTopAddsUpWhatNodesDo(t *testing.T) {
 	go func() {
 		ended <- u.until(ctx, &out, &bytes.Buffer{}, "top", "--server", s.URL)
 	}()
-	for _, text := range []string{"\ncommits    40.0/s, 3.0 commands each, in 5.0 ms\n", "\nhot        b 7.0/s on n2, a 3.0/s on n1, c 2.0/s on n2\n", "n1    working  0    30.0/s   4      5      6 ", "n3    working  0    -        -      -      - "} {
+	for _, text := range []string{"\ncommits    40.0/s, 3.0 commands each, in 5.0 ms\n", "\nhot        b 7.0/s on n2, a 3.0/s on n1, c 2.0/s on n2\n", "n1    working  0    30.0/s   4      5      6 ", "n3    late 9s  0    -        -      -      - "} {
 		polltest.Eventually(t, text, func() bool { return out.has(text) })
 	}
 	interrupt()

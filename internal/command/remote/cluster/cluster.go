@@ -368,15 +368,24 @@ func (a commands) jobsCommand() *cobra.Command {
 
 var nodeView = ask.View{Name: "nodes/nodeId", Empty: "no live nodes", Columns: []ask.Column{
 	{Head: "NODE", Path: "nodeId"}, {Head: "ADDRESS", Path: "address"}, {Head: "VERSION", Path: "version"}, {Head: "STATE", Path: "draining", Show: func(_ *ask.Asker, _, row any) string {
-		switch {
-		case ask.At(row, "draining") == true:
-			return "draining"
-		case ask.At(row, "paused") == true:
-			return "paused"
-		}
-		return "working"
+		late, isLate := ask.At(row, "lateSeconds").(json.Number)
+		seconds, _ := late.Float64()
+		return nodeState(ask.At(row, "draining") == true, ask.At(row, "paused") == true, isLate, seconds)
 	}}, {Head: "STARTED", Path: "startedAt", Show: ask.When}, {Head: "SEEN", Path: "seenAt", Show: ask.When}, {Head: "EPOCH", Path: "epoch", Wide: true}, {Head: "CATALOG", Path: "catalogRevision", Wide: true},
 }}
+
+// nodeState is a word for what a node does. Of one whose heartbeat is late nobody knows that it works.
+func nodeState(draining, paused, late bool, seconds float64) string {
+	switch {
+	case late:
+		return fmt.Sprintf("late %ds", int(seconds))
+	case draining:
+		return "draining"
+	case paused:
+		return "paused"
+	}
+	return "working"
+}
 
 func (a commands) nodesCommand() *cobra.Command {
 	nodes := &cobra.Command{Use: "nodes", Aliases: []string{"node"}, Short: "The live nodes"}

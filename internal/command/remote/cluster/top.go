@@ -287,13 +287,11 @@ func (a commands) topTables(t *top) error {
 	}
 	var nodes, definitions []any
 	for _, node := range t.Nodes {
-		state := "working"
-		switch {
-		case node.Draining:
-			state = "draining"
-		case node.Paused:
-			state = "paused"
+		seconds := 0.0
+		if node.LateSeconds != nil {
+			seconds = *node.LateSeconds
 		}
+		state := nodeState(node.Draining, node.Paused, node.LateSeconds != nil, seconds)
 		row := map[string]any{"node": node.NodeID, "state": state, "lag": fmt.Sprint(most - node.CatalogRevision), "address": node.Address, "version": node.Version}
 		if i := slices.IndexFunc(t.Meters, func(m apiclient.Meters) bool { return m.NodeID == node.NodeID }); i >= 0 {
 			m := &t.Meters[i]

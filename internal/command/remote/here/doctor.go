@@ -187,7 +187,9 @@ func (d *doctor) store(ctx context.Context, c *apiclient.Client) {
 		text += fmt.Sprintf(" of %d MiB", fullest.Quota>>20)
 	}
 	switch {
-	case fullest.Level > 0:
+	case fullest.Text != "":
+		err = errors.New(fullest.Text + "; do this: " + fullest.Advice)
+	case fullest.Level > 0: // of a node that does not tell in words yet
 		err = fmt.Errorf("%s: it is nearly full, and starts are refused: docs/runbooks/etcd-near-quota.md", text)
 	case len(meters.Body.Unasked) > 0:
 		err = fmt.Errorf("these nodes could not be asked: %s", strings.Join(meters.Body.Unasked, ", "))

@@ -1,7 +1,9 @@
 package store
 
 import (
+	"cmp"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -39,12 +41,66 @@ const (
 // change up to the revision was told, or lies in a [WebhookLetter].
 type WebhookPosition struct {
 	At map[string]int64 `json:"at"`
+	// Until are those of At that a change of the webhook took away, as another one has all that is in them:
+	// up to this revision they are told by themselves, and then they go.
+	Until map[string]int64 `json:"until,omitempty"`
 	// Behind are the ranges that etcd has compacted what came since: they are listed.
 	Behind map[string]WebhookListing `json:"behind,omitempty"`
 
 	Modified int64 `json:"-"`
 	// Foreign: it says more than this program knows, and only nodes that know all of it tell.
 	Foreign bool `json:"-"`
+}
+
+// Of is the position of some ranges: where one has none it begins at fresh, what is not among them is
+// forgotten, and none is behind last, the revision of an etcd that it may have been copied to.
+func (p *WebhookPosition) Of(ranges []string, fresh, last int64) *WebhookPosition {
+	of := &WebhookPosition{At: map[string]int64{}, Behind: map[string]WebhookListing{}, Modified: p.Modified, Foreign: p.Foreign}
+	for _, r := range ranges {
+		of.At[r] = min(cmp.Or(p.At[r], fresh), last)
+	}
+	for r, until := range p.Until {
+		if of.Until == nil {
+			of.Until = map[string]int64{}
+		}
+		of.At[r], of.Until[r] = min(p.At[r], last), until
+	}
+	for r, l := range p.Behind {
+		if _, ok := of.At[r]; ok {
+			of.Behind[r] = l
+		}
+	}
+	return of
+}
+
+// Change is the position from revision now on, where other ranges are told. What was told before
+// and is told still goes on from where it was, be it by a range that is in one of before or has it in it.
+func (p *WebhookPosition) Change(ranges []string, now int64) *WebhookPosition {
+	within := func(r, wide string) bool { return strings.HasPrefix(r, wide) }
+	is := &WebhookPosition{At: map[string]int64{}, Until: map[string]int64{}, Behind: map[string]WebhookListing{}, Modified: p.Modified}
+	for _, r := range ranges {
+		is.At[r] = now
+		for was, at := range p.At {
+			if was == r || p.Until[was] == 0 && within(r, was) {
+				is.At[r] = min(at, is.At[r])
+			}
+		}
+		if l, ok := p.Behind[r]; ok { // one that begins here finds by itself that etcd has forgotten something
+			is.Behind[r] = l
+		}
+	}
+	for was, at := range p.At {
+		if _, stays := is.At[was]; stays {
+			continue
+		}
+		if slices.ContainsFunc(ranges, func(r string) bool { return within(was, r) }) {
+			is.At[was], is.Until[was] = at, cmp.Or(p.Until[was], now)
+			if l, ok := p.Behind[was]; ok {
+				is.Behind[was] = l
+			}
+		}
+	}
+	return is
 }
 
 // WebhookListing is a range that is being listed.

@@ -39,6 +39,7 @@ type Command struct {
 	Kind      CommandKind    `json:"kind"`
 	CreatedAt time.Time      `json:"createdAt"`
 	Attempts  int            `json:"attempts,omitempty"` // takeovers so far
+	Replays   int            `json:"replays,omitempty"`  // how often it was sent again from its dead letter
 	Begun     []Begun        `json:"begun,omitempty"`    // by whom, the last takeovers that nobody took back
 	Start     *Start         `json:"start,omitempty"`
 	Bookmark  string         `json:"bookmark,omitempty"` // resume, childEnd

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -160,11 +161,11 @@ func (s *Instances) writeInstance(c *store.Commit, o *ops) {
 	if c.Before != nil {
 		before = &c.Before.Header
 	}
-	s.writeIndex(o, before, h)
+	s.writeIndex(o, before, &c.After)
 	s.noteIncidents(c, o)
 	if h.Status == workflow.StatusFinished {
 		if before != nil && before.FinishedAt != nil && h.FinishedAt != nil && !before.FinishedAt.Equal(*h.FinishedAt) {
-			o.putRaw(s.keys.indexEntry(h), nil) // it ended again within one burst: its entry tells webhooks
+			o.putRaw(s.keys.indexEntry(h), commitNumber(&c.After)) // it ended again within one burst: its entry tells webhooks
 		}
 		s.writeEnd(o, &c.After, size)
 	}
@@ -209,7 +210,8 @@ const (
 
 // writeIndex moves an instance's index entries from where they were (nil: new)
 // to where they are to be. An import may change any part of them.
-func (s *conn) writeIndex(o *ops, was, is *workflow.Instance) {
+func (s *conn) writeIndex(o *ops, was *workflow.Instance, r *store.Record) {
+	is := &r.Header
 	var old []string
 	if was != nil {
 		old = s.indexEntries(was)
@@ -222,10 +224,21 @@ func (s *conn) writeIndex(o *ops, was, is *workflow.Instance) {
 	}
 	for _, key := range now {
 		if !slices.Contains(old, key) {
-			o.putRaw(key, nil)
+			o.putRaw(key, indexValue(s.keys, key, r))
 		}
 	}
 }
+
+// indexValue is what an entry of an instance's lists says: nothing, but for that of an end, whose commit it names.
+// Webhooks know an end by it, as a restored etcd gives that commit another revision.
+func indexValue(k keys, key string, r *store.Record) []byte {
+	if r.Header.Status != workflow.StatusFinished || key != k.indexEntry(&r.Header) {
+		return nil
+	}
+	return commitNumber(r)
+}
+
+func commitNumber(r *store.Record) []byte { return strconv.AppendInt(nil, r.Seq, 10) }
 
 func (s *conn) indexEntries(h *workflow.Instance) []string {
 	entries := []string{s.keys.indexEntry(h)}

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
@@ -16,9 +17,14 @@ import (
 )
 
 // DeadID is the id of the dead letter of an instance's command. The id of a command comes
-// again, of a caller's key after its life, or of the rest of a burst: that is another one.
+// again, of a caller's key after its life, or of the rest of a burst: that is another one. So is
+// that of a command which was sent again from its dead letter.
 func DeadID(instance string, cmd *workflow.Command) string {
-	return workflow.DeriveID("dead", instance, cmd.ID, cmd.CreatedAt.UTC().Format(time.RFC3339Nano))
+	of := []string{"dead", instance, cmd.ID, cmd.CreatedAt.UTC().Format(time.RFC3339Nano)}
+	if cmd.Replays > 0 {
+		of = append(of, strconv.Itoa(cmd.Replays))
+	}
+	return workflow.DeriveID(of...)
 }
 
 // StimulusDeadID is the id of the dead letter of a stimulus: that of the stimulus, which its
@@ -189,6 +195,7 @@ const (
 func (s *Stimuli) ReplayCommand(ctx context.Context, d *store.DeadLetter, id string, k *workflow.CommandKey) (ReplayOutcome, error) {
 	cmd := *d.Command
 	cmd.Attempts, cmd.Begun = 0, nil
+	cmd.Replays++
 	mail, rec, void := s.keys.mail(d.InstanceID, cmd.ID), s.keys.commandRecord("~send", id), s.keys.commandRecord("~send", id+"@")
 	t := s.begin("replay command of a dead letter",
 		createdAt(s.keys.dead(d.ID), d.Created), exists(s.keys.instance(d.InstanceID)), absent(mail), absent(void))

@@ -29,7 +29,7 @@ func BenchmarkVersionUsers(b *testing.B) {
 					cmd := workflow.Command{ID: "start-" + id, Kind: workflow.CommandStart, CreatedAt: w.now, Start: &workflow.Start{DefinitionID: "order", Version: 2}}
 					h := NewHeader(id, cmd, w.now)
 					o.put(w.keys.instance(id), store.Record{Header: h, State: raw, Seq: 1})
-					w.writeIndex(o, nil, &h)
+					w.writeIndex(o, nil, &store.Record{Header: h})
 				}
 				then, err := o.render()
 				w.ok(err)

@@ -99,8 +99,9 @@ type NewInstance struct {
 // writeNew puts a Pending instance, its index entries and its start command.
 func (s *conn) writeNew(o *ops, n *NewInstance) {
 	h := &n.Header
-	o.put(s.keys.instance(h.ID), store.Record{Header: *h, Gate: n.Gate})
-	s.writeIndex(o, nil, h)
+	r := store.Record{Header: *h, Gate: n.Gate}
+	o.put(s.keys.instance(h.ID), r)
+	s.writeIndex(o, nil, &r)
 	o.put(s.keys.mail(h.ID, n.Command.ID), n.Command)
 	if n.Gate != nil {
 		o.putRaw(s.keys.gateOf(*n.Gate), []byte(h.ID))

@@ -41,7 +41,7 @@ func (s *Instances) Secure(ctx context.Context, f *store.Fence, id string, base,
 	if base == nil {
 		t.when(absent(s.keys.instance(id)))
 		t.put(s.keys.instance(id), fresh)
-		s.writeIndex(t.ops, nil, &fresh.Header)
+		s.writeIndex(t.ops, nil, fresh)
 		twin = t.otherwise.value(s.keys.instance(id))
 	} else {
 		t.when(modifiedAt(s.keys.instance(id), base.Modified))

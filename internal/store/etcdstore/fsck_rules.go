@@ -168,7 +168,7 @@ func (f *fsck) indexes() {
 			stands[f.below(key)] = true
 			if !f.has(key) {
 				o := f.repair(f.report("index-missing", key, "instance %s is not listed", id), "puts it", f.s.keys.instance(id), key)
-				var value []byte
+				value := indexValue(f.s.keys, key, r)
 				if r.Header.Status == workflow.StatusFinished && key == f.s.keys.finished(&r.Header) {
 					value = strconv.AppendInt(nil, r.JournalBytes+keyBytes, 10)
 				}

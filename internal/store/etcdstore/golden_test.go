@@ -105,6 +105,7 @@ var golden = []struct {
 	{"mailbox/<shard>/<id>/<command>", "mail", &goldenCommand},
 	{"mailbox/<shard>/<id>/<command>", "mail-alter", &workflow.Command{ID: "c1", Kind: workflow.CommandAlter, CreatedAt: goldenAt, Alter: &goldenAlter}},
 	{"mailbox/<shard>/<id>/<command>", "mail-labels", &workflow.Command{ID: "c1", Kind: workflow.CommandStart, CreatedAt: goldenAt, Start: &workflow.Start{DefinitionID: "ship", Version: 1, Labels: map[string]string{"customer": "acme"}}}},
+	{"mailbox/<shard>/<id>/<command>", "mail-replayed", &workflow.Command{ID: "c1", Kind: workflow.CommandResume, CreatedAt: goldenAt, Replays: 2, Bookmark: "i1~1"}},
 	{"cancel/<id>", "cancel", new("c1")},
 	{"send/<shard>/<id>", "send", &store.Send{ID: "s1", Stimulus: goldenStimulus, Targets: []store.Target{goldenTarget}, Key: &goldenKey, CreatedAt: goldenAt, Trace: goldenCommand.Trace}},
 	{"sent/<shard>/<id>", "sent", &sentCount{Done: 30}},
@@ -159,7 +160,9 @@ var golden = []struct {
 	{"webhook-due/<name>/<due>/<letter>", "webhook-letter-incident", &store.WebhookLetter{
 		ID: "letter-2", Webhook: 41, At: goldenAt, Events: []store.WebhookEvent{{ID: "e3", What: "incident", Subject: "i1", DefinitionID: "order-approval", Revision: 4713, Commit: 5}},
 	}},
+	{"webhook-at/<name>", "webhook-at-until", &store.WebhookPosition{At: map[string]int64{"index/Faulted/": 4711, "index/Faulted/order-approval/": 4700}, Until: map[string]int64{"index/Faulted/order-approval/": 4711}}},
 	{"incident/<definition>/<id>/<seq>", "incident", &IncidentNote{New: 2, At: goldenAt}},
+	{"incident/<definition>/<id>/<seq>", "incident-made", &IncidentNote{New: 2, At: goldenLater, Made: goldenAt}},
 	{"webhook-failed/<name>/<letter>", "webhook-failed", &store.WebhookLetter{ID: "letter-1", Webhook: 41, At: goldenAt, Events: []store.WebhookEvent{{ID: "e1", What: "Faulted", Subject: "i1"}}}},
 	{"meta/link-key", "link-key", &linkKey{Key: []byte("0123456789abcdef")}},
 
@@ -194,7 +197,7 @@ var golden = []struct {
 var noRecord = map[string]string{
 	"job-open/": "empty",
 	"nodes/":    "of pkg/cluster", "ability/": "of pkg/cluster", "lock/…/": "of pkg/cluster", "endpoint/": "empty", "queue-mark/": "empty", "task/": "empty", "by-correlation/": "empty", "by-parent/": "empty",
-	"incident-wanted/": "empty", "label/": "empty", "signed-out/": "empty", "index/": "empty", "idem-expiry/": "empty", "definition-retired/": "empty", "definition-use/": "empty",
+	"incident-wanted/": "empty", "label/": "empty", "signed-out/": "empty", "index/": "empty, or a number", "idem-expiry/": "empty", "definition-retired/": "empty", "definition-use/": "empty",
 	"gate/": "an id", "finished/": "a number", "idem-expiry/k/": "a number", "meta/pause": "a word", "idem/c/…/": "a text that nobody reads", "damaged/": "bytes of another key",
 }
 

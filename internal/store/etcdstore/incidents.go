@@ -63,6 +63,8 @@ func (s *conn) wants(w *store.Webhook) map[string]bool {
 type IncidentNote struct {
 	New int       `json:"new"` // how many, of those that the instance remembers
 	At  time.Time `json:"at"`  // when the last of them was
+	// Made is when the instance was: another one of its id has the same numbers of commits. Zero: an older program wrote the note.
+	Made time.Time `json:"made,omitzero"`
 }
 
 // noteIncidents leaves a note of new incidents, for webhooks.
@@ -83,7 +85,7 @@ func (s *Instances) noteIncidents(c *store.Commit, o *ops) {
 		return
 	}
 	note := newContent()
-	note.put(s.keys.incident(h.DefinitionID, h.ID, c.After.Seq), IncidentNote{New: n, At: h.Incidents[len(h.Incidents)-1].Time.UTC()})
+	note.put(s.keys.incident(h.DefinitionID, h.ID, c.After.Seq), IncidentNote{New: n, At: h.Incidents[len(h.Incidents)-1].Time.UTC(), Made: h.CreatedAt.UTC()})
 	o.nested([]clientv3.Cmp{noneNewer(s.keys.wantedOf(h.DefinitionID), 0), noneNewer(s.keys.wantedOf(anyDefinition), 0)}, nil, note)
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -107,7 +108,7 @@ func TestLineageOfMany(t *testing.T) {
 				h.Parent = &workflow.Parent{InstanceID: "i0000"}
 			}
 			o.put(w.keys.instance(h.ID), map[string]any{"header": h})
-			w.writeIndex(o, nil, &h)
+			w.writeIndex(o, nil, &store.Record{Header: h})
 		}
 		then, err := o.render()
 		w.ok(err)

@@ -75,7 +75,7 @@ func (w *world) makeInstances(n int) {
 				w.makeWaits(o, &h, i/2, n/2)
 			}
 			o.put(w.keys.instance(h.ID), store.Record{Header: h, Seq: 1})
-			w.writeIndex(o, nil, &h)
+			w.writeIndex(o, nil, &store.Record{Header: h})
 		}
 		then, err := o.render()
 		w.ok(err)

@@ -113,41 +113,37 @@ func (s *Webhooks) Webhook(ctx context.Context, name string) (w *store.Webhook, 
 	if w, err = s.decodeWebhook(is.one(resp)); err != nil {
 		return nil, nil, 0, 0, err
 	}
-	at = &store.WebhookPosition{}
-	if kv := position.one(resp); kv != nil {
+	at = s.position(w, position.one(resp), resp.Header.Revision)
+	return w, at, waits.in(resp).Count, lost.in(resp).Count, nil
+}
+
+// position is how far a webhook is, as kv says it (nil: nothing does), in an etcd of that revision.
+func (s *Webhooks) position(w *store.Webhook, kv *mvccpb.KeyValue, revision int64) *store.WebhookPosition {
+	at := &store.WebhookPosition{}
+	if kv != nil {
 		at.Modified = kv.ModRevision
 		if err := DecodeWhole(kv.Value, at); err != nil {
 			s.left(kv.Key, err)
 			at.At, at.Behind, at.Foreign = nil, nil, !errors.Is(err, ErrDamaged)
 		}
 	}
-	// What is watched from now on is told from now on, and what is not any more is forgotten.
-	now := store.WebhookPosition{At: map[string]int64{}, Behind: map[string]store.WebhookListing{}, Modified: at.Modified, Foreign: at.Foreign}
-	for _, r := range WebhookRanges(w) {
-		switch {
-		case at.At[r] == 0:
-			now.At[r] = w.Modified
-		case at.At[r] > resp.Header.Revision: // it was copied from another etcd
-			now.At[r] = resp.Header.Revision
-		default:
-			now.At[r] = at.At[r]
-		}
-		if l, ok := at.Behind[r]; ok {
-			now.Behind[r] = l
-		}
-	}
-	return w, &now, waits.in(resp).Count, lost.in(resp).Count, nil
+	// A range without a position came with the last change, by a program that did not put one.
+	return at.Of(WebhookRanges(w), w.Modified, revision)
 }
 
 // ErrTooMany says that there are as many webhooks as may be.
 var ErrTooMany = fmt.Errorf("there are as many webhooks as may be, %d; one for several definitions tells the same", MaxWebhooks)
 
-// PutWebhook puts one. False: it is not as it was read, whose mod revision it has. How far one
-// is that there was before stays as it is.
+// PutWebhook puts one. False: it is not as it was read, whose mod revision it has, or somebody
+// told it since. What it told before it tells from where it was, what is new from now on: that
+// stands in its position, so that a later change does not lose it.
 //
-// If: its mod revision as read.
+// If: its mod revision as read; that of its position.
 func (s *Webhooks) PutWebhook(ctx context.Context, w *store.Webhook) (bool, error) {
 	t := s.begin("put webhook", modifiedAt(s.keys.webhook(w.Name), w.Modified))
+	if err := s.move(ctx, w, t); err != nil {
+		return false, err
+	}
 	if err := s.unwant(ctx, w.Name, t.ops); err != nil {
 		return false, err
 	}
@@ -155,25 +151,38 @@ func (s *Webhooks) PutWebhook(ctx context.Context, w *store.Webhook) (bool, erro
 	for key := range s.wants(w) {
 		t.putRaw(key, nil)
 	}
-	if w.Modified == 0 { // an earlier one of this name took its position with it
-		resp, err := s.get(ctx, "read the revision", s.keys.webhooks(), clientv3.WithPrefix(), clientv3.WithCountOnly())
-		if err != nil {
-			return false, err
-		}
-		if resp.Count >= MaxWebhooks {
-			return false, ErrTooMany
-		}
-		at := store.WebhookPosition{At: map[string]int64{}}
-		for _, r := range WebhookRanges(w) {
-			at.At[r] = resp.Header.Revision
-		}
-		t.put(s.keys.webhookAt(w.Name), at)
-	}
 	resp, err := t.submitSmall(ctx)
 	if err == nil && resp.Succeeded {
 		w.Modified = resp.Header.Revision
 	}
 	return err == nil && resp.Succeeded, err
+}
+
+// move has t put how far a webhook is that is put as w. A position that a newer program wrote stays as it is.
+func (s *Webhooks) move(ctx context.Context, w *store.Webhook, t *txn) error {
+	var ask reads
+	is, position := ask.value(s.keys.webhook(w.Name)), ask.value(s.keys.webhookAt(w.Name))
+	all := ask.add(clientv3.OpGet(s.keys.webhooks(), clientv3.WithPrefix(), clientv3.WithCountOnly()))
+	resp, err := s.read(ctx, "read how far the webhook is", ask.ops...)
+	if err != nil {
+		return err
+	}
+	now, at := resp.Header.Revision, &store.WebhookPosition{} // an earlier one of this name took its position with it
+	if w.Modified == 0 && all.in(resp).Count >= MaxWebhooks {
+		return ErrTooMany
+	}
+	if kv := is.one(resp); w.Modified != 0 && kv != nil {
+		was, err := s.decodeWebhook(kv)
+		if err != nil {
+			return err
+		}
+		at = s.position(was, position.one(resp), now)
+		t.when(modifiedAt(s.keys.webhookAt(w.Name), at.Modified))
+	}
+	if !at.Foreign {
+		t.put(s.keys.webhookAt(w.Name), at.Change(WebhookRanges(w), now))
+	}
+	return nil
 }
 
 // unwant deletes the keys by which commits know what a webhook wants, also those that a node
@@ -353,7 +362,7 @@ func (s *Webhooks) Replay(ctx context.Context, w *store.Webhook, l *store.Webhoo
 func (s *Webhooks) eventOf(w *store.Webhook, kv *mvccpb.KeyValue) (store.WebhookEvent, bool) {
 	e := store.WebhookEvent{Revision: kv.ModRevision}
 	key := strings.TrimPrefix(string(kv.Key), s.keys.root)
-	e.ID = workflow.DeriveID("webhook", w.Name, strconv.FormatInt(w.Created, 10), key, strconv.FormatInt(kv.ModRevision, 10))
+	e.ID = workflow.DeriveID("webhook", w.Name, strconv.FormatInt(w.Created, 10), key, occasion(key, kv))
 	if id, ok := strings.CutPrefix(key, "dead/"); ok {
 		e.What, e.Subject = string(store.WebhookDeadLetter), decode(id)
 		return e, true
@@ -374,6 +383,25 @@ func (s *Webhooks) eventOf(w *store.Webhook, kv *mvccpb.KeyValue) (store.Webhook
 	e.What, e.DefinitionID, e.Subject = parts[1], parts[2], parts[5]
 	e.Version, _ = strconv.Atoi(parts[3])
 	return e, true
+}
+
+// occasion tells one event of a key from the next one of that key. It is no revision where that can be:
+// what is done again after a restore has another one, and is the same event.
+func occasion(key string, kv *mvccpb.KeyValue) string {
+	revision := strconv.FormatInt(kv.ModRevision, 10)
+	switch {
+	case strings.HasPrefix(key, "dead/"): // no two dead letters have one id
+		return ""
+	case strings.HasPrefix(key, "incident/"): // its number of the commit is in the key
+		var note IncidentNote
+		if Decode(kv.Value, &note) != nil || note.Made.IsZero() {
+			return revision
+		}
+		return note.Made.UTC().Format(time.RFC3339Nano)
+	case len(kv.Value) == 0: // an older program put it
+		return revision
+	}
+	return "commit " + string(kv.Value)
 }
 
 // InstanceAt reads an instance as it was at a revision or, where etcd has forgotten that, as

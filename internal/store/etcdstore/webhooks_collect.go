@@ -34,7 +34,7 @@ const (
 // has compacted the log, as nobody told this webhook for long, the range is listed: what is
 // there with a later mod revision is told, and what has gone is not.
 func (s *Webhooks) Collect(ctx context.Context, w *store.Webhook, at *store.WebhookPosition, most int, wait time.Duration) ([]store.WebhookEvent, *store.WebhookPosition, error) {
-	c := &collection{s: s, w: w, most: most, to: store.WebhookPosition{At: maps.Clone(at.At), Behind: maps.Clone(at.Behind), Modified: at.Modified, Foreign: at.Foreign}}
+	c := &collection{s: s, w: w, most: most, to: store.WebhookPosition{At: maps.Clone(at.At), Until: maps.Clone(at.Until), Behind: maps.Clone(at.Behind), Modified: at.Modified, Foreign: at.Foreign}}
 	for r := range at.Behind {
 		if err := c.list(ctx, r); err != nil || len(c.events) >= most {
 			return c.events, &c.to, err
@@ -154,27 +154,52 @@ func (c *collection) take(t toldOf) error {
 	}
 	if len(t.resp.Events) == 0 {
 		if t.resp.IsProgressNotify() {
-			c.to.At[t.of] = max(c.to.At[t.of], t.resp.Header.Revision)
+			c.reached(t.of, t.resp.Header.Revision)
 		}
 		return nil
 	}
+	last := int64(0)
 	for _, ev := range t.resp.Events {
-		if e, ok := c.s.eventOf(c.w, ev.Kv); ok {
+		if e, ok := c.s.eventOf(c.w, ev.Kv); ok && c.tells(t.of, ev.Kv.ModRevision) {
 			c.events = append(c.events, e)
 		}
-		c.to.At[t.of] = max(c.to.At[t.of], ev.Kv.ModRevision)
+		last = max(last, ev.Kv.ModRevision)
 	}
+	c.reached(t.of, last) // after all of them: one revision may have several
 	return nil
 }
 
-// list goes on with a range that is listed, page by page, and keys only. What is put while
+// tells reports whether a range is told at a revision: one that a change took away is until then.
+func (c *collection) tells(of string, revision int64) bool {
+	_, has := c.to.At[of]
+	until, ends := c.to.Until[of]
+	return has && (!ends || revision <= until)
+}
+
+// reached notes that a range is told up to a revision.
+func (c *collection) reached(of string, revision int64) {
+	at, has := c.to.At[of]
+	if !has {
+		return
+	}
+	c.to.At[of] = max(at, revision)
+	if until, ends := c.to.Until[of]; ends && revision >= until {
+		delete(c.to.At, of)
+		delete(c.to.Until, of)
+	}
+}
+
+// list goes on with a range that is listed, page by page, and, but for what has short values, keys only. What is put while
 // it lists has a revision after that at which it began, and is watched for then.
 func (c *collection) list(ctx context.Context, of string) error {
 	l, prefix := c.to.Behind[of], c.s.keys.root+of
+	opts := []clientv3.OpOption{clientv3.WithRange(clientv3.GetPrefixRangeEnd(prefix)), clientv3.WithLimit(webhookPage)}
+	if strings.HasPrefix(of, "dead/") {
+		opts = append(opts, clientv3.WithKeysOnly())
+	}
 	for len(c.events) < c.most {
 		began := time.Now()
-		resp, err := c.s.get(ctx, "list what a webhook tells", pageFrom(prefix, l.Cursor), clientv3.WithRange(clientv3.GetPrefixRangeEnd(prefix)),
-			clientv3.WithLimit(webhookPage), clientv3.WithKeysOnly())
+		resp, err := c.s.get(ctx, "list what a webhook tells", pageFrom(prefix, l.Cursor), opts...)
 		if err != nil {
 			return err
 		}
@@ -183,14 +208,14 @@ func (c *collection) list(ctx context.Context, of string) error {
 		}
 		for _, kv := range resp.Kvs {
 			l.Cursor = strings.TrimPrefix(string(kv.Key), prefix)
-			if kv.ModRevision > c.to.At[of] && kv.ModRevision <= l.Revision {
+			if kv.ModRevision > c.to.At[of] && kv.ModRevision <= l.Revision && c.tells(of, kv.ModRevision) {
 				if e, ok := c.s.eventOf(c.w, kv); ok {
 					c.events = append(c.events, e)
 				}
 			}
 		}
 		if !resp.More {
-			c.to.At[of] = l.Revision
+			c.reached(of, l.Revision)
 			delete(c.to.Behind, of)
 			return nil
 		}

@@ -1,11 +1,19 @@
 package etcdstore
 
 import (
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
 	"slices"
 	"testing"
 	"time"
 
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -202,5 +210,189 @@ func TestAPositionOfANewerProgramIsNotAdvanced(t *testing.T) {
 	}
 	if is := string(w.value(w.keys.webhookAt("h"))); is != newer {
 		t.Errorf("it became %s", is)
+	}
+}
+
+// What a webhook tells counts from the change on that asks for it, and stays asked for through every later change
+// that asks for it too, whether anything was told in between or not.
+func TestNothingIsLostByChangesOfAWebhook(t *testing.T) {
+	t.Parallel()
+	etcd := clustertest.Start(t) // which forgets
+	for seed := range uint64(8) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) { newChanging(t, etcd, seed).walk(40) })
+	}
+}
+
+// changing is a webhook that is changed at random, and what it owes.
+type changing struct {
+	*world
+	rnd  *rand.Rand
+	hook store.Webhook
+	n    int
+	owed map[string]changingEvent // by subject: asked for when it came, and by every change since
+	all  map[string]bool          // that were ever owed
+	told map[string]bool
+}
+
+type changingEvent struct {
+	kind       store.WebhookKind // Faulted, Ended (which is a Finished), DeadLetter
+	definition string
+	key        string
+}
+
+func newChanging(t *testing.T, etcd *clustertest.Etcd, seed uint64) *changing {
+	t.Helper()
+	c := &changing{world: newWorldOn(t, etcd), rnd: rand.New(rand.NewPCG(seed, 31)), owed: map[string]changingEvent{}, all: map[string]bool{}, told: map[string]bool{}}
+	c.hook.Name = "h"
+	return c
+}
+
+func (c *changing) wants(e changingEvent) bool {
+	if e.kind == store.WebhookDeadLetter {
+		return c.hook.Tells(e.kind)
+	}
+	if len(c.hook.Definitions) > 0 && !slices.Contains(c.hook.Definitions, e.definition) {
+		return false
+	}
+	return c.hook.Tells(store.WebhookEnded) || e.kind == store.WebhookFaulted && c.hook.Tells(store.WebhookFaulted)
+}
+
+func (c *changing) change() {
+	kinds := []store.WebhookKind{store.WebhookFaulted, store.WebhookEnded, store.WebhookDeadLetter}
+	c.hook.On, c.hook.Definitions = nil, nil
+	for _, k := range kinds {
+		if c.rnd.IntN(2) == 0 {
+			c.hook.On = append(c.hook.On, k)
+		}
+	}
+	if len(c.hook.On) == 0 {
+		c.hook.On = kinds[:1]
+	}
+	for _, def := range []string{"order", "order2", "bill"} {
+		if c.rnd.IntN(3) == 0 {
+			c.hook.Definitions = append(c.hook.Definitions, def)
+		}
+	}
+	c.hook.Paused = c.rnd.IntN(2) == 0
+	c.did(true)(c.Webhooks.PutWebhook(c.ctx(), &c.hook))
+	for subject, e := range c.owed {
+		if !c.wants(e) {
+			delete(c.owed, subject)
+		}
+	}
+}
+
+func (c *changing) happen() {
+	c.n++
+	subject := fmt.Sprintf("s%03d", c.n)
+	e := changingEvent{kind: []store.WebhookKind{store.WebhookFaulted, store.WebhookEnded, store.WebhookDeadLetter}[c.rnd.IntN(3)],
+		definition: []string{"order", "order2", "bill"}[c.rnd.IntN(3)]}
+	switch e.kind {
+	case store.WebhookDeadLetter:
+		e.key = c.keys.dead(subject)
+	case store.WebhookFaulted:
+		e.key = c.keys.indexEntry(&workflow.Instance{ID: subject, DefinitionID: e.definition, Version: 1, SubStatus: workflow.Faulted, CreatedAt: c.now})
+	default:
+		e.key = c.keys.indexEntry(&workflow.Instance{ID: subject, DefinitionID: e.definition, Version: 1, SubStatus: workflow.Finished, CreatedAt: c.now})
+	}
+	c.ok(errOf(c.raw.Put(c.ctx(), e.key, "1")))
+	if c.wants(e) {
+		c.owed[subject], c.all[subject] = e, true
+	}
+}
+
+// tell tells all that there is.
+func (c *changing) tell() {
+	c.tb.Helper()
+	for range 50 {
+		w, at, _, _, err := c.Webhooks.Webhook(c.ctx(), "h")
+		c.ok(err)
+		events, to, err := c.Webhooks.Collect(c.ctx(), w, at, 1+c.rnd.IntN(20), time.Millisecond)
+		c.ok(err)
+		for _, e := range events {
+			c.told[e.Subject] = true
+			delete(c.owed, e.Subject)
+			if !c.all[e.Subject] {
+				c.tb.Fatalf("%s is told, which nobody asked for: %+v", e.Subject, e)
+			}
+		}
+		c.did(true)(c.Webhooks.Advance(c.ctx(), w, to))
+		if len(events) == 0 && len(to.Behind) == 0 && len(c.owed) == 0 {
+			return
+		}
+	}
+	c.tb.Fatalf("it owes %v, of %+v", slices.Sorted(maps.Keys(c.owed)), c.hook)
+}
+
+func (c *changing) walk(steps int) {
+	c.change()
+	for range steps {
+		switch n := c.rnd.IntN(20); {
+		case n < 12:
+			c.happen()
+		case n < 18:
+			c.change()
+		case n == 18: // etcd forgets: what is there is listed
+			if _, err := c.raw.Compact(c.ctx(), c.revision()); !errors.Is(err, ErrCompacted) { // it has by now
+				c.ok(err)
+			}
+		default:
+			c.tell()
+		}
+	}
+	c.tell()
+}
+
+func (c *changing) revision() int64 {
+	resp, err := c.raw.Get(c.ctx(), "x", clientv3.WithCountOnly())
+	c.ok(err)
+	return resp.Header.Revision
+}
+
+// An event keeps its id where etcd was restored, and what came after the backup is done again.
+func TestTheIDOfAnEventOutlivesARestore(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	hook := &store.Webhook{Name: "h", Created: 7}
+	h := workflow.Instance{ID: "i", DefinitionID: "order", Version: 1, Status: workflow.StatusFinished, SubStatus: workflow.Finished, CreatedAt: w.now}
+	note, err := Encode(IncidentNote{New: 1, At: w.now, Made: w.now})
+	w.ok(err)
+	later, err := Encode(IncidentNote{New: 1, At: w.now.Add(time.Hour), Made: w.now})
+	w.ok(err)
+	other, err := Encode(IncidentNote{New: 1, At: w.now, Made: w.now.Add(time.Second)})
+	w.ok(err)
+	id := func(key string, revision int64, value []byte) string {
+		e, ok := w.Webhooks.eventOf(hook, &mvccpb.KeyValue{Key: []byte(key), ModRevision: revision, Value: value})
+		if !ok {
+			t.Fatalf("%s says nothing", key)
+		}
+		return e.ID
+	}
+	end, incident, dead := w.keys.indexEntry(&h), w.keys.incident("order", "i", 3), w.keys.dead("d")
+	for name, same := range map[string][2]string{
+		"an end":               {id(end, 10, []byte("4")), id(end, 20, []byte("4"))},
+		"an incident":          {id(incident, 10, note), id(incident, 20, later)},
+		"a dead letter":        {id(dead, 10, nil), id(dead, 20, nil)},
+		"of an older program":  {id(end, 10, nil), id(end, 10, nil)},
+		"a note of older ones": {id(incident, 10, []byte(`{"new":1}`)), id(incident, 10, []byte(`{"new":1}`))},
+	} {
+		if same[0] != same[1] {
+			t.Errorf("%s: the same event has two ids", name)
+		}
+	}
+	for name, two := range map[string][2]string{
+		"a second end":                       {id(end, 10, []byte("4")), id(end, 20, []byte("6"))},
+		"an incident of another of that id":  {id(incident, 10, note), id(incident, 20, other)},
+		"a second end as older programs put": {id(end, 10, nil), id(end, 20, nil)},
+	} {
+		if two[0] == two[1] {
+			t.Errorf("%s: two events have one id", name)
+		}
+	}
+	cmd := workflow.Command{ID: "c", CreatedAt: w.now}
+	again := cmd
+	again.Replays = 1
+	if DeadID("i", &cmd) == DeadID("i", &again) {
+		t.Error("a command that was sent again and could not be done again has the dead letter of before")
 	}
 }

@@ -290,6 +290,7 @@ type Committed struct {
 // Kept is what there is to do under a lock that was not released.
 type Kept struct {
 	Mail     []Mail
+	More     bool // the mailbox holds more
 	Queue    []QueueItem
 	Revision int64
 }

@@ -13,6 +13,9 @@ type batch struct {
 	hands []*waiter
 	more  bool // the mailbox holds more
 
+	ending    bool         // what ends the instance is in front, in hand or else in the mail: nothing else of it runs
+	overtaken []store.Mail // is refused: what ends the instance came behind it, and goes before it
+
 	counted bool        // its one command was taken over, and its attempts count
 	why     string      // its one command is set aside for this reason; "": it is run
 	start   *store.Mail // of an instance that never ran, which rests
@@ -20,11 +23,16 @@ type batch struct {
 
 func (b *batch) size() int { return len(b.mail) + len(b.hands) }
 
-func (b *batch) empty() bool { return b.size() == 0 }
+func (b *batch) empty() bool { return b.size()+len(b.overtaken) == 0 }
 
 // atMost cuts a batch to its first n commands; all, if n is 0.
 func atMost(b batch, n int) batch {
 	if n == 0 || b.size() <= n {
+		return b
+	}
+	if b.ending { // its hands are in front
+		hands := min(len(b.hands), n)
+		b.hands, b.mail, b.more = b.hands[:hands], b.mail[:min(len(b.mail), n-hands)], true
 		return b
 	}
 	if len(b.mail) > n {
@@ -50,23 +58,6 @@ func importsAlone(b batch) batch {
 		b.hands = b.hands[:hand]
 	}
 	return b
-}
-
-// endsFirst puts what ends the instance in front of the rest of a burst that is to
-// go on: it keeps its place as the oldest, however often it goes on.
-func endsFirst(mail []store.Mail) []store.Mail {
-	if len(mail) < 2 || mail[0].Command.ID != workflow.ContinueID {
-		return mail
-	}
-	rank := func(m *store.Mail) int {
-		if ends(m.Command.Kind) {
-			return 0
-		}
-		return 1
-	}
-	mail = slices.Clone(mail)
-	slices.SortStableFunc(mail, func(a, b store.Mail) int { return rank(&a) - rank(&b) })
-	return mail
 }
 
 // handBatch bounds the commands in hand that one burst takes.

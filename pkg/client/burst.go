@@ -35,6 +35,7 @@ type burst struct {
 	begun      bool               // a start was run
 	traced     bool               // the first command was, as the burst
 	why        string             // its one command is set aside for this reason; "": it is run
+	overtaken  bool               // what runs is refused, since an end goes before it
 	passed     bool               // the barrier: the lock is there
 	goOn       bool               // the engine wants a commit before it goes on
 	again      bool               // the last command is not done: it comes again after that commit
@@ -149,23 +150,57 @@ func (x *burst) work(ctx context.Context, work *batch) error {
 	return x.one(ctx, work.start.Command, work.start.Created, nil)
 }
 
-// inOrder runs the commands in order: the mailbox first, as it is older.
+// inOrder runs the commands in order: the mailbox first, as it is older; what is in hand
+// first, if that ends the instance.
 func (x *burst) inOrder(ctx context.Context, work *batch) error {
-	for i, m := range work.mail {
+	x.overtaken = true
+	for _, m := range work.overtaken {
 		if err := x.one(ctx, m.Command, m.Created, nil); err != nil {
 			return err
+		}
+	}
+	x.overtaken = false
+	if work.ending {
+		all, err := x.runHands(ctx, work)
+		if err == nil && all {
+			_, err = x.runMail(ctx, work)
+		} else if err == nil {
+			work.more, work.mail = work.more || len(work.mail) > 0, nil
+		}
+		return err
+	}
+	if all, err := x.runMail(ctx, work); err != nil || !all {
+		if err == nil {
+			x.handle.inbox.giveBack(work.hands)
+			work.hands = nil
+		}
+		return err
+	}
+	_, err := x.runHands(ctx, work)
+	return err
+}
+
+// runMail runs what is in the mail; not all, if a commit has to come before the rest.
+func (x *burst) runMail(ctx context.Context, work *batch) (all bool, err error) {
+	for i, m := range work.mail {
+		if err := x.one(ctx, m.Command, m.Created, nil); err != nil {
+			return false, err
 		}
 		if x.goOn || x.heavy() {
 			work.more = work.more || i+1 < len(work.mail) || x.again
 			work.mail = work.mail[:i+1]
-			x.handle.inbox.giveBack(work.hands)
-			work.hands = nil
-			return nil
+			return false, nil
 		}
 	}
+	return true, nil
+}
+
+// runHands runs what is in hand; not all, if a commit has to come before the rest, which is
+// given back.
+func (x *burst) runHands(ctx context.Context, work *batch) (all bool, err error) {
 	for i, w := range work.hands {
 		if err := x.one(ctx, w.cmd, x.handle.inbox.durable(w), w); err != nil {
-			return err
+			return false, err
 		}
 		if x.goOn || x.heavy() {
 			if !x.again {
@@ -173,10 +208,10 @@ func (x *burst) inOrder(ctx context.Context, work *batch) error {
 			}
 			x.handle.inbox.giveBack(work.hands[i:], work.hands[:i]...)
 			work.hands = work.hands[:i]
-			return nil
+			return false, nil
 		}
 	}
-	return nil
+	return true, nil
 }
 
 // heavy tells whether one commit should carry no more than it has.
@@ -241,6 +276,10 @@ func (x *burst) one(ctx context.Context, cmd workflow.Command, created int64, w 
 // no error. In hand it is not durable, and nobody was told that it is accepted.
 func (x *burst) apply(ctx context.Context, cmd workflow.Command, inHand bool) (store.Effect, error) {
 	switch {
+	case x.overtaken:
+		x.noteRefusal(&cmd, engine.NotRunning, inHand)
+		return store.Effect{Outcome: workflow.OutcomeRefused, Code: string(workflow.CodeInstanceFinished),
+			Detail: "a cancel or a delete came before its turn"}, nil
 	case x.deleting:
 		return x.afterDelete(cmd, inHand), nil
 	case cmd.Kind == workflow.CommandStart && x.started(inHand):

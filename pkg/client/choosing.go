@@ -19,7 +19,7 @@ type choosing struct {
 }
 
 func (s choosing) next(o *owner) state {
-	work, err := o.collectEnd(o.ctx, s.mail, s.more)
+	work, err := o.collectAll(o.ctx, s.mail, s.more)
 	switch {
 	case err != nil:
 		return releasing{err: err}
@@ -93,12 +93,17 @@ func (o *owner) chooseFrom(c choice, now workflow.Instance, mail []store.Mail, m
 		o.n.quarantine.leave(o.handle)
 	}
 	mail, start := o.awake(c, now, mail)
-	if o.seat.refused {
-		var never *store.Mail
-		mail, never = o.whatEnds(c, now, mail)
-		start, more = cmp.Or(start, never), true
+	if o.base != nil && o.endsIn(c, mail) {
+		c.putOff(now, ErrBusy, func(w *waiter) bool { return w.created > 0 && returns(w.cmd.Kind) }) // it is judged as mail
+		b := o.ending(c, o.withoutTwins(c, mail), more)
+		b.start = cmp.Or(b.start, start)
+		return b
 	}
-	mail = endsFirst(o.withoutTwins(c, mail))
+	if o.seat.refused {
+		c.putOff(now, ErrCrowded, func(w *waiter) bool { return !endsHand(w) })
+		return batch{hands: c.take(c.toFront(endsHand)), more: true}
+	}
+	mail = o.withoutTwins(c, mail)
 	switch i := slices.IndexFunc(mail, o.suspect); {
 	case i == 0:
 		b := o.alone(mail[0])
@@ -110,24 +115,6 @@ func (o *owner) chooseFrom(c choice, now workflow.Instance, mail []store.Mail, m
 	b := atMost(importsAlone(batch{mail: mail, more: more, start: start, hands: c.first(handBatch)}), o.course.atMost)
 	b.hands = c.take(len(b.hands))
 	return b
-}
-
-// collectEnd is collect, and if nothing may run of as much mail as one look reads, what
-// ends the instance is taken from behind that: it does not wait with it.
-func (o *owner) collectEnd(ctx context.Context, mail []store.Mail, more bool) (batch, error) {
-	work := o.collect(mail, more)
-	if !work.empty() || !more || len(mail) == 0 {
-		return work, nil
-	}
-	id, err := o.n.cfg.Store.Interrupted(ctx, o.id)
-	if err != nil || id == "" || slices.ContainsFunc(mail, func(m store.Mail) bool { return m.Command.ID == id }) {
-		return work, err
-	}
-	end, err := o.n.cfg.Store.Mail(ctx, o.id, id)
-	if err != nil || end == nil {
-		return work, err
-	}
-	return o.collect(append(slices.Clone(mail), *end), more), nil
 }
 
 // withoutTwins leaves out the mail that is in hand too: a twin of the call on

@@ -37,7 +37,7 @@ func (s committing) next(o *owner) state {
 	if x.why != "" && x.buries() && x.unrun() {
 		return o.oneByOne(s.round, x, x.consumed) // a state would keep its start from running later
 	}
-	o.seat.ending = x.goOn && o.onlyEnds(&s.work)
+	o.seat.ending = x.goOn && s.work.ending
 	if !o.free() { // which does not look for mail
 		o.inbox.looks()
 	}

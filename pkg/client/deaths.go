@@ -171,19 +171,19 @@ func ends(k workflow.CommandKind) bool {
 }
 
 // awake leaves out the mail that rests. While the instance's start rests, or the rest
-// of a burst, only what ends it goes on; commands in hand wait in the mailbox. now is
+// of a burst, or what ends it, only (what else) ends it goes on; commands in hand wait in the mailbox. now is
 // what is known of the instance.
 func (o *owner) awake(c choice, now workflow.Instance, mail []store.Mail) (out []store.Mail, start *store.Mail) {
 	if !slices.ContainsFunc(mail, func(m store.Mail) bool { return m.Command.Attempts > 0 }) {
 		return mail, nil
 	}
-	blocked := false
+	blocked, ending := false, o.endsIn(c, mail)
 	out = slices.DeleteFunc(slices.Clone(mail), func(m store.Mail) bool {
-		if o.atWork(m.Command.ID) || o.n.fate(o.id, &m.Command) != rests {
-			return false
+		if o.atWork(m.Command.ID) || o.n.fate(o.id, &m.Command) != rests || ending && returns(m.Command.Kind) {
+			return false // what could bring it back is refused with its end, and not run
 		}
 		c.putOff(now, ErrBusy, func(w *waiter) bool { return w.cmd.ID == m.Command.ID }) // its twin is not run instead
-		blocked = blocked || begins(m.Command.Kind)
+		blocked = blocked || begins(m.Command.Kind) || ends(m.Command.Kind)
 		if m.Command.Kind == workflow.CommandStart {
 			start = &m
 		}
@@ -193,7 +193,8 @@ func (o *owner) awake(c choice, now workflow.Instance, mail []store.Mail) (out [
 		return out, nil
 	}
 	c.putOff(now, ErrBusy, func(w *waiter) bool { return !ends(w.cmd.Kind) })
-	return slices.DeleteFunc(out, func(m store.Mail) bool { return !ends(m.Command.Kind) }), start
+	ending = o.endsIn(c, out) // and does not rest
+	return slices.DeleteFunc(out, func(m store.Mail) bool { return !ends(m.Command.Kind) && !(ending && returns(m.Command.Kind)) }), start
 }
 
 // atWork tells whether this owner has begun a command, and goes on with it: it does

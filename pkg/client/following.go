@@ -84,9 +84,9 @@ func (s following) mail(o *owner, a action) (mail []store.Mail, more bool, err e
 	var queued []store.Mail
 	switch a {
 	case lockKeptWithMail:
-		mail = s.sent.res.Kept.Mail
+		mail, more = s.sent.res.Kept.Mail, s.sent.res.Kept.More
 	case lockKeptWithQueue:
-		mail = s.sent.res.Kept.Mail
+		mail, more = s.sent.res.Kept.Mail, s.sent.res.Kept.More
 		queued, err = o.claim(s.ctx, hd, s.sent.res.Kept.Queue)
 	case mailboxAgain:
 		mail, more, err = o.reload(s.ctx)

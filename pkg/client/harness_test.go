@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -45,6 +46,14 @@ func (v *valve) Execute(ctx context.Context, x *engine.Execution) error {
 	}
 }
 
+// broken is an activity that fails, and counts how often it is called.
+type broken struct{ calls atomic.Int64 }
+
+func (b *broken) Execute(context.Context, *engine.Execution) error {
+	b.calls.Add(1)
+	return errors.New("broken")
+}
+
 // world is one cluster in etcd with its definitions.
 type world struct {
 	t        testing.TB
@@ -53,6 +62,7 @@ type world struct {
 	valve    *valve
 	inside   *valve // without an effect outside
 	killer   *valve // of the commands that end their processes
+	broken   *broken
 	counter  counter
 	etcd     *clientv3.Client
 }
@@ -60,9 +70,9 @@ type world struct {
 func newWorld(t testing.TB, defs ...*workflow.Definition) *world {
 	t.Helper()
 	newValve := func() *valve { return &valve{entered: make(chan string, 1000), pass: make(chan struct{}, 1000)} }
-	w := &world{t: t, name: clustertest.Namespace(t), programs: map[string]*engine.Program{}, valve: newValve(), inside: newValve(), killer: newValve(), etcd: clustertest.Shared(t).Client(t)}
+	w := &world{t: t, name: clustertest.Namespace(t), programs: map[string]*engine.Program{}, valve: newValve(), inside: newValve(), killer: newValve(), broken: &broken{}, etcd: clustertest.Shared(t).Client(t)}
 	reg := activities.Default()
-	for name, v := range map[string]engine.Activity{"test.Valve": w.valve, "test.Inside": w.inside, "test.Killer": w.killer, "test.Counter": &w.counter} {
+	for name, v := range map[string]engine.Activity{"test.Valve": w.valve, "test.Inside": w.inside, "test.Killer": w.killer, "test.Broken": w.broken, "test.Counter": &w.counter} {
 		if err := reg.Register(workflow.Descriptor{Type: name, NoEffect: v == w.inside}, v); err != nil {
 			t.Fatal(err)
 		}

@@ -330,6 +330,23 @@ func (c choice) twin(m *store.Mail, foreign bool) bool {
 	return false
 }
 
+// any tells whether a command waits that is so.
+func (c choice) any(is func(*waiter) bool) bool { return slices.ContainsFunc(c.in.waiting, is) }
+
+// toFront puts the commands that are so before the others that wait, and tells how many they are.
+func (c choice) toFront(are func(*waiter) bool) int {
+	var front, rest []*waiter
+	for _, w := range c.in.waiting {
+		if are(w) {
+			front = append(front, w)
+		} else {
+			rest = append(rest, w)
+		}
+	}
+	c.in.waiting = append(front, rest...)
+	return len(c.in.waiting) - len(rest)
+}
+
 // first are the first n commands that wait, or as many as there are.
 func (c choice) first(n int) []*waiter {
 	n = min(len(c.in.waiting), n)

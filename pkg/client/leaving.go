@@ -45,6 +45,7 @@ func (s leaving) next(o *owner) state {
 		// be free of new mail: a sweep looks again.
 		return releasing{}
 	}
+	s.more = s.more || kept.More
 	return s.back(kept.Mail)
 }
 

@@ -22,6 +22,8 @@ type handle struct {
 	desk    desk
 	running atomic.Pointer[engine.Burst] // the burst that runs; nil: none does
 
+	interrupted atomic.Bool // since the mailbox was read, and while no burst ran
+
 	done chan struct{} // closed when everybody is answered
 	err  error         // set before done is closed
 }
@@ -42,11 +44,28 @@ func (h *handle) hand(w *waiter) (joined *waiter, open bool, err error) {
 	return joined, open, err
 }
 
-// interrupt makes the burst that runs, if there is one, end, as [engine.Burst.Interrupt] says.
+// interrupt makes the burst that runs, if there is one, end, as [engine.Burst.Interrupt] says; else
+// the next one, unless the mailbox is read before it. Before a call ends that was interrupted for
+// nothing, the mailbox is asked whether there is a reason by now.
 func (h *handle) interrupt() {
-	if b := h.running.Load(); b != nil {
-		b.Interrupt()
+	h.interrupted.Store(true)
+	b := h.running.Load()
+	if b == nil {
+		return
 	}
+	h.interrupted.Store(false)
+	if !b.Interrupt() {
+		return
+	}
+	h.desk.ask(func(o *owner) {
+		id, err := o.n.cfg.Store.Interrupted(o.ctx, o.id)
+		if err != nil || id == "" {
+			return // the sweep behind the watch asks again
+		}
+		if end, err := o.n.cfg.Store.Mail(o.ctx, o.id, id); err == nil && end != nil {
+			b.End()
+		}
+	})
 }
 
 // close answers everybody who is left.
@@ -131,6 +150,7 @@ func (h *handle) take(ctx context.Context, acquire acquireFunc, cmd *workflow.Co
 	known := h.n.idle.take(h.id)
 	p.known = known.record
 	told := h.inbox.looks()
+	h.interrupted.Store(false)
 	began := time.Now()
 	own, loaded, err := acquire(ctx, p)
 	if err != nil {
@@ -192,6 +212,7 @@ func (o *owner) header() workflow.Instance { return o.known(o.base) }
 
 // reload reads the instance and its mailbox again.
 func (o *owner) reload(ctx context.Context) ([]store.Mail, bool, error) {
+	o.interrupted.Store(false)
 	l, err := o.n.cfg.Store.Loading(o.id, "", "", o.base).Load(ctx)
 	if err != nil {
 		return nil, false, err

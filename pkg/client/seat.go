@@ -1,8 +1,6 @@
 package client
 
 import (
-	"slices"
-
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -20,7 +18,7 @@ type seat struct {
 // enter takes a place for the burst of work, once for an owner; false if there is none. What only ends
 // the instance needs none, nor does what comes after its end.
 func (o *owner) enter(x *burst, work *batch) bool {
-	if o.seat.place != nil || o.onlyEnds(work) || x.before != nil && finished(x.before) {
+	if o.seat.place != nil || work.ending || x.before != nil && finished(x.before) {
 		return true
 	}
 	w := want{in: compartment{x.definition, o.taken.recovered}, bytes: o.weigh(work)}
@@ -36,12 +34,6 @@ func (o *owner) enter(x *burst, work *batch) bool {
 	return true
 }
 
-// onlyEnds reports whether all commands end the instance.
-func (o *owner) onlyEnds(b *batch) bool {
-	return !slices.ContainsFunc(b.mail, func(m store.Mail) bool { return !o.seat.ends(&m.Command) }) &&
-		!slices.ContainsFunc(b.hands, func(w *waiter) bool { return !o.seat.ends(&w.cmd) })
-}
-
 // ends tells whether a command ends the instance, or is what is left of that.
 func (s *seat) ends(c *workflow.Command) bool {
 	return ends(c.Kind) || s.ending && c.Kind == workflow.CommandContinue
@@ -50,21 +42,6 @@ func (s *seat) ends(c *workflow.Command) bool {
 // finished tells whether an instance will not run again, unless an import comes.
 func finished(r *store.Record) bool {
 	return r.Header.Status == workflow.StatusFinished && r.Header.SubStatus != workflow.Faulted
-}
-
-// whatEnds keeps of the mail what ends the instance, and gives the start of one that
-// never ran. Of what is in hand the rest gets [ErrCrowded].
-func (o *owner) whatEnds(c choice, now workflow.Instance, mail []store.Mail) (out []store.Mail, start *store.Mail) {
-	for i := range mail {
-		switch m := &mail[i]; {
-		case o.seat.ends(&m.Command):
-			out = append(out, *m)
-		case m.Command.Kind == workflow.CommandStart:
-			start = m
-		}
-	}
-	c.putOff(now, ErrCrowded, func(w *waiter) bool { return !ends(w.cmd.Kind) })
-	return out, start
 }
 
 // What a burst takes in memory, about: itself with its goroutines, and its values

@@ -22,6 +22,9 @@ type working struct {
 func (s working) next(o *owner) state {
 	unmarked := o.unmarkInTime()
 	o.running.Store(s.x.b)
+	if o.interrupted.Swap(false) && !s.work.ending { // since the mailbox was read: what ends it may be there
+		s.x.b.Interrupt()
+	}
 	ctx := s.ctx
 	o.traced = ctx
 	if o.free() {

@@ -41,6 +41,10 @@ func NoteRefusal(b *Burst, cmd *workflow.Command, out Outcome) {
 			data["reason"] = a.Reason
 		}
 	}
+	if out == NotRunning {
+		text = "a cancel or a delete came before the " + string(cmd.Kind) + " had its turn"
+		b.cmd = &command{ID: cmd.ID}
+	}
 	if n := len(b.refusal); out == Refused && n > 0 {
 		if text = b.refusal[0].Detail; n > 1 {
 			text = fmt.Sprintf("%s (and %d more)", text, n-1)

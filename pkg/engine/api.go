@@ -26,7 +26,7 @@ type Env struct {
 	Metrics  *metrics.Metrics                                 // nil: none
 	Limits   Limits                                           // zero fields take defaults
 	Takeover bool                                             // this burst repeats a command another node had begun
-	Stopped  Stopped                                          // the call that an interrupt ended before: it is not ended again; zero: none was
+	Stopped  Stopped                                          // the call that an interrupt ended before: it is not ended again on a hint; zero: none was
 	Barrier  func(context.Context) error                      // called before the code of each activity that may have an effect outside ([workflow.Descriptor].NoEffect); with an error that is not called, and Run returns it; nil: nothing is in the way
 }
 

@@ -16,7 +16,7 @@ import (
 )
 
 // Burst is one uninterrupted execution of an instance, from load to commit. It
-// belongs to one goroutine, apart from [Burst.Interrupt] and [Burst.Doing].
+// belongs to one goroutine, apart from [Burst.Interrupt], [Burst.End] and [Burst.Doing].
 type Burst struct {
 	prog   *Program
 	env    Env
@@ -71,8 +71,8 @@ type Burst struct {
 	owed        owed
 	lastCommit  time.Time
 	interrupted atomic.Bool
-	ends        atomic.Pointer[context.CancelCauseFunc] // ends the call that waits for the outside; nil: none does
-	stopped     Stopped                                 // the last call that was interrupted
+	ends        atomic.Pointer[call] // the call that waits for the outside; nil: none does
+	stopped     Stopped              // the last call that was interrupted
 	doing       doing
 }
 
@@ -181,11 +181,26 @@ func look(b *Burst, env Env) {
 
 // Interrupt asks the burst, from any goroutine, to stop: at the next activity boundary,
 // or within a call that may have an effect outside, whose context it ends. Run then
-// returns [Interrupted], and the call is the next of the schedule.
-func (b *Burst) Interrupt() {
+// returns [Interrupted], and the call is the next of the schedule. A call that was interrupted
+// before goes on, as that was a hint without a reason: spared then says so.
+func (b *Burst) Interrupt() (spared bool) {
 	b.interrupted.Store(true)
-	if end := b.ends.Load(); end != nil {
-		(*end)(errInterrupted)
+	c := b.ends.Load()
+	switch {
+	case c == nil:
+		return false
+	case c.again:
+		return true
+	}
+	c.end(errInterrupted)
+	return false
+}
+
+// End is Interrupt of who knows that a cancel or a delete is there: it spares no call.
+func (b *Burst) End() {
+	b.interrupted.Store(true)
+	if c := b.ends.Load(); c != nil {
+		c.end(errInterrupted)
 	}
 }
 

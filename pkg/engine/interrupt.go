@@ -9,18 +9,26 @@ import (
 // errInterrupted is why the context of a call ended.
 var errInterrupted = errors.New("the instance is to be cancelled")
 
+// call is one that waits for the outside.
+type call struct {
+	end   context.CancelCauseFunc
+	again bool // it was interrupted before, and nobody ended the instance
+}
+
 // outside calls the code of x. If that may wait for the outside, an interrupt ends its
 // context, and its error is errInterrupted then; what it has done nonetheless counts. Code
 // without an effect outside computes, and is soon over.
 func outside(ctx context.Context, x *Execution, c brokenCall) (err error) {
 	b := x.b
-	if key, _ := x.CallKeys(); !x.node.desc.NoEffect && key != b.stopped.Key {
+	if !x.node.desc.NoEffect {
+		key, _ := x.CallKeys()
 		var end context.CancelCauseFunc
 		ctx, end = context.WithCancelCause(ctx)
 		defer end(nil)
-		b.ends.Store(&end)
+		call := &call{end: end, again: key == b.stopped.Key}
+		b.ends.Store(call)
 		defer b.ends.Store(nil)
-		if b.interrupted.Load() { // since the look before this call
+		if b.interrupted.Load() && !call.again { // since the look before this call
 			end(errInterrupted)
 		}
 	}
@@ -37,7 +45,7 @@ func outside(ctx context.Context, x *Execution, c brokenCall) (err error) {
 
 // setBack makes an interrupted call the next of the schedule, with the idempotency key that
 // it had: who interrupted it ends the instance first. If nobody does, it is made again,
-// and not interrupted a second time.
+// and not interrupted a second time but for an end that is there ([Burst.End]).
 func setBack(x *Execution, c brokenCall) {
 	b := x.b
 	b.journal(x, EventInterrupted, "", nil)

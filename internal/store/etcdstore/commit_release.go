@@ -175,7 +175,7 @@ func (s *Instances) readRelease(work *newWork, resp *pb.TxnResponse, revision in
 	if len(kept.Mail) > mailBatch {
 		// What is left is not seen yet, or the next release would leave it behind.
 		kept.Revision = kept.Mail[mailBatch].Created - 1
-		kept.Mail = kept.Mail[:mailBatch]
+		kept.Mail, kept.More = kept.Mail[:mailBatch], true
 	}
 	for _, slice := range work.queue {
 		kept.Queue = s.appendSlice(kept.Queue, slice.in(resp), revision)

@@ -61,6 +61,27 @@ func (s *Instances) Mail(ctx context.Context, id, command string) (*store.Mail, 
 	return &decodeMail(resp.Kvs)[0], nil
 }
 
+// MailThat reads the whole mailbox of an instance, and gives the commands that are so.
+func (s *Instances) MailThat(ctx context.Context, id string, are func(*workflow.Command) bool) (found []store.Mail, err error) {
+	for cursor := ""; ; {
+		end, err := s.values(ctx, "read mail of "+id, s.keys.mailbox(id), cursor, mailPage, func(kv *mvccpb.KeyValue) error {
+			if m := decodeMail([]*mvccpb.KeyValue{kv}); are(&m[0].Command) {
+				found = append(found, m...)
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		if cursor = end.Next; cursor == "" {
+			return found, nil
+		}
+	}
+}
+
+// mailPage is how many commands of a mailbox are read at a time.
+const mailPage = 200
+
 // Pending is one mailbox entry as a sweep sees it.
 type Pending struct {
 	InstanceID string

@@ -557,6 +557,10 @@ func (x *Explanation) child(r *Reason, b *workflow.Bookmark, c *store.ChildState
 	case c.Header == nil:
 		r.Text += ", which is gone or cannot be read"
 		return CauseLostChild, false
+	case c.Untold:
+		r.Text += ", which is " + strings.ToLower(string(c.Header.SubStatus)) + ", and nothing will tell its end any more"
+		x.first("weft fsck --repair, which tells it")
+		return CauseLostChild, false
 	case c.Header.Status == workflow.StatusFinished:
 		r.Text += ", which is " + strings.ToLower(string(c.Header.SubStatus)) + " and whose end is on its way"
 		if n := len(c.Header.Incidents); n > 0 && c.Header.SubStatus == workflow.Faulted {

@@ -184,7 +184,10 @@ func TestStalls(t *testing.T) {
 		"a child that faulted": {cause: "faulted-child", f: suspended(child("c")).with(func(f *facts) {
 			f.Children = []store.ChildState{{ID: "c", Header: kid(workflow.Faulted, "no money")}}
 		}), state: Waiting, says: []string{"which is faulted", "no money"}},
-		"a child that is gone":       {cause: "lost-child", f: suspended(child("c")).with(func(f *facts) { f.Children = []store.ChildState{{ID: "c"}} }), state: Stuck, says: []string{"which is gone"}},
+		"a child that is gone": {cause: "lost-child", f: suspended(child("c")).with(func(f *facts) { f.Children = []store.ChildState{{ID: "c"}} }), state: Stuck, says: []string{"which is gone"}},
+		"a child whose end is lost": {cause: "lost-child", f: suspended(child("c")).with(func(f *facts) {
+			f.Children = []store.ChildState{{ID: "c", Header: kid(workflow.Finished, ""), Untold: true}}
+		}), state: Stuck, says: []string{"which is finished, and nothing will tell its end any more"}, next: "weft fsck --repair, which tells it"},
 		"a task":                     {cause: "task", f: suspended(workflow.Bookmark{ActivityType: workflow.TaskType, Name: "check"}), state: Waiting, says: []string{"a worker that does task check"}},
 		"an activity of an embedder": {cause: "stimulus", f: suspended(workflow.Bookmark{ActivityType: "acme.Wait", Name: "door", Payload: "x"}), state: Waiting, says: []string{"acme.Wait door"}, next: "POST /bookmarks/i~b/resume"},
 		"it runs":                    {cause: "running", f: suspended().with(func(f *facts) { f.claims = []cluster.Holder{holder("n2", 0xb, time.Second)} }), state: Running, says: []string{"node n2 runs it"}},

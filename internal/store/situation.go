@@ -55,6 +55,7 @@ type GateState struct {
 type ChildState struct {
 	ID     string
 	Header *workflow.Instance // nil: it is gone, or cannot be read
+	Untold bool               // it has ended, or is gone, and nothing will tell the other one
 }
 
 // SentStimulus is a stimulus that was sent, by the id under which it was.

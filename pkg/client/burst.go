@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/weft-run/weft/internal/store"
@@ -41,6 +42,7 @@ type burst struct {
 	again      bool               // the last command is not done: it comes again after that commit
 	deletion   string             // that command
 	replaced   *workflow.Instance // an import took the place of the engine's result
+	missed     []workflow.Command // ends of children that the imported instance waits for, and that were told before
 }
 
 // served is a waiter with what its command did.
@@ -488,8 +490,30 @@ func (x *burst) load(ctx context.Context, cmd workflow.Command) (store.Effect, e
 	if err != nil {
 		return refused(workflow.CodeInvalid, err.Error()), nil
 	}
-	x.b, x.replaced, x.definition = b, &in.Instance, in.Instance.DefinitionID
+	missed, other, err := x.handle.n.cfg.Store.MissedEnds(ctx, x.handle.id, x.newBookmarks(in.Instance.Bookmarks), x.env.Now())
+	if err != nil {
+		return store.Effect{}, err
+	}
+	if other != "" {
+		return refused(workflow.CodeInvalid, fmt.Sprintf("it would wait for the end of its child %s, which runs and will not tell it: cancel or delete %s first", other, other)), nil
+	}
+	for i := range missed {
+		x.weight += engine.Weigh(missed[i].Input)
+	}
+	x.b, x.replaced, x.definition, x.missed = b, &in.Instance, in.Instance.DefinitionID, missed
 	return store.Effect{Outcome: workflow.OutcomeApplied}, nil
+}
+
+// newBookmarks are those that the instance does not have already.
+func (x *burst) newBookmarks(bookmarks []workflow.Bookmark) []workflow.Bookmark {
+	if x.before == nil {
+		return bookmarks
+	}
+	had := map[string]bool{}
+	for i := range x.before.Header.Bookmarks {
+		had[x.before.Header.Bookmarks[i].ID] = true
+	}
+	return slices.DeleteFunc(slices.Clone(bookmarks), func(b workflow.Bookmark) bool { return had[b.ID] })
 }
 
 // unfit tells why a header cannot take the place of the instance's; "" if it can. What

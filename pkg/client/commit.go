@@ -97,6 +97,10 @@ func (x *burst) tellOthers(ctx context.Context, c *store.Commit, res engine.Resu
 		c.Outgoing = append(c.Outgoing, store.Outgoing{InstanceID: child,
 			Command: workflow.Command{ID: store.CancelCommand(x.handle.id, child), Kind: workflow.CommandCancel, CreatedAt: c.At, Trace: c.Trace}})
 	}
+	for _, end := range x.missed {
+		end.Trace = c.Trace
+		c.Outgoing = append(c.Outgoing, store.Outgoing{InstanceID: x.handle.id, Command: end})
+	}
 	for _, ev := range res.Events {
 		c.Sends = append(c.Sends, store.Send{ID: ev.ID, Stimulus: ev.Stimulus, CreatedAt: c.At, Trace: c.Trace})
 	}

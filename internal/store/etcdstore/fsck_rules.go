@@ -494,17 +494,13 @@ func (f *fsck) movers() {
 // tellAgain tells of a child's end the instance that waits for it: how it ended, if it is
 // there, and that it was cancelled if it is not.
 func (f *fsck) tellAgain(n *Finding, id string, b *workflow.Bookmark, child string) {
-	ended, output := workflow.Cancelled, map[string]any(nil)
-	if r := f.records[child]; r != nil {
-		if r.Header.Status == workflow.StatusRunning {
-			n.Hint = "POST /api/v1/instances/" + child + "/cancel or /api/v1/instances/" + id + "/cancel"
-			return
-		}
-		ended, output = r.Header.SubStatus, r.Header.Output
+	end, _ := missedEnd(f.records[child], id, b, time.Now().UTC())
+	if end == nil {
+		n.Hint = "POST /api/v1/instances/" + child + "/cancel or /api/v1/instances/" + id + "/cancel"
+		return
 	}
-	end := ChildEnd(b.ID, child, ended, output, time.Now().UTC())
 	at := f.s.keys.mail(id, end.ID)
-	f.repair(n, "tells it that the child is "+string(ended), f.s.keys.instance(id), f.s.keys.instance(child), at).put(at, end)
+	f.repair(n, "tells it that the child is "+childStatus(end), f.s.keys.instance(id), f.s.keys.instance(child), at).put(at, end)
 }
 
 // tells reports whether a parent will hear of its child's end, or has mail of it, or

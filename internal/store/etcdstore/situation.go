@@ -135,13 +135,51 @@ func (s *Reader) awaitedChildren(ctx context.Context, st *store.Situation) error
 	for i, c := range st.Children {
 		ids[i] = c.ID
 	}
-	_, err := s.records(ctx, ids, 0, func(i int, r *store.Record, _ error) bool {
+	damaged := map[int]bool{}
+	_, err := s.records(ctx, ids, 0, func(i int, r *store.Record, damage error) bool {
 		if r != nil {
 			st.Children[i].Header = &r.Header
 		}
+		damaged[i] = damage != nil
 		return false
 	})
-	return err
+	if err != nil {
+		return err
+	}
+	return s.untold(ctx, st, damaged)
+}
+
+// untold finds out which children have ended without the end being in the mailbox of who waits for it. It is
+// asked after the children, as an end is mail in the very commit that ends a child, and of an
+// instance that has not moved since: it would have taken the mail.
+func (s *Reader) untold(ctx context.Context, st *store.Situation, damaged map[int]bool) error {
+	bookmarks := map[string]string{}
+	for i := range st.Record.Header.Bookmarks {
+		b := &st.Record.Header.Bookmarks[i]
+		bookmarks[b.Child()] = b.ID
+	}
+	var ask reads
+	own := ask.value(s.keys.instance(st.Record.Header.ID))
+	mails := map[int]read{}
+	for i, c := range st.Children {
+		if !damaged[i] && (c.Header == nil || c.Header.Status == workflow.StatusFinished) {
+			mails[i] = ask.add(clientv3.OpGet(s.keys.mail(st.Record.Header.ID, store.ChildEndCommand(bookmarks[c.ID], c.ID)), clientv3.WithCountOnly()))
+		}
+	}
+	if len(mails) == 0 {
+		return nil
+	}
+	resp, err := s.read(ctx, "look for the ends of children", ask.ops...)
+	if err != nil {
+		return err
+	}
+	if kv := own.one(resp); kv == nil || kv.ModRevision != st.Record.Modified {
+		return nil
+	}
+	for i, mail := range mails {
+		st.Children[i].Untold = mail.in(resp).Count == 0
+	}
+	return nil
 }
 
 // askGate asks who holds a gate, and how many starts wait behind it.

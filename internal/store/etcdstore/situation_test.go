@@ -8,6 +8,7 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
+	"github.com/weft-run/weft/pkg/workflow"
 )
 
 // What is not there is looked for behind the gates in few requests, whoever asks for what id.
@@ -72,6 +73,49 @@ func TestAStartBehindAGateIsFoundInFewRequests(t *testing.T) {
 				if n := requests.Load() - before; n != 1 || st.Gate != nil {
 					t.Errorf("%d requests for %s: %+v", n, id, st.Gate)
 				}
+			}
+		})
+	}
+}
+
+// A child that has ended is told to who waits for it by the mail of its commit. Without that nothing will tell it.
+func TestAnEndThatNothingTells(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		child        *workflow.SubStatus
+		mail, untold bool
+	}{
+		"told":           {child: new(workflow.Finished), mail: true},
+		"lost":           {child: new(workflow.Faulted), untold: true},
+		"running":        {child: new(workflow.Suspended)},
+		"gone":           {untold: true},
+		"gone, and told": {mail: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			put := func(key string, v any) {
+				t.Helper()
+				raw, err := Encode(v)
+				w.ok(err)
+				w.ok(errOf(w.raw.Put(w.ctx(), key, string(raw))))
+			}
+			wait := workflow.Bookmark{ID: "p~1", Name: "kid", Payload: map[string]any{"childInstanceId": "k"}}
+			if wait.Child() != "k" {
+				t.Fatalf("%+v waits for no child", wait)
+			}
+			put(w.keys.instance("p"), &store.Record{Seq: 2, Header: workflow.Instance{ID: "p", DefinitionID: "d", Version: 1, Status: workflow.StatusRunning, SubStatus: workflow.Suspended, Bookmarks: []workflow.Bookmark{wait}}})
+			if c.child != nil {
+				put(w.keys.instance("k"), &store.Record{Seq: 3, Header: workflow.Instance{ID: "k", DefinitionID: "kid", Version: 1, Status: c.child.Status(), SubStatus: *c.child}})
+			}
+			if c.mail {
+				end := ChildEnd("p~1", "k", workflow.Finished, nil, w.now)
+				put(w.keys.mail("p", end.ID), &end)
+			}
+			st, err := w.Situation(w.ctx(), "p")
+			w.ok(err)
+			if len(st.Children) != 1 || st.Children[0].Untold != c.untold {
+				t.Errorf("%+v", st.Children)
 			}
 		})
 	}

@@ -1,0 +1,64 @@
+package etcdstore
+
+import (
+	"context"
+	"time"
+
+	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// MissedEnds gives what children of an instance do not tell it any more, for bookmarks that it did
+// not have before: an import brought them back. Each child that has ended, or is gone, told its end
+// when nobody waited for it. One that runs on and tells another place, or nobody, is named in other:
+// its end would never come.
+//
+// It is to be asked behind all mail that came before the import. An end that comes later is mail
+// for the imported bookmark, and one that is told twice has one key in the mailbox.
+func (s *Instances) MissedEnds(ctx context.Context, id string, bookmarks []workflow.Bookmark, at time.Time) (ends []workflow.Command, other string, err error) {
+	var waits []*workflow.Bookmark
+	var children []string
+	for i := range bookmarks {
+		if child := bookmarks[i].Child(); child != "" {
+			waits, children = append(waits, &bookmarks[i]), append(children, child)
+		}
+	}
+	for len(children) > 0 && other == "" {
+		n, err := s.records(ctx, children, 0, func(i int, r *store.Record, damage error) bool {
+			end, tells := missedEnd(r, id, waits[i], at)
+			switch {
+			case !tells || damage != nil: // who is damaged may have ended, or not
+				other = children[i]
+			case end != nil:
+				ends = append(ends, *end)
+			}
+			return other != ""
+		})
+		if err != nil {
+			return nil, "", err
+		}
+		waits, children = waits[n:], children[n:]
+	}
+	return ends, other, nil
+}
+
+// missedEnd is the end of a child that has ended, or is gone (nil), for who waits for it; nil: it
+// runs on. Then tells reports whether that one will hear of its end.
+func missedEnd(child *store.Record, parent string, b *workflow.Bookmark, at time.Time) (end *workflow.Command, tells bool) {
+	ended, output := workflow.Cancelled, map[string]any(nil)
+	if child != nil {
+		if child.Header.Status != workflow.StatusFinished {
+			p := child.Header.Parent
+			return nil, p != nil && *p == workflow.Parent{InstanceID: parent, BookmarkID: b.ID}
+		}
+		ended, output = child.Header.SubStatus, child.Header.Output
+	}
+	cmd := ChildEnd(b.ID, b.Child(), ended, output, at)
+	return &cmd, true
+}
+
+// childStatus is how a child has ended, by what its parent is told.
+func childStatus(end *workflow.Command) string {
+	status, _ := end.Input["WorkflowSubStatus"].(string)
+	return status
+}

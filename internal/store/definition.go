@@ -8,9 +8,9 @@ import (
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
-// LastMilli is the latest time that keys keep in order, in milliseconds since 1970: in the year
-// 2286.
-const LastMilli = 9_999_999_999_999
+// LastMilli is the latest time that keys keep in order, in milliseconds since 1970: the end of the year
+// 9999. No later one can be written as JSON either.
+const LastMilli = 253_402_300_799_999
 
 // ErrHeadMoved says that a definition's head is not as it was read: another
 // change came between. Nothing was written; read again.

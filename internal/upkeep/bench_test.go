@@ -1,7 +1,9 @@
 package upkeep_test
 
 import (
+	"flag"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -78,4 +80,38 @@ func BenchmarkPurge(b *testing.B) {
 		purged, took = purged+left, took+time.Since(began)
 	}
 	b.ReportMetric(float64(purged)/took.Seconds(), "purged/s")
+}
+
+var steadyFor = flag.Duration("steady", time.Minute, "how long BenchmarkTimersAtASteadyRate goes on")
+
+// BenchmarkTimersAtASteadyRate starts 300 instances a second that wait for a second each, on one node beside an
+// etcd that is not compacted, and reports how long a start took at first and at last: the first and the last sixth of the time.
+//
+//	go test ./internal/upkeep -run NONE -bench TimersAtASteadyRate -benchtime 1x -args -steady 10m
+func BenchmarkTimersAtASteadyRate(b *testing.B) {
+	const rate = 300
+	for b.Loop() {
+		m := newCluster(b, 1)[0]
+		m.Publish("id: alarm\nroot:\n  - delay: 1s\n")
+		n := int(steadyFor.Seconds() * rate)
+		took := make([]time.Duration, n)
+		var wg sync.WaitGroup
+		next := time.NewTicker(time.Second / rate)
+		for i := range n {
+			<-next.C
+			wg.Go(func() {
+				began := time.Now()
+				m.Start("alarm", fmt.Sprint("a", i), "")
+				took[i] = time.Since(began)
+			})
+		}
+		next.Stop()
+		wg.Wait()
+		for name, part := range map[string][]time.Duration{"first": took[:n/6], "last": took[n-n/6:]} {
+			slices.Sort(part)
+			b.ReportMetric(float64(part[len(part)/2].Microseconds())/1000, "ms-median-"+name)
+			b.ReportMetric(float64(part[len(part)*99/100].Microseconds())/1000, "ms-p99-"+name)
+		}
+		eventually(b, "all fire", func() bool { return len(m.left("timer/")) == 0 })
+	}
 }

@@ -23,11 +23,9 @@ type timers struct {
 }
 
 const (
-	timerPerShard = 100
-	timerPages    = 10               // looked at in one pass
-	maxSkew       = 2 * time.Second  // a clock further off the median fires nothing
-	skewSaid      = 30 * time.Second // so often the log says that it does
-	maxCatchUp    = 100              // missed occurrences started in one go
+	maxSkew    = 2 * time.Second  // a clock further off the median fires nothing
+	skewSaid   = 30 * time.Second // so often the log says that it does
+	maxCatchUp = 100              // missed occurrences started in one go
 )
 
 // clockState is what was said about this node's clock.
@@ -58,38 +56,20 @@ func (t *timers) mayFire() bool {
 
 // fireTimers turns due timers into commands.
 func (t *timers) fireTimers(ctx context.Context) error {
-	w := dueWorker{t: t, of: etcdstore.Timers, may: t.mayFire, fire: t.firePass}
+	w := dueWorker{t: t, of: etcdstore.Timers, may: t.mayFire, fire: t.fireResumes}
 	return w.run(ctx)
 }
 
-// firePass fires the timers that are due at now, as far as it looks. more: it did not
-// look at all that is due, and the next pass sees further.
-func (t *timers) firePass(ctx context.Context, now time.Time) (fired, more bool, err error) {
-	page, err := t.cfg.Store.DueTimers(ctx, now, timerPerShard)
-	for n := 1; err == nil && len(page) > 0; n++ {
-		// Those of a shard are in the order of their times: if some are not ours
-		// yet, nor is what is behind, and a shard that is not full is not read on.
-		page = slices.DeleteFunc(page, func(d etcdstore.Due) bool { return !t.mine(d.Shard, d.At, now) })
-		resumes := slices.DeleteFunc(slices.Clone(page), func(d etcdstore.Due) bool { return d.Unreadable })
-		if err := t.fireResumes(ctx, resumes, now); err != nil {
-			return fired, false, err
-		}
-		if fired = fired || len(resumes) > 0; n == timerPages {
-			return fired, fired, nil
-		}
-		page, err = t.cfg.Store.DueTimersBehind(ctx, page, now, timerPerShard)
-	}
-	return fired, false, err
-}
-
-func (t *timers) fireResumes(ctx context.Context, due []etcdstore.Due, now time.Time) error {
+func (t *timers) fireResumes(ctx context.Context, due []etcdstore.Due, now time.Time) (failed []etcdstore.Due, err error) {
 	var errs []error
 	for chunk := range slices.Chunk(due, etcdstore.MaxFire) {
 		fired, err := t.fireChunk(ctx, chunk, now)
-		errs = append(errs, err)
+		if err != nil {
+			errs, failed = append(errs, err), append(failed, chunk...)
+		}
 		t.cfg.Wakeups.Hint(fired, false)
 	}
-	return errors.Join(errs...)
+	return failed, errors.Join(errs...)
 }
 
 // fireChunk fires timers. Each that was set in a trace has a span of its own in
@@ -109,6 +89,38 @@ func (t *timers) fireChunk(ctx context.Context, chunk []etcdstore.Due, now time.
 	return t.cfg.Store.FireTimers(shared, chunk, now)
 }
 
+// misplacedEvery is how often a node looks for misplaced timers in its shards, wherever they lie.
+const misplacedEvery = time.Hour
+
+// placeTimers moves the timers that a program of before put between sooner ones. Those that are in the way of looks these
+// move; the others stand wrong in the list.
+func (t *timers) placeTimers(ctx context.Context) error {
+	every := t.cfg.Rest
+	return t.pacedLoop(ctx, "misplaced timers", func() time.Duration { return every }, nil, func(ctx context.Context) (bool, error) {
+		var errs []error
+		for shard := range etcdstore.TimerShards {
+			if !prefers(t.cfg.Session, shard) || t.intake.Level() == intake.Full {
+				continue
+			}
+			every = misplacedEvery
+			places, err := t.cfg.Store.Misplaced(ctx, shard)
+			if err == nil {
+				err = t.moveMisplaced(ctx, shard, places)
+			}
+			errs = append(errs, err)
+		}
+		return false, errors.Join(errs...)
+	})
+}
+
+func (t *timers) moveMisplaced(ctx context.Context, shard int, places []string) error {
+	moved, err := t.cfg.Store.MoveMisplaced(ctx, shard, places)
+	if moved > 0 {
+		t.cfg.Log.InfoContext(ctx, "timers that a node of before had put between sooner ones are put where they belong", "shard", shard, "timers", moved)
+	}
+	return err
+}
+
 // fireSchedules starts what cron, timer and startAt triggers have due.
 func (t *timers) fireSchedules(ctx context.Context) error {
 	w := dueWorker{t: t, of: etcdstore.Schedules, fire: t.fireDueSchedules, may: func() bool {
@@ -117,30 +129,20 @@ func (t *timers) fireSchedules(ctx context.Context) error {
 	return w.run(ctx)
 }
 
-// fireDueSchedules fires the occurrences that are due at now.
-func (t *timers) fireDueSchedules(ctx context.Context, now time.Time) (fired, more bool, err error) {
-	due, err := t.cfg.Store.DueSchedules(ctx, now, timerPerShard)
-	if err != nil {
-		return false, false, err
-	}
+// fireDueSchedules fires occurrences.
+func (t *timers) fireDueSchedules(ctx context.Context, due []etcdstore.Due, now time.Time) (failed []etcdstore.Due, err error) {
 	var errs []error
-	for i := range due {
-		e := &due[i]
-		if !t.mine(etcdstore.ScheduleShard(e.DefinitionID), e.Due, now) {
-			continue
+	for _, d := range due {
+		if err := t.fireSchedule(ctx, d.Schedule, now); err != nil {
+			errs, failed = append(errs, err), append(failed, d) // one bad schedule never stops the others
 		}
-		fired = true
-		errs = append(errs, t.fireSchedule(ctx, e, now)) // one bad schedule never stops the others
 	}
-	return fired, false, errors.Join(errs...)
+	return failed, errors.Join(errs...)
 }
 
 // fireSchedule fires one occurrence. What it starts has an id from definition,
 // activity and due time, so it starts once.
 func (t *timers) fireSchedule(ctx context.Context, e *store.CronEntry, now time.Time) error {
-	if e.Due.After(now) {
-		return nil // within this millisecond: a definition of before had such intervals
-	}
 	head, err := t.cfg.Store.Head(ctx, e.DefinitionID)
 	if err != nil {
 		return err

@@ -121,7 +121,7 @@ func (u *Upkeep) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	for _, work := range []func(context.Context) error{
 		u.mailboxes.workMailboxes, u.mailboxes.sweepMailboxes, u.outbox.resolveSends,
-		u.timers.fireTimers, u.timers.fireSchedules,
+		u.timers.fireTimers, u.timers.fireSchedules, u.timers.placeTimers,
 		u.queue.workQueue, u.queue.dropMarks, u.gates.workGates,
 		u.aging.keepAge, u.balance.keepBalance, u.expiry.expireQueue, u.expiry.expireRecords,
 		u.finished.purgeFinished, u.dead.purgeDead, u.keys.purgeKeys, u.versions.purgeVersions,

@@ -253,6 +253,15 @@ const (
 	GatedSchedule GatedWhat = "schedule"
 )
 
+// Due is what has a time of its own.
+type Due string
+
+// What has one.
+const (
+	DueTimers    Due = "timers"
+	DueSchedules Due = "schedules"
+)
+
 // What is full where an instance waits for a place.
 const (
 	fullDefinition = "definition"
@@ -263,6 +272,7 @@ const (
 // The label values that exist at zero from the start.
 var (
 	knownGated        = texts(GatedEvent, GatedSchedule)
+	knownDue          = texts(DueTimers, DueSchedules)
 	knownFull         = []string{fullDefinition, fullMemory, fullQuarantine}
 	knownScopes       = texts(ScopeInstance, ScopeQueue, ScopeTimer, ScopeMailbox, ScopeRefresh, ScopeReload)
 	knownLockOutcomes = []string{lockAcquired, lockRefused, lockFailed}

@@ -70,6 +70,8 @@ type Metrics struct {
 	storeBytes      *prometheus.GaugeVec
 	storeLevel      prometheus.Gauge
 	timerLateness   prometheus.Histogram
+	lateShards      *prometheus.GaugeVec
+	lateOldest      *prometheus.GaugeVec
 
 	httpRequests *prometheus.CounterVec
 	httpSeconds  *prometheus.HistogramVec
@@ -222,6 +224,12 @@ func New(reg prometheus.Registerer) (*Metrics, error) { //nolint:funlen // all n
 			"0 while etcd has room, 1 while starts are refused, 2 while only what ends or deletes instances runs."),
 		timerLateness: b.histogram("timer_lateness_seconds",
 			"Time from when a timer or a schedule was due to when the burst began in which it took effect.", lateBuckets),
+		lateShards: b.gaugeVec("timer_shards_late",
+			"Shards, of 16, whose oldest timer, or occurrence of a schedule, has been due for 30 s and more and has not fired, as this node saw it last.",
+			label{"kind", knownDue}),
+		lateOldest: b.gaugeVec("timer_oldest_late_seconds",
+			"For how long the oldest timer, or occurrence of a schedule, of all shards has been due that has not fired, as this node saw it last; 0 if none is due.",
+			label{"kind", knownDue}),
 
 		httpRequests: b.counterVec("http_requests_total",
 			"Answered HTTP requests, by route pattern, method and status code.",
@@ -622,6 +630,16 @@ func (m *Metrics) TimerLateness(late time.Duration) {
 		return
 	}
 	m.timerLateness.Observe(late.Seconds())
+}
+
+// DueLate says of timers or schedules in how many shards the oldest has been due for long, and for how long the oldest
+// of all has been.
+func DueLate(m *Metrics, kind Due, shards int, oldest time.Duration) {
+	if m == nil {
+		return
+	}
+	m.lateShards.WithLabelValues(string(kind)).Set(float64(shards))
+	m.lateOldest.WithLabelValues(string(kind)).Set(max(0, oldest.Seconds()))
 }
 
 // StreamOpened counts a stream that a client listens to. Exactly one

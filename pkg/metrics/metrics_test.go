@@ -57,6 +57,8 @@ var contract = map[string][]string{
 	"weft_gated_events":                 nil,
 	"weft_dead_letters_total":           {"reason"},
 	"weft_timer_lateness_seconds":       nil,
+	"weft_timer_shards_late":            {"kind"},
+	"weft_timer_oldest_late_seconds":    {"kind"},
 	"weft_takeovers_total":              nil,
 	"weft_suspects_total":               nil,
 	"weft_http_requests_total":          {"code", "method", "route"},
@@ -155,6 +157,7 @@ func useAll(m *metrics.Metrics) {
 	m.SetCrowd(5, 1<<20, 2, 1, 3)
 	m.DeadLetter(workflow.DeadExpired)
 	m.TimerLateness(time.Millisecond)
+	metrics.DueLate(m, metrics.DueTimers, 3, time.Minute)
 	m.HTTPRequest("/api/v1/events/{name}", "POST", 202, time.Millisecond, "")
 	m.StreamOpened()
 	m.StreamOpened()
@@ -318,6 +321,8 @@ func TestVerbsMoveTheirSeries(t *testing.T) {
 		"weft_work_waiting_instances{full=quarantine}":                               3,
 		"weft_dead_letters_total{reason=expired}":                                    1,
 		"weft_timer_lateness_seconds":                                                1,
+		"weft_timer_shards_late{kind=timers}":                                        3,
+		"weft_timer_oldest_late_seconds{kind=timers}":                                60,
 		"weft_http_requests_total{code=202,method=POST,route=/api/v1/events/{name}}": 1,
 		"weft_http_request_seconds{method=POST,route=/api/v1/events/{name}}":         1,
 		"weft_http_requests_total{code=404,method=other,route=unmatched}":            1,

@@ -18,8 +18,8 @@ func (s *Instances) writeBookmarks(c *store.Commit, o *ops) {
 	}
 	for _, b := range c.Burned {
 		o.del(s.keys.bookmark(b.Hash, was, b.ID))
-		if b.DueAt != nil {
-			o.del(s.keys.timer(b.ID, *b.DueAt))
+		for _, key := range s.keys.timersOf(&b) {
+			o.del(key)
 		}
 		if b.ActivityType == workflow.TaskType {
 			o.del(s.keys.task(&b))

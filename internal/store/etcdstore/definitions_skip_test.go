@@ -108,26 +108,26 @@ func testSkippedStaysAway(d *defs) {
 
 func testOutdatedPutAnew(d *defs) {
 	d.mustPublish("order", "one", schedules(timer("a", 10)))
-	read, err := d.DueSchedules(d.ctx(), time.Unix(10, 0), 10)
+	read, _, err := d.Due(d.ctx(), Schedules, everywhere(), time.Unix(10, 0), 10)
 	if err != nil || len(read) != 1 {
 		d.tb.Fatalf("%+v, %v", read, err)
 	}
 	head := d.mustPublish("order", "two", schedules(timer("a", 10)))
-	if head.Fires(&read[0]) {
+	if head.Fires(read[0].Schedule) {
 		d.tb.Fatal("what was read before the publication is not outdated")
 	}
-	if ok, _, err := d.FireSchedule(d.ctx(), &read[0], nil, nil, nil); err != nil || ok {
+	if ok, _, err := d.FireSchedule(d.ctx(), read[0].Schedule, nil, nil, nil); err != nil || ok {
 		d.tb.Errorf("what the publication put was deleted: %v, %v", ok, err)
 	}
 	d.wantDue("order", 10)
 	if _, err := d.raw.Delete(d.ctx(), d.keys.head("order")); err != nil {
 		d.tb.Fatal(err)
 	}
-	again, err := d.DueSchedules(d.ctx(), time.Unix(10, 0), 10)
+	again, _, err := d.Due(d.ctx(), Schedules, everywhere(), time.Unix(10, 0), 10)
 	if err != nil || len(again) != 1 {
 		d.tb.Fatalf("%+v, %v", again, err)
 	}
-	if ok, _, err := d.FireSchedule(d.ctx(), &again[0], nil, nil, nil); err != nil || !ok {
+	if ok, _, err := d.FireSchedule(d.ctx(), again[0].Schedule, nil, nil, nil); err != nil || !ok {
 		d.tb.Errorf("an outdated one is not deleted: %v, %v", ok, err)
 	}
 	d.wantKeys("cron/", "")

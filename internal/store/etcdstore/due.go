@@ -2,10 +2,14 @@ package etcdstore
 
 import (
 	"context"
+	"maps"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
 
+	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
@@ -27,97 +31,256 @@ func (k keys) dated(of Dated, shard int) string {
 	return k.timers(shard)
 }
 
-// dueIn is when a key below the prefix of its shard is due: at the end of the
-// millisecond that it names, so that a look then finds it.
-func dueIn(prefix string, key []byte) time.Time {
-	ms, _, _ := strings.Cut(strings.TrimPrefix(string(key), prefix), "/")
-	return fromMillis(ms).Add(time.Millisecond)
+// Places are places in the shards of what is dated, by shard: what a key has behind the prefix of its shard. "" is
+// the beginning.
+type Places map[int]string
+
+// PlaceAt is where what is due at a time begins.
+func PlaceAt(at time.Time) string { return millis(at) }
+
+// dueIn is when what lies at a place is due: at the end of the millisecond that it names, so that a look
+// then finds it. Of what is misplaced that is at once, as it is to be put where it belongs.
+func dueIn(place string) time.Time {
+	at, _, _ := strings.Cut(place, "/")
+	if misplaced(at) {
+		return time.UnixMilli(0)
+	}
+	return fromMillis(at).Add(time.Millisecond)
 }
 
-// FirstDue tells of each shard when the first there is due that is due at from or later (zero:
-// of all), which may be past; zero: none is until then. It is one request, and reads one key of a
-// shard.
-func (s *Upkeep) FirstDue(ctx context.Context, of Dated, from, until time.Time) ([]time.Time, error) {
+// First is what comes first in a shard.
+type First struct {
+	Place     string    // "": there is nothing
+	At        time.Time // when it is due; zero: there is nothing
+	Misplaced bool      // it is not due then, but to be put where it belongs
+}
+
+// FirstDue tells of each shard what there is first at the places from or behind them, of what is due until a time. It is
+// one request, and reads one key of a shard. Etcd walks over all keys between these places and that time, also over
+// those that were deleted since it was last compacted.
+func (s *Upkeep) FirstDue(ctx context.Context, of Dated, from Places, until time.Time) ([]First, error) {
 	var ask reads
 	prefixes := make([]string, timerShards)
 	for i := range prefixes {
 		prefixes[i] = s.keys.dated(of, i)
-		begin := prefixes[i]
-		if !from.IsZero() {
-			begin += millis(from)
-		}
-		ask.add(clientv3.OpGet(begin, clientv3.WithRange(prefixes[i]+millis(until)+"0"), clientv3.WithLimit(1), clientv3.WithKeysOnly()))
+		ask.add(clientv3.OpGet(prefixes[i]+from[i], clientv3.WithRange(prefixes[i]+millis(until)+"0"), clientv3.WithLimit(1), clientv3.WithKeysOnly()))
 	}
 	resp, err := s.read(ctx, "look which "+of.String()+" are due next", ask.ops...)
 	if err != nil {
 		return nil, err
 	}
-	first := make([]time.Time, timerShards)
+	first := make([]First, timerShards)
 	for i, prefix := range prefixes {
 		if kv := read(i).one(resp); kv != nil {
-			first[i] = dueIn(prefix, kv.Key)
+			f := First{Place: strings.TrimPrefix(string(kv.Key), prefix)}
+			at, _, _ := strings.Cut(f.Place, "/")
+			f.At, f.Misplaced = dueIn(f.Place), misplaced(at)
+			first[i] = f
 		}
 	}
 	return first, nil
 }
 
-// WatchDue tells when what is put into some shards is due, until ctx ends, which the
-// caller must end, or a watch breaks; then the channel closes. The channel holds the
-// soonest of those that were not taken from it. It is a hint: look also without it.
-// Watches that begin late say so, by a time that is past.
-func (s *Upkeep) WatchDue(ctx context.Context, of Dated, shards []int) <-chan time.Time {
-	news := soonest{out: make(chan time.Time, 1)}
+// Due reads what is due at now in some shards, each from a place on, up to perShard of each, in one request: of
+// a shard in the order of its keys. more are the places where those go on that have more. With what is due comes what
+// is misplaced there, and what is due later in this millisecond, which is all that a key tells.
+func (s *Upkeep) Due(ctx context.Context, of Dated, from Places, now time.Time, perShard int64) (due []Due, more Places, err error) {
+	var ask reads
+	shards := slices.Sorted(maps.Keys(from))
+	for _, i := range shards {
+		prefix := s.keys.dated(of, i)
+		ask.add(clientv3.OpGet(prefix+from[i], clientv3.WithRange(prefix+millis(now)+"0"), clientv3.WithLimit(perShard)))
+	}
+	resp, err := s.read(ctx, "read due "+of.String(), ask.ops...)
+	if err != nil {
+		return nil, nil, err
+	}
+	more = Places{}
+	for n, i := range shards {
+		r := read(n).in(resp)
+		for _, kv := range r.Kvs {
+			due = append(due, s.readDue(of, i, kv))
+		}
+		if r.More && len(r.Kvs) > 0 {
+			more[i] = due[len(due)-1].Place + "\x00"
+		}
+	}
+	return due, more, nil
+}
+
+func (s *Upkeep) readDue(of Dated, shard int, kv *mvccpb.KeyValue) Due {
+	d := Due{Shard: shard, Place: strings.TrimPrefix(string(kv.Key), s.keys.dated(of, shard)), key: string(kv.Key), created: kv.CreateRevision}
+	at, _, _ := strings.Cut(d.Place, "/")
+	d.Misplaced = misplaced(at)
+	var err error
+	if of == Schedules {
+		d.Schedule, err = decodeCron(kv)
+		d.At = d.Schedule.Due
+	} else {
+		err = DecodeWhole(kv.Value, &d.entry)
+		d.At = d.entry.Due
+	}
+	if err != nil {
+		s.left(kv.Key, err)
+		d.At, d.Unreadable = fromMillis(at), true
+	}
+	return d
+}
+
+// MoveMisplaced puts timers that are misplaced where they belong, and tells how many it moved; their
+// values stay. Each has a transaction of its own: of a large number one alone may be too large.
+//
+// If: the timer's mod revision, which never comes back. Then: delete it, put the same under its right key. A
+// burst that burns the bookmark deletes both keys, so whichever comes first, no timer of it is left.
+func (s *Upkeep) MoveMisplaced(ctx context.Context, shard int, places []string) (moved int, err error) {
+	prefix := s.keys.timers(shard)
+	for chunk := range slices.Chunk(places, maxLevel) {
+		var ask reads
+		for _, place := range chunk {
+			ask.value(prefix + place)
+		}
+		resp, err := s.read(ctx, "read misplaced timers", ask.ops...)
+		if err != nil {
+			return moved, err
+		}
+		for i, place := range chunk {
+			kv := read(i).one(resp)
+			at, name, _ := strings.Cut(place, "/")
+			if kv == nil || !misplaced(at) {
+				continue
+			}
+			t := s.begin("put a misplaced timer where it belongs", modifiedAt(string(kv.Key), kv.ModRevision))
+			t.del(string(kv.Key))
+			t.putRaw(prefix+millis(fromMillis(at))+"/"+name, kv.Value)
+			put, err := applied(t.submit(ctx))
+			if err != nil {
+				return moved, err
+			}
+			if put {
+				moved++
+			}
+		}
+	}
+	return moved, nil
+}
+
+// fewDated is how many keys are read to find those that are misplaced.
+const fewDated = 1000
+
+// Misplaced lists the places of a shard's timers that are misplaced, whenever they are due. Where there are many
+// keys it counts by their digits, and reads no more than it has to.
+func (s *Upkeep) Misplaced(ctx context.Context, shard int) (places []string, err error) {
+	prefix := s.keys.timers(shard)
+	var in func(digits string) error
+	in = func(digits string) error {
+		from, end := prefix+digits+"0", prefix+digits+":" // : comes after 9, and / before 0
+		if digits == behindShort {
+			return nil // what is in its place, but for ten milliseconds of the year 5138
+		}
+		if len(digits) < 13 {
+			counted, err := s.get(ctx, "count timers", from, clientv3.WithRange(end), clientv3.WithCountOnly())
+			if err != nil || counted.Count == 0 {
+				return err
+			}
+			if counted.Count > fewDated {
+				for d := range 10 {
+					if err := in(digits + strconv.Itoa(d)); err != nil {
+						return err
+					}
+				}
+				return nil
+			}
+		}
+		resp, err := s.get(ctx, "list timers", from, clientv3.WithRange(end), clientv3.WithKeysOnly())
+		if err != nil {
+			return err
+		}
+		for _, kv := range resp.Kvs {
+			place := strings.TrimPrefix(string(kv.Key), prefix)
+			if at, _, _ := strings.Cut(place, "/"); misplaced(at) {
+				places = append(places, place)
+			}
+		}
+		return nil
+	}
+	err = in("")
+	return places, err
+}
+
+// WatchDue tells what is put into some shards, until ctx ends, which the caller must end, or
+// a watch breaks; then the channel closes. The channel holds of each shard the first place of those
+// that were not taken from it. It is a hint: look also without it. begun: from now on it tells of all that is put. Watches
+// that begin later say so, by places that are past.
+func (s *Upkeep) WatchDue(ctx context.Context, of Dated, shards []int) (told <-chan Places, begun bool) {
+	news := soonest{out: make(chan Places, 1)}
 	ctx, cancel := context.WithCancel(clientv3.WithRequireLeader(ctx))
 	watches := make([]clientv3.WatchChan, len(shards))
-	beginWatch(func() {
+	begun = beginWatch(func() {
 		for i, shard := range shards {
 			watches[i] = s.client.Watch(ctx, s.keys.dated(of, shard), clientv3.WithPrefix(), clientv3.WithFilterDelete())
 		}
 	}, func(late bool) {
 		defer close(news.out)
 		if late {
-			news.put(time.Unix(0, 0))
+			past := Places{}
+			for _, shard := range shards {
+				past[shard] = PlaceAt(time.Unix(0, 0))
+			}
+			news.put(past)
 		}
 		var all sync.WaitGroup
 		defer all.Wait()
 		for i, events := range watches {
 			all.Go(func() {
 				defer cancel() // one that is over ends the others
-				news.follow(ctx, s.keys.dated(of, shards[i]), events)
+				news.follow(ctx, shards[i], s.keys.dated(of, shards[i]), events)
 			})
 		}
 	})
-	return news.out
+	return news.out, begun
 }
 
-// soonest is a channel that holds the soonest of the times that are put into it.
+// Soonest is when the first of what lies at places is due; zero: there are none.
+func (p Places) Soonest() (at time.Time) {
+	for _, place := range p {
+		if due := dueIn(place); at.IsZero() || due.Before(at) {
+			at = due
+		}
+	}
+	return at
+}
+
+// soonest is a channel that holds the first places of those that are put into it.
 type soonest struct {
 	mu  sync.Mutex // of those who put
-	out chan time.Time
+	out chan Places
 }
 
-func (s *soonest) put(at time.Time) {
+// put adds places, and keeps them.
+func (s *soonest) put(places Places) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	select {
-	case was := <-s.out:
-		if was.Before(at) {
-			at = was
+	case others := <-s.out:
+		for shard, place := range others {
+			if was, ok := places[shard]; !ok || place < was {
+				places[shard] = place
+			}
 		}
 	default:
 	}
-	s.out <- at // there is room: who takes makes more of it
+	s.out <- places // there is room: who takes makes more of it
 }
 
 // follow puts what a watch of one shard tells, until it is over.
-func (s *soonest) follow(ctx context.Context, prefix string, events clientv3.WatchChan) {
+func (s *soonest) follow(ctx context.Context, shard int, prefix string, events clientv3.WatchChan) {
 	for {
 		resp, ok := told(ctx, events)
 		if !ok {
 			return
 		}
 		for _, ev := range resp.Events {
-			s.put(dueIn(prefix, ev.Kv.Key))
+			s.put(Places{shard: strings.TrimPrefix(string(ev.Kv.Key), prefix)})
 		}
 	}
 }

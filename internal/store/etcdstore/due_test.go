@@ -39,28 +39,35 @@ func TestWhatIsDueFirstIsFoundInOneRequest(t *testing.T) {
 	_, err := w.raw.Put(w.ctx(), w.keys.cron("d", "a", w.now), "{}")
 	w.ok(err)
 	before, values := w.faults.Calls("txn")+w.faults.Calls("get"), w.faults.Values()
-	first, err := w.FirstDue(w.ctx(), Timers, time.Time{}, until)
+	first, err := w.FirstDue(w.ctx(), Timers, nil, until)
 	w.ok(err)
-	if !slices.EqualFunc(first, want, time.Time.Equal) {
+	isAt := func(f First, at time.Time) bool {
+		return f.At.Equal(at) && (f.Place == "") == at.IsZero() && !f.Misplaced
+	}
+	if !slices.EqualFunc(first, want, isAt) {
 		t.Errorf("%v, want %v", first, want)
 	}
 	if calls := w.faults.Calls("txn") + w.faults.Calls("get") - before; calls != 1 || w.faults.Values() != values {
 		t.Errorf("%d calls, %d bytes of values", calls, w.faults.Values()-values)
 	}
 	for _, from := range []time.Time{w.now, w.now.Add(time.Second)} { // what is due before it is left out
-		later, err := w.FirstDue(w.ctx(), Timers, from, until)
+		places := everywhere()
+		for shard := range places {
+			places[shard] = PlaceAt(from)
+		}
+		later, err := w.FirstDue(w.ctx(), Timers, places, until)
 		w.ok(err)
-		for shard, at := range later {
-			if !at.IsZero() && at.Before(from) || !want[shard].Before(from) && !at.Equal(want[shard]) {
+		for shard, f := range later {
+			if at := f.At; !at.IsZero() && at.Before(from) || !want[shard].Before(from) && !at.Equal(want[shard]) {
 				t.Errorf("shard %d: first %v from %v on, and of all %v", shard, at, from, want[shard])
 			}
 		}
 	}
-	first, err = w.FirstDue(w.ctx(), Schedules, time.Time{}, until)
+	first, err = w.FirstDue(w.ctx(), Schedules, nil, until)
 	w.ok(err)
-	for shard, at := range first {
-		if (shard == ScheduleShard("d")) == at.IsZero() {
-			t.Errorf("schedules of shard %d are due at %v", shard, at)
+	for shard, f := range first {
+		if (shard == ScheduleShard("d")) == f.At.IsZero() {
+			t.Errorf("schedules of shard %d are due at %v", shard, f.At)
 		}
 	}
 }
@@ -72,10 +79,10 @@ func TestAWatchTellsWhatIsDueNext(t *testing.T) {
 	w := newWorld(t)
 	ctx, cancel := context.WithTimeout(w.ctx(), 20*time.Second)
 	defer cancel()
-	news := w.WatchDue(ctx, Timers, []int{3, 5})
+	news, begun := w.WatchDue(ctx, Timers, []int{3, 5})
 	want := w.timerAt(5, "one", w.now.Add(time.Hour))
-	if at := <-news; !at.Equal(want) {
-		t.Errorf("told of %v, want %v", at, want)
+	if at := (<-news).Soonest(); !begun || !at.Equal(want) {
+		t.Errorf("told of %v, want %v; begun: %t", at, want, begun)
 	}
 	soon := w.timerAt(3, "two", w.now.Add(time.Minute))
 	for i := range 10 {
@@ -83,7 +90,7 @@ func TestAWatchTellsWhatIsDueNext(t *testing.T) {
 	}
 	w.timerAt(4, "not mine", w.now)
 	for last := (time.Time{}); !last.Equal(soon); { // two watches: the other may tell before
-		last = <-news
+		last = (<-news).Soonest()
 		if ctx.Err() != nil || last.Before(soon) {
 			t.Fatalf("told of %v, want %v", last, soon)
 		}
@@ -101,11 +108,11 @@ func TestAWatchOfWhatIsDueThatBeginsLateTellsToLook(t *testing.T) {
 	w.client.Watcher = etcd
 	ctx, cancel := context.WithTimeout(w.ctx(), 20*time.Second)
 	defer cancel()
-	news := w.WatchDue(ctx, Timers, []int{1, 2})
+	news, begun := w.WatchDue(ctx, Timers, []int{1, 2})
 	w.timerAt(1, "early", w.now)
 	close(etcd.goesOn)
-	if at, ok := <-news; !ok || !at.Before(time.Now()) {
-		t.Errorf("told of %v, %t", at, ok)
+	if put, ok := <-news; !ok || begun || len(put) != 2 || !put.Soonest().Before(time.Now()) {
+		t.Errorf("told of %v, %t; begun: %t", put, ok, begun)
 	}
 	cancel()
 	for range news { // until it is over

@@ -3,6 +3,7 @@ package etcdstore
 import (
 	"errors"
 	"maps"
+	"slices"
 	"testing"
 	"time"
 
@@ -10,6 +11,23 @@ import (
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/workflow"
 )
+
+// everywhere is all shards, from their beginnings on.
+func everywhere() Places {
+	from := Places{}
+	for i := range timerShards {
+		from[i] = ""
+	}
+	return from
+}
+
+// due is what is due at a time, up to 10 of a shard.
+func (w *world) due(of Dated, now time.Time) []Due {
+	w.tb.Helper()
+	due, _, err := w.Due(w.ctx(), of, everywhere(), now, 10)
+	w.ok(err)
+	return slices.DeleteFunc(due, func(d Due) bool { return d.Unreadable || d.At.After(now) })
+}
 
 // dueTimers makes a timer of an instance and one of an instance that is gone.
 func (w *world) dueTimers() []Due {
@@ -21,8 +39,7 @@ func (w *world) dueTimers() []Due {
 	}
 	_, err := w.raw.Delete(w.ctx(), w.keys.instance("orphan"))
 	w.ok(err)
-	due, err := w.DueTimers(w.ctx(), w.now, 10)
-	w.ok(err)
+	due := w.due(Timers, w.now)
 	if len(due) != 2 {
 		w.tb.Fatalf("due timers: %+v", due)
 	}
@@ -59,10 +76,9 @@ func (w *world) occurrence() (due, next *store.CronEntry) {
 	w.ok(err)
 	_, err = w.raw.Put(w.ctx(), w.cronKey(&e), string(raw))
 	w.ok(err)
-	found, err := w.DueSchedules(w.ctx(), w.now, 10)
-	w.ok(err)
+	found := w.due(Schedules, w.now)
 	e.Due = w.now.Add(time.Minute)
-	return &found[0], &e
+	return found[0].Schedule, &e
 }
 
 // TestEveryTransactionHoldsUnderFaults is Rule U: sent twice, sent again after a

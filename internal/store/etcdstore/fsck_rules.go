@@ -268,7 +268,7 @@ func (f *fsck) tasks() {
 // timers: each has its bookmark; a bookmark that is due at a time has its timer, or the command of it,
 // also as a dead letter.
 func (f *fsck) timers() {
-	stands := map[string]timerEntry{}
+	stands, moved := map[string]timerEntry{}, map[string]bool{}
 	for _, id := range f.ids {
 		for _, b := range f.records[id].Header.Bookmarks {
 			if b.DueAt == nil {
@@ -277,6 +277,11 @@ func (f *fsck) timers() {
 			key, fired := f.s.keys.timer(b.ID, *b.DueAt), f.s.keys.mail(id, store.TimerCommand(b.ID))
 			entry := timerEntry{Instance: id, Bookmark: b.ID, Hash: b.Hash, Due: *b.DueAt}
 			stands[f.below(key)] = entry
+			if at := f.s.keys.misplacedTimer(b.ID, *b.DueAt); misplacedMillis(*b.DueAt) != "" && f.has(at) {
+				misplacedTimer(f, at, key, id, entry)
+				moved[f.below(at)] = true
+				continue
+			}
 			if !f.has(key) && !f.comes(fired) {
 				n := f.report("timer-missing", key, "bookmark %s will never be due", b.ID)
 				f.repair(n, "puts it", f.s.keys.instance(id), key, fired).put(key, entry)
@@ -286,7 +291,7 @@ func (f *fsck) timers() {
 	f.values("timer/", fsckPage, func(name string, kv *mvccpb.KeyValue, parts []string) {
 		bookmark := decode(parts[len(parts)-1])
 		id, _ := workflow.SplitBookmarkID(bookmark)
-		if f.lostWith(id) {
+		if f.lostWith(id) || moved[name] {
 			return
 		}
 		var e timerEntry
@@ -304,6 +309,14 @@ func (f *fsck) timers() {
 			f.repair(n, "makes it again from its instance", f.s.keys.instance(id), name).put(string(kv.Key), should)
 		}
 	})
+}
+
+// misplacedTimer reports a timer that lies where a program of before put it. A node that works moves it within an hour.
+func misplacedTimer(f *fsck, at, place, id string, entry timerEntry) {
+	n := f.report("timer-misplaced", at, "it lies before what is due sooner; its place is %s", f.below(place))
+	o := f.repair(n, "puts it in its place", f.s.keys.instance(id), at, place)
+	o.del(at)
+	o.put(place, entry)
 }
 
 // queue: each item is where its stimulus belongs, and is met there.

@@ -81,7 +81,7 @@ func goldenBuilders(k keys) []call {
 		by((&conn{keys: k}).queueKey, &store.QueueItem{ID: oddText, Held: &store.HeldStart{Gate: store.Gate{Correlation: oddText}}, CreatedAt: oddTime}),
 		by((&conn{keys: k}).queueKey, &store.QueueItem{ID: "q1", Held: &store.HeldStart{Gate: store.Gate{Definition: oddID}}, CreatedAt: oddEarly}),
 		by((&conn{keys: k}).slot, &workflow.Stimulus{ActivityType: workflow.EventType, Payload: workflow.EventPayload(oddText), CorrelationID: oddText}),
-		by(k.timers, 10), by(k.timer, oddBookmark, oddEarly), by(k.timer, oddBookmark, oddTime), by(k.timer, "i1~1", oddLate), by(k.dated, Timers, 15), by(k.dated, Schedules, 15),
+		by(k.timers, 10), by(k.timer, oddBookmark, oddEarly), by(k.timer, oddBookmark, oddTime), by(k.timer, "i1~1", oddLate), by(k.misplacedTimer, "i1~1", oddLate), by(k.timersOf, &workflow.Bookmark{ID: oddBookmark, DueAt: &oddTime}), by(k.timersOf, &workflow.Bookmark{ID: "i1~1", DueAt: &oddLate}), by(k.dated, Timers, 15), by(k.dated, Schedules, 15),
 		by(k.commandRecords), by(k.commandRecord, oddTenant, oddText), by(k.commandRecord, "~queue", "q1"), by(k.commandRecord, oddID, deletedRecord), by(k.commandRecord, doneRecords, "s1"),
 		by(k.keyRecord, oddText), by(k.expiries), by(k.expiry, int64(86400000), k.commandRecord("~send", oddText)), by(k.keyExpiries), by(k.keyExpiry, int64(12345678901234), k.keyRecord("k1")),
 		by(k.indexes), by(k.index, workflow.Faulted), by(k.indexOf, workflow.Faulted, oddID), by(k.indexOfVersion, workflow.Faulted, oddID, 3), by(k.running, oddID),
@@ -113,7 +113,7 @@ func goldenParts() []call {
 	for _, at := range []time.Time{{}, oddEarly, oddTime, oddLate} {
 		all = append(all, by(millis, at), by(fromMillis, millis(at)), by(newest, at), by(fromNewest, newest(at)))
 	}
-	return append(all, by(decode, "%zz"), by(fromMillis, "x"), by(fromNewest, "x"), by(ageKey, int64(0)), by(ageKey, int64(12345678901234)), by(addressed, oddTenant),
+	return append(all, by(decode, "%zz"), by(fromMillis, "x"), by(fromMillis, "12345678901234"), by(misplaced, "12345678901234"), by(misplaced, "1234567890123"), by(misplacedMillis, oddLate), by(misplacedMillis, oddTime), by(PlaceAt, oddTime), by(fromNewest, "x"), by(ageKey, int64(0)), by(ageKey, int64(12345678901234)), by(addressed, oddTenant),
 		by(segmentsIn, 3), by(workflow.SplitBookmarkID, oddBookmark), by(workflow.SplitBookmarkID, "i1"), by(workflow.BookmarkID, oddTenant, "1"),
 		by(workflow.RoutePattern, "/Orders/{id:int}/É/{**rest}"), by(workflow.RouteShape, "orders/{}/é/{**}"))
 }

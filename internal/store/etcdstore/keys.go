@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -35,6 +34,7 @@ const noCorrelation = "-"
 // they are; everything else is encoded so that it holds no slash.
 type keys struct {
 	root string
+	timerKeys
 	definitionKeys
 	jobKeys
 	webhookKeys
@@ -42,7 +42,7 @@ type keys struct {
 }
 
 func keysBelow(root string) keys {
-	return keys{root, definitionKeys{root}, jobKeys{root}, webhookKeys{root}, signOutKeys{root}}
+	return keys{root, timerKeys{root}, definitionKeys{root}, jobKeys{root}, webhookKeys{root}, signOutKeys{root}}
 }
 
 func (k keys) instance(id string) string { return k.root + "instance/" + id }
@@ -97,11 +97,6 @@ func (k keys) gatedQueue(g store.Gate) string {
 
 // addressed is the queue slice of items for one instance.
 func addressed(instanceID string) string { return "@" + instanceID }
-
-func (k keys) timers(shard int) string { return fmt.Sprintf("%stimer/%02x/", k.root, shard) }
-func (k keys) timer(bookmark string, due time.Time) string {
-	return k.timers(timerShard(bookmark)) + millis(due) + "/" + encode(bookmark)
-}
 
 func (k keys) gate(definition, correlation string) string {
 	return k.root + "gate/" + definition + "/" + slice(correlation)
@@ -249,32 +244,4 @@ func shard(id string, n uint32) int {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(id))
 	return int(h.Sum32() % n)
-}
-
-// fromMillis is the time of a key; the beginning of time if it is none.
-func fromMillis(part string) time.Time {
-	ms, err := strconv.ParseInt(part, 10, 64)
-	if err != nil {
-		return time.Time{}
-	}
-	return time.UnixMilli(ms).UTC()
-}
-
-func millis(t time.Time) string { return fmt.Sprintf("%013d", max(0, t.UnixMilli())) }
-
-// lastMilli is the latest time that a key can have.
-const lastMilli = store.LastMilli
-
-// newest is a time as part of a key whose range begins with the latest one.
-func newest(t time.Time) string {
-	return fmt.Sprintf("%013d", lastMilli-min(max(0, t.UnixMilli()), lastMilli))
-}
-
-// fromNewest is the time of such a part; the beginning of time if it is none.
-func fromNewest(part string) time.Time {
-	ms, err := strconv.ParseInt(part, 10, 64)
-	if err != nil {
-		return time.Time{}
-	}
-	return time.UnixMilli(lastMilli - ms).UTC()
 }

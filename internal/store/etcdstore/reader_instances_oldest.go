@@ -32,11 +32,8 @@ func eraPart(ms int64) string { return fmt.Sprintf("%013d", ms) }
 // madeAt is the millisecond of a place, counted so.
 func madeAt(place string) int64 {
 	made, _, _ := strings.Cut(place, "/")
-	ms, err := strconv.ParseInt(made, 10, 64)
-	if err != nil {
-		return 0
-	}
-	return min(max(0, ms), lastMilli)
+	ms, _ := strconv.ParseInt(made, 10, 64) // 0 of what is none, and the largest of one with more digits
+	return min(max(0, ms), lastShort)
 }
 
 // The first era where nothing is known but where it begins, how much longer each is than the one
@@ -51,7 +48,7 @@ const (
 
 // oldest reads the next entries of several lists, the oldest first.
 func (l *listing) oldest(ctx context.Context, lists []string, p places, limit int64) (entries []entry, more bool, err error) {
-	left := era{0, lastMilli}
+	left := era{0, lastShort}
 	if p.from != "" {
 		left.from = madeAt(p.from)
 	}
@@ -68,7 +65,7 @@ func (l *listing) oldest(ctx context.Context, lists []string, p places, limit in
 		}
 		left.to, l.wide = min(left.to, at-1), cmp.Or(l.wide, firstEra)
 	}
-	first, guessed := p.last == "" && left.to == lastMilli, false
+	first, guessed := p.last == "" && left.to == lastShort, false
 	if began := l.s.began.of(lists); first && began > left.from {
 		l.wide, guessed = left.to-began+1, true
 	}
@@ -103,7 +100,7 @@ func (l *listing) era(left era, now time.Time) era {
 	if wide == 0 {
 		age := left.to - madeAt(newest(now))
 		if wide = age - age/widerEras; age < firstEra { // what a clock that is ahead has made
-			wide = lastMilli
+			wide = lastShort
 		}
 	}
 	return era{max(left.from, left.to-wide+1), left.to}
@@ -121,9 +118,9 @@ func (l *listing) widen(e era, n int64, guessed bool) {
 	case n < 0:
 		l.wide, l.narrowed = max(1, wide/widerEras), true
 	case n > 0:
-		l.wide, l.narrowed = min(widerEras*wide, lastMilli), false
+		l.wide, l.narrowed = min(widerEras*wide, lastShort), false
 	case l.wide > 0 && !l.narrowed:
-		l.wide = min(widerEras*wide, lastMilli)
+		l.wide = min(widerEras*wide, lastShort)
 	}
 }
 

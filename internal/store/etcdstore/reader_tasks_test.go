@@ -116,7 +116,7 @@ func TestPagesOfTasksHaveEachOnce(t *testing.T) {
 		names++
 		name, now := fmt.Sprintf("n%d", names), time.Now().UnixMilli()
 		prefix := w.keys.tasks(name)
-		at := rapid.OneOf(rapid.Int64Range(0, 3), rapid.Int64Range(now-5000, now), rapid.Int64Range(now-300, now-200), rapid.Int64Range(now-10_000_000, now), rapid.Int64Range(now, now+1000), rapid.Just(int64(lastMilli-1)))
+		at := rapid.OneOf(rapid.Int64Range(0, 3), rapid.Int64Range(now-5000, now), rapid.Int64Range(now-300, now-200), rapid.Int64Range(now-10_000_000, now), rapid.Int64Range(now, now+1000), rapid.Just(int64(lastShort-1)))
 		var want []string
 		var puts []clientv3.Op
 		for i, ms := range rapid.SliceOfN(at, 0, 40).Draw(t, "times") {

@@ -413,8 +413,8 @@ func TestDueTimersAreReadPageByPage(t *testing.T) {
 	}
 	now := w.now.Add((n - 2) * time.Millisecond) // the last one is to come
 	seen, last := map[string]bool{}, map[int]time.Time{}
-	page, err := w.DueTimers(w.ctx(), now, perShard)
-	for pages := 1; len(page) > 0; pages++ {
+	page, more, err := w.Due(w.ctx(), Timers, everywhere(), now, perShard)
+	for pages := 1; err == nil; pages++ {
 		inShard := map[int]int{}
 		for _, d := range page {
 			if inShard[d.Shard]++; inShard[d.Shard] > perShard || seen[d.Instance()] || d.At.Before(last[d.Shard]) {
@@ -422,7 +422,10 @@ func TestDueTimersAreReadPageByPage(t *testing.T) {
 			}
 			seen[d.Instance()], last[d.Shard] = true, d.At
 		}
-		page, err = w.DueTimersBehind(w.ctx(), page, now, perShard)
+		if len(more) == 0 {
+			break
+		}
+		page, more, err = w.Due(w.ctx(), Timers, more, now, perShard)
 	}
 	if w.ok(err); len(seen) != n-1 {
 		t.Errorf("%d timers, want %d", len(seen), n-1)
@@ -437,13 +440,11 @@ func TestTimersAreDueAtTheirTimeAndNotBefore(t *testing.T) {
 	b.DueAt = &at
 	w.commit(w.first("a", nil, b))
 	for offset, want := range map[time.Duration]int{-time.Millisecond: 0, -800 * time.Microsecond: 0, -1: 0, 0: 1, time.Millisecond: 1} {
-		due, err := w.DueTimers(w.ctx(), at.Add(offset), 10)
-		if err != nil || len(due) != want {
-			t.Errorf("%s after: %d due, %v", offset, len(due), err)
+		if due := w.due(Timers, at.Add(offset)); len(due) != want {
+			t.Errorf("%s after: %d due", offset, len(due))
 		}
 	}
-	due, err := w.DueTimers(w.ctx(), at, 10)
-	w.ok(err)
+	due := w.due(Timers, at)
 	fired, err := w.FireTimers(w.ctx(), due, at)
 	if err != nil || !slices.Equal(fired, []string{"a"}) {
 		t.Errorf("fired %v, %v", fired, err)

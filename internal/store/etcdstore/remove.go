@@ -170,9 +170,7 @@ func (r *removal) keys(ctx context.Context) ([]string, error) {
 		keys := r.s.indexEntries(&r.rec.Header)
 		for _, b := range r.rec.Header.Bookmarks {
 			keys = append(keys, k.bookmark(b.Hash, r.rec.Header.CorrelationID, b.ID))
-			if b.DueAt != nil {
-				keys = append(keys, k.timer(b.ID, *b.DueAt))
-			}
+			keys = append(keys, k.timersOf(&b)...)
 			if b.ActivityType == workflow.TaskType {
 				keys = append(keys, k.task(&b))
 			}

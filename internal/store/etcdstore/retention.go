@@ -55,9 +55,8 @@ func (s *Upkeep) Finished(ctx context.Context, shard int, cursor string, until t
 	for _, kv := range resp.Kvs {
 		place := strings.TrimPrefix(string(kv.Key), prefix)
 		at, id, _ := strings.Cut(place, "/")
-		ms, _ := strconv.ParseInt(at, 10, 64) // what cannot be read counts as long ago and as nothing,
-		bytes, _ := strconv.ParseInt(string(kv.Value), 10, 64)
-		page = append(page, Finished{ID: id, At: time.UnixMilli(ms).UTC(), Bytes: bytes, Created: kv.CreateRevision, Cursor: place})
+		bytes, _ := strconv.ParseInt(string(kv.Value), 10, 64) // what cannot be read counts as nothing, as a time that cannot be counts as long ago
+		page = append(page, Finished{ID: id, At: fromMillis(at), Bytes: bytes, Created: kv.CreateRevision, Cursor: place})
 	}
 	if resp.More {
 		next = page[len(page)-1].Cursor

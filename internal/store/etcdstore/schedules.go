@@ -10,33 +10,6 @@ import (
 	"github.com/weft-run/weft/internal/store"
 )
 
-// DueSchedules reads the occurrences of cron, timer and startAt triggers that
-// are due at now, up to perShard from each shard, with the heads they depend on
-// left to the caller.
-func (s *Upkeep) DueSchedules(ctx context.Context, now time.Time, perShard int64) ([]store.CronEntry, error) {
-	reads := make([]clientv3.Op, timerShards)
-	for i := range reads {
-		prefix := s.keys.crons(i)
-		reads[i] = clientv3.OpGet(prefix, clientv3.WithRange(prefix+millis(now)+"0"), clientv3.WithLimit(perShard))
-	}
-	resp, err := s.read(ctx, "read due schedules", reads...)
-	if err != nil {
-		return nil, err
-	}
-	var due []store.CronEntry
-	for _, r := range resp.Responses {
-		for _, kv := range r.GetResponseRange().Kvs {
-			e, err := decodeCron(kv)
-			if err != nil {
-				s.left(kv.Key, err)
-				continue
-			}
-			due = append(due, *e)
-		}
-	}
-	return due, nil
-}
-
 // Head reads the head of a definition that is due, as [Definitions.Head] does.
 func (s *Upkeep) Head(ctx context.Context, id string) (*store.DefinitionHead, error) {
 	return s.head(ctx, id)

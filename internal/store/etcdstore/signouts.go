@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -85,9 +84,8 @@ func readSignOut(key string) (out store.SignOut, err error) {
 
 // readMillis is the opposite of [millis].
 func readMillis(text string) (time.Time, error) {
-	ms, err := strconv.ParseInt(text, 10, 64)
-	at := time.UnixMilli(ms).UTC()
-	if err != nil || millis(at) != text {
+	at := fromMillis(text)
+	if millis(at) != text {
 		return time.Time{}, fmt.Errorf("%.40q is no time in milliseconds", text)
 	}
 	return at, nil

@@ -14,10 +14,15 @@ import (
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
-// Due is a timer whose time has come.
+// Due is a timer, or an occurrence of a schedule, whose time has come.
 type Due struct {
 	At    time.Time
 	Shard int
+	Place string // in its shard
+	// Schedule is the occurrence; nil: it is a timer.
+	Schedule *store.CronEntry
+	// Misplaced: it lies where a program of before put it, between others that are due sooner.
+	Misplaced bool
 	// Trace is the W3C traceparent of what fires it, handed on with the command.
 	Trace string
 	// Unreadable: this program cannot read all of it, and leaves it.
@@ -37,67 +42,8 @@ func (d Due) Origin() (trace string, set time.Time) { return d.entry.Trace, d.en
 // Instance is the instance whose bookmark the timer resumes.
 func (d Due) Instance() string { return d.entry.Instance }
 
-// TimerShards is how many shards [Upkeep.DueTimers] has.
+// TimerShards is how many shards [Upkeep.Due] has.
 const TimerShards = timerShards
-
-// DueTimers reads the timers that are due at now, up to perShard from each
-// shard, in one request.
-func (s *Upkeep) DueTimers(ctx context.Context, now time.Time, perShard int64) ([]Due, error) {
-	from := make([]string, timerShards)
-	for i := range from {
-		from[i] = s.keys.timers(i)
-	}
-	return s.dueTimers(ctx, from, now, perShard)
-}
-
-// DueTimersBehind reads on behind page, as DueTimers or it gave it: in the shards
-// of which that had perShard. None: that was all.
-func (s *Upkeep) DueTimersBehind(ctx context.Context, page []Due, now time.Time, perShard int64) ([]Due, error) {
-	had, from, full := make([]int64, timerShards), make([]string, timerShards), false
-	for _, d := range page {
-		if had[d.Shard]++; had[d.Shard] == perShard {
-			from[d.Shard], full = d.key+"\x00", true
-		}
-	}
-	if !full {
-		return nil, nil
-	}
-	return s.dueTimers(ctx, from, now, perShard)
-}
-
-// dueTimers reads in each shard from a key on; "": not in this one.
-func (s *Upkeep) dueTimers(ctx context.Context, from []string, now time.Time, perShard int64) ([]Due, error) {
-	var ask reads
-	shards := make([]read, len(from))
-	for i, key := range from {
-		if key != "" {
-			shards[i] = ask.add(clientv3.OpGet(key, clientv3.WithRange(s.keys.timers(i)+millis(now)+"0"), clientv3.WithLimit(perShard)))
-		}
-	}
-	resp, err := s.read(ctx, "read due timers", ask.ops...)
-	if err != nil {
-		return nil, err
-	}
-	var due []Due
-	for i, key := range from {
-		if key == "" {
-			continue
-		}
-		for _, kv := range shards[i].in(resp).Kvs {
-			d := Due{Shard: i, key: string(kv.Key), created: kv.CreateRevision}
-			if err := DecodeWhole(kv.Value, &d.entry); err != nil {
-				s.left(kv.Key, err)
-				d.entry, d.Unreadable = timerEntry{Due: now}, true
-			}
-			if d.entry.Due.After(now) {
-				continue // within this millisecond, which is all that the key tells
-			}
-			d.At = d.entry.Due
-			due = append(due, d)
-		}
-	}
-	return due, nil
-}
 
 // MaxFire is how many timers one call of [Upkeep.FireTimers] takes.
 const MaxFire = 40

@@ -301,6 +301,13 @@ var transactions = []transaction{
 		due := w.dueTimers()
 		return func() (string, error) { return said(w.FireTimers(w.ctx(), due, w.now)) }
 	}},
+	{name: "placing a misplaced timer", again: "0", prepare: func(w *world) func() (string, error) {
+		w.before(w.timersAt(time.Date(2300, 1, 1, 0, 0, 0, 0, time.UTC)))
+		shard := timerShard(workflow.BookmarkID("far00", "b"))
+		places, err := w.Misplaced(w.ctx(), shard)
+		w.ok(err)
+		return func() (string, error) { return said(w.MoveMisplaced(w.ctx(), shard, places)) }
+	}},
 	{name: "expiring", moves: terms{queue: -1, dead: 1}, again: " ", prepare: func(w *world) func() (string, error) {
 		w.queued("i", event("paid"))
 		due := w.inQueue()

@@ -39,8 +39,9 @@ const watchBegins = 200 * time.Millisecond
 // follow. It waits until they have begun, so that a look that comes after it misses
 // nothing. It does not wait long: etcd's client gives a watch only when a member has
 // begun it, and one that hangs keeps nobody from looking. follow hears whether they
-// began late: they do not tell of what was put before, so one more look has to follow.
-func beginWatch(open func(), follow func(late bool)) {
+// began late: they do not tell of what was put before, so one more look has to follow. It returns
+// whether they have begun.
+func beginWatch(open func(), follow func(late bool)) (begun bool) {
 	began, late := make(chan struct{}), make(chan struct{})
 	go func() {
 		open()
@@ -55,8 +56,10 @@ func beginWatch(open func(), follow func(late bool)) {
 	defer patience.Stop()
 	select {
 	case <-began:
+		return true
 	case <-patience.C:
 		close(late)
+		return false
 	}
 }
 

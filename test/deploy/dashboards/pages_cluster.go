@@ -20,6 +20,7 @@ var clusterPages = []page{
 		one(tile, "Queued", "Stimuli that matched nothing yet.", "short", `max(weft_queue_depth{job="weft"})`, ""),
 		one(tile, "Oldest queued", "After 10 minutes it is a dead letter.", "s", `max(weft_queue_oldest_seconds{job="weft"})`, "").redFrom(300),
 		one(tile, "Oldest command", "In a mailbox.", "s", `max(weft_mailbox_oldest_seconds{job="weft"})`, "").redFrom(60),
+		one(tile, "Shards that do not fire", "Of timers and of schedules, 16 each: their oldest is due for more than 30 s.", "short", `max(weft_timer_shards_late{job="weft"})`, "").redFrom(1),
 		one(tile, "Dead letters, 1 h", "", "short", `sum(increase(weft_dead_letters_total{job="weft"}[1h]))`, "").redFrom(1),
 		one(tile, "Takeovers, 1 h", "Instances taken over from nodes that are gone.", "short", `sum(increase(weft_takeovers_total{job="weft"}[1h]))`, ""),
 		one(graph, "Queue", "Depth.", "short", `max(weft_queue_depth{job="weft"})`, "queued"),

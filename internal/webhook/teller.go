@@ -255,8 +255,11 @@ func (t *teller) backoff(n int) time.Duration {
 func (t *teller) pauseIt(ctx context.Context) error {
 	d := *t.w
 	d.Paused, d.Because = true, "the receiver answered 410: it wants nothing any more"
-	if _, err := t.h.cfg.Store.PutWebhook(ctx, &d); err != nil {
+	switch ok, err := t.h.cfg.Store.PutWebhook(ctx, &d); {
+	case err != nil:
 		return err
+	case !ok:
+		return errors.New("it was changed while the receiver answered 410, and is told as it is now")
 	}
 	return errors.New("it is paused: " + d.Because)
 }

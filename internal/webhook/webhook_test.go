@@ -511,6 +511,36 @@ func TestTheSecondFaultIsTold(t *testing.T) {
 	polltest.Eventually(t, "it is told again", func() bool { return len(r.ids()) == 2 })
 }
 
+// Where etcd is restored from a backup, what came after that is done again, in the same commits of the instances, at
+// other revisions. A receiver hears of it under the ids that it knows.
+func TestWhatIsDoneAgainAfterARestoreHasItsID(t *testing.T) {
+	t.Parallel()
+	m := newMember(t, clustertest.Namespace(t), "a")
+	m.Publish(quick, faults)
+	r := newReceiver(t)
+	m.put(webhook.Definition{Name: "ends", URL: r.server.URL, On: []webhook.Kind{webhook.Ended, webhook.Incident}})
+	m.put(webhook.Definition{Name: "letters", URL: r.server.URL, On: []webhook.Kind{webhook.DeadLetter}})
+	m.Start("quick", "one", "")
+	m.Start("faults", "two", "")
+	etcd := clustertest.Shared(t).Client(t)
+	bury(t, etcd, m.Root, "lost@1")
+	const events = 4 // an end, an end by a fault and its incident, a dead letter
+	polltest.Eventually(t, "all is told", func() bool { return len(r.ids()) == events })
+	for _, prefix := range []string{"index/Finished/", "index/Faulted/", "incident/", "dead/"} {
+		resp, err := etcd.Get(t.Context(), m.Root+prefix, clientv3.WithPrefix())
+		if err != nil || len(resp.Kvs) != 1 {
+			t.Fatalf("%s: %v, %v", prefix, resp, err)
+		}
+		if _, err := etcd.Put(t.Context(), string(resp.Kvs[0].Key), string(resp.Kvs[0].Value)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	polltest.Eventually(t, "all is told again", func() bool { return len(r.all()) >= 2*events })
+	if ids := r.ids(); len(ids) != events {
+		t.Errorf("%d ids of %d events: %v", len(ids), events, ids)
+	}
+}
+
 // What cannot be read is told as far as its key says, and stops nothing behind it.
 func TestWhatIsDamagedStopsNothing(t *testing.T) {
 	t.Parallel()

@@ -152,6 +152,31 @@ func TestALetterOfAWebhookThatIsGone(t *testing.T) {
 	}
 }
 
+// A change is made of the position as it was read: one that was told in between is changed again.
+func TestAChangeOfAWebhookThatIsTold(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	teller, err := New(Config{Client: w.raw, Root: w.keys.root})
+	w.ok(err)
+	hook := &store.Webhook{Name: "h", On: []store.WebhookKind{store.WebhookEnded}}
+	w.did(true)(w.Webhooks.PutWebhook(w.ctx(), hook))
+	w.faults.Add(clustertest.Rule{Times: 1, Match: func(c clustertest.Call) bool {
+		if !c.PutsUnder(w.keys.webhook("h")) {
+			return false
+		}
+		is, at, _, _, err := teller.Webhooks.Webhook(w.ctx(), "h")
+		w.ok(err)
+		at.At["index/Finished/"]++
+		w.did(true)(teller.Webhooks.Advance(w.ctx(), is, at))
+		return true
+	}, Fault: clustertest.DelayBefore})
+	changed := *hook
+	changed.On = append(changed.On, store.WebhookDeadLetter)
+	w.did(false)(w.Webhooks.PutWebhook(w.ctx(), &changed))
+	changed.Modified = hook.Modified
+	w.did(true)(w.Webhooks.PutWebhook(w.ctx(), &changed))
+}
+
 // There are so many and no more.
 func TestAsManyWebhooksAsMayBe(t *testing.T) {
 	t.Parallel()

@@ -56,7 +56,7 @@ func (s *settings) flags(fs *pflag.FlagSet) {
 	fs.IntVar(&n.MetricsDefinitions, "metrics-definitions", n.MetricsDefinitions, "definitions that have series of their own in metrics, the first that the node meets; the rest share the label other")
 	fs.IntVar(&n.BurstsPerDefinition, "bursts-per-definition", n.BurstsPerDefinition, "bursts of one definition that run on the node at once; more wait, in memory for a moment and then in their mailboxes")
 	fs.Int64Var(&n.BurstBytes, "burst-bytes", n.BurstBytes, "bytes of memory that bursts work on, as estimated; more wait in their mailboxes")
-	fs.IntVar(&n.MaxBurstActivities, "max-burst-activities", n.MaxBurstActivities, "activities that a command may run without a pause, at most 1000000; at one more the instance faults")
+	fs.IntVar(&n.MaxBurstActivities, "max-burst-activities", n.MaxBurstActivities, "activities that a command runs before its burst commits, pauses and goes on, at most 1000000")
 	fs.Int64Var(&n.BodyBytes, "body-bytes", n.BodyBytes, "bytes of memory that the bodies of requests in flight take, as estimated; more are refused")
 	fs.IntVar(&n.MaxConnections, "max-connections", 0, "connections to the API (default: 10000, or half of the descriptors that the process may open)")
 	fs.IntVar(&n.MaxConnectionsPerAddress, "max-connections-per-address", 0, "connections to the API from one address (default: half of all)")

@@ -317,6 +317,9 @@ func at(d *engine.Doing, long bool) Reason {
 	if d.Attempt > 1 {
 		r.Text += fmt.Sprintf(", attempt %d", d.Attempt)
 	}
+	if d.Ran > 0 {
+		r.Text += fmt.Sprintf("; it has run %d activities without a wait, and pauses in between (has a loop no end?)", d.Ran)
+	}
 	switch {
 	case long && d.Outside:
 		r.Text += ", which waits for the outside, or computes"

@@ -284,6 +284,7 @@ type Committed struct {
 	Resolved bool  // it had been applied by an attempt whose answer was lost
 	Waits    bool  // without a lock: ~continue is in its mailbox, as a queued stimulus waits for it, or the burst goes on and the lock is another's
 	Locked   int64 // create revision of the lock key that it put; 0: it put none
+	Size     int   // bytes of the transaction, about
 	Kept     *Kept // set when Release was asked for and refused, and when the burst goes on (Continue)
 }
 

@@ -31,6 +31,7 @@ type bench struct {
 	response *workflow.Response
 	commits  int
 	joined   int // saves
+	most     int // commits before the end that one command makes; it goes on with the next one. 0: any number
 	n        int
 }
 
@@ -65,6 +66,10 @@ func withDefinitions(defs ...*workflow.Definition) option {
 
 func withEnv(f func(*engine.Env)) option {
 	return func(b *bench, _ *engine.Options, _ *workflow.Start) { f(&b.env) }
+}
+
+func upTo(commits int) option {
+	return func(b *bench, _ *engine.Options, _ *workflow.Start) { b.most = commits }
 }
 
 // start compiles def and runs its first burst.
@@ -125,7 +130,7 @@ func (b *bench) run(cmd workflow.Command) engine.Outcome {
 	b.t.Helper()
 	burst := b.load()
 	out, err := burst.Run(context.Background(), cmd)
-	for err == nil && out == engine.CommitFirst {
+	for n := 1; err == nil && out == engine.CommitFirst && n != b.most; n++ {
 		b.commits++
 		b.keep(burst)
 		burst = b.load()
@@ -188,6 +193,13 @@ func (b *bench) untilEnd() {
 		b.run(workflow.Command{ID: b.id("resume"), Kind: workflow.CommandResume, Bookmark: b.header.Bookmarks[0].ID})
 	}
 	b.t.Fatal("the instance does not end")
+}
+
+// goOn goes on with what a command left that was not run to its end.
+func (b *bench) goOn(commits int) {
+	b.t.Helper()
+	b.most = commits
+	b.run(workflow.Command{ID: workflow.ContinueID, Kind: workflow.CommandContinue})
 }
 
 func (b *bench) command(kind workflow.CommandKind) engine.Outcome {

@@ -109,19 +109,6 @@ func TestARetryIsAnExecutionOfItsOwn(t *testing.T) {
 	}
 }
 
-// What is over the limit has not begun, and has a place in the journal all the same.
-func TestTheJournalHasWhatIsOverTheLimit(t *testing.T) {
-	t.Parallel()
-	def := root(named("loop", body(act("While", inputs{"condition": lit(true)}), named("l", line("x")))))
-	b := start(t, def, withEnv(func(e *engine.Env) { e.Limits.Activities = 50 })).wantStatus(workflow.Faulted)
-	if _, err := executions(b.prog, b.journal); err != nil {
-		t.Error(err)
-	}
-	if last := b.journal[len(b.journal)-1]; last.Event != engine.EventFaulted || last.Execution == 0 {
-		t.Errorf("the journal ends with %+v", last)
-	}
-}
-
 // told is what a reader of the journal knows of the variables: by execution and name.
 type told struct {
 	values map[int64]map[string]workflow.VariableChange

@@ -36,28 +36,6 @@ func TestALongJournalIsCommittedInParts(t *testing.T) {
 	}
 }
 
-func TestTooMuchScheduledAtOnce(t *testing.T) {
-	t.Parallel()
-	def := root(body(act("ParallelForEach", inputs{"items": lit(make([]any, 500))}), line("x")))
-	b := start(t, def, withEnv(func(e *engine.Env) { e.Limits.Activities = 100 })).wantStatus(workflow.Faulted).wantLines()
-	if m := b.header.Incidents[0].Message; !strings.Contains(m, "more than 100 activities are scheduled at once") {
-		t.Errorf("incident %q", m)
-	}
-}
-
-// What schedules more than may be has an error, and no panic with a stack.
-func TestTooManyBranchesAreAnError(t *testing.T) {
-	t.Parallel()
-	branches := make([]*workflow.Activity, 150)
-	for i := range branches {
-		branches[i] = line("x")
-	}
-	b := start(t, root(act("Parallel", nil, branches...)), withEnv(func(e *engine.Env) { e.Limits.Activities = 100 })).wantStatus(workflow.Faulted)
-	if in := b.header.Incidents[0]; !strings.Contains(in.Message, "more than 100 activities are scheduled at once") || strings.Contains(in.Message, "panic") || in.Cause != "" {
-		t.Errorf("incident %q, cause %q", in.Message, in.Cause)
-	}
-}
-
 func TestTooDeepAtRunTime(t *testing.T) {
 	t.Parallel()
 	a := line("deep")

@@ -149,15 +149,41 @@ func parallelForEach() (workflow.Descriptor, engine.Activity) {
 
 type parallelForEachCode struct{ loop }
 
-func (parallelForEachCode) Execute(_ context.Context, x *engine.Execution) error {
-	items := x.List("items")
-	if err := x.CheckRoom(len(items)); err != nil {
-		return err
-	}
-	for i, item := range items {
-		x.Schedule(x.Node().Port("body"), engine.Child{Variables: map[string]any{currentValue: item, currentIndex: i}})
+// parallelState is there while not all bodies are scheduled: of many items so many at a time as the engine
+// has room for.
+type parallelState struct {
+	Items []any `json:"items,omitempty"` // that are left
+	Next  int   `json:"next,omitempty"`  // the position of the first of them
+}
+
+func (p parallelForEachCode) Execute(_ context.Context, x *engine.Execution) error {
+	p.schedule(x, x.List("items"), 0)
+	return nil
+}
+
+func (p parallelForEachCode) Resume(_ context.Context, x *engine.Execution, r engine.Resume) error {
+	if r.Callback == scheduleMore {
+		s := engine.Scratch[parallelState](x)
+		items, next := s.Items, s.Next
+		*s = parallelState{}
+		p.schedule(x, items, next)
 	}
 	return nil
+}
+
+const scheduleMore = "more"
+
+// schedule schedules the bodies of items, of which the first is at this position, or of as many as there is
+// room for.
+func (parallelForEachCode) schedule(x *engine.Execution, items []any, from int) {
+	body, n := x.Node().Port("body"), min(x.ScheduleRoom(), len(items))
+	for i, item := range items[:n] {
+		x.Schedule(body, engine.Child{Variables: map[string]any{currentValue: item, currentIndex: from + i}})
+	}
+	if n < len(items) && body != nil {
+		*engine.Scratch[parallelState](x) = parallelState{items[n:], from + n}
+		x.ScheduleRest(scheduleMore)
+	}
 }
 
 func while() (workflow.Descriptor, engine.Activity) {

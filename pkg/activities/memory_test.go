@@ -29,6 +29,7 @@ var goldenMemory = map[string]any{
 	"forEach":   &forEachState{Items: []any{int64(1), 2.5, "x", nil, map[string]any{}}, Next: 2},
 	"fork":      &forkState{Any: true},
 	"machine":   &machineState{State: 2, Taken: 1},
+	"parallel":  &parallelState{Items: []any{int64(1), "x"}, Next: 1000},
 	"sequence":  &sequenceState{Next: 2, Break: true},
 	"retry": &retryState{
 		Attempts: 5, Delay: time.Second, Factor: 1.5, MaxDelay: time.Minute, MaxTime: time.Hour, On: []string{"Unreachable"}, NotOn: []string{"Refused"}, NewKeys: true,

@@ -230,21 +230,3 @@ func TestTheChildsEndOfAFaultedParentWaitsForTheRetry(t *testing.T) {
 	b.command(workflow.CommandRetry)
 	b.wantStatus(workflow.Finished).wantLines("a", "child ended")
 }
-
-func TestALoopWithoutEndIsAnIncident(t *testing.T) {
-	t.Parallel()
-	def := root(body(act("While", inputs{"condition": lit(true)}), act("SetName", nil)))
-	def.Options.IncidentStrategy = "ContinueWithIncidents"
-	for _, commit := range []string{"", "ActivityExecuted", "ActivityExecutedStrict"} {
-		def.Options.CommitStrategy = commit
-		b := start(t, def, withEnv(func(e *engine.Env) { e.Limits.Activities = 100 })).wantStatus(workflow.Faulted)
-		if len(b.header.Incidents) != 1 {
-			t.Errorf("incidents %v", b.header.Incidents)
-		}
-		b.command(workflow.CommandRetry)
-		b.wantStatus(workflow.Faulted)
-	}
-	machine := act("StateMachine", nil)
-	machine.States = []workflow.State{{Name: "A", Transitions: []workflow.Transition{{To: "B"}}}, {Name: "B", Transitions: []workflow.Transition{{To: "A"}}}}
-	start(t, root(machine), withEnv(func(e *engine.Env) { e.Limits.Activities = 100 })).wantStatus(workflow.Faulted)
-}

@@ -11,44 +11,6 @@ import (
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
-// More than a burst may schedule is an incident that names the limit and the number,
-// whether it comes at once or from lists in lists.
-func TestAFanOutIsBoundedBeforeItIsBuilt(t *testing.T) {
-	t.Parallel()
-	many := func(n int) workflow.Expression {
-		items := make([]any, n)
-		return expr(func(engine.Scope) (any, error) { return items, nil })
-	}
-	for name, tt := range map[string]struct {
-		outer, inner int
-		want         string // in the incident; "": it ends
-	}{
-		"none":              {0, 0, ""},
-		"as many as may be": {9998, 0, ""},
-		"one too many":      {10_001, 0, "10001 activities are to be scheduled"},
-		"a million":         {1_000_000, 0, "1000000 activities are to be scheduled beside 0; more than 10000 "},
-		"a million below":   {3, 1_000_000, "1000000 activities are to be scheduled beside "},
-		"ten million":       {3000, 3000, "3000 activities are to be scheduled beside "},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			inside := act("Break", nil)
-			if tt.inner > 0 {
-				inside = body(act("ParallelForEach", inputs{"items": many(tt.inner)}), line("x"))
-			}
-			b := start(t, root(body(act("ParallelForEach", inputs{"items": many(tt.outer)}), inside)))
-			if tt.want == "" {
-				b.wantStatus(workflow.Finished)
-				return
-			}
-			b.wantStatus(workflow.Faulted).wantLines()
-			if m := b.header.Incidents[0].Message; !strings.Contains(m, tt.want) || !strings.Contains(m, "10000") {
-				t.Errorf("incident %q", m)
-			}
-		})
-	}
-}
-
 // However an instance comes to keep more than may be kept, the burst stops when it
 // does, and cannot be committed; what comes and goes is no reason.
 func TestWhatAnInstanceKeepsIsBoundedWhileItGrows(t *testing.T) {

@@ -34,11 +34,13 @@ type burst struct {
 	extra      []workflow.Incident // that the engine does not know of
 	deleting   bool
 	begun      bool               // a start was run
+	began      time.Time          // when it began to run
 	traced     bool               // the first command was, as the burst
 	why        string             // its one command is set aside for this reason; "": it is run
 	overtaken  bool               // what runs is refused, since an end goes before it
 	passed     bool               // the barrier: the lock is there
 	goOn       bool               // the engine wants a commit before it goes on
+	givesWay   bool               // and others are to have their turn then
 	again      bool               // the last command is not done: it comes again after that commit
 	deletion   string             // that command
 	replaced   *workflow.Instance // an import took the place of the engine's result
@@ -309,6 +311,10 @@ func (x *burst) apply(ctx context.Context, cmd workflow.Command, inHand bool) (s
 	case engine.Applied:
 	case engine.CommitFirst, engine.Interrupted:
 		x.goOn = true
+		var ran, last int64
+		if ran, last, x.givesWay = engine.GivesWay(x.b); x.givesWay {
+			x.tellLong(ran, last)
+		}
 	case engine.NoBookmark:
 		return x.gone(cmd, inHand), err
 	case engine.NotFaulted:

@@ -103,7 +103,7 @@ func (o *owner) chooseFrom(c choice, now workflow.Instance, mail []store.Mail, m
 		c.putOff(now, ErrCrowded, func(w *waiter) bool { return !endsHand(w) })
 		return batch{hands: c.take(c.toFront(endsHand)), more: true}
 	}
-	mail = o.withoutTwins(c, mail)
+	mail, more = o.othersFirst(c, o.withoutTwins(c, mail), more)
 	switch i := slices.IndexFunc(mail, o.suspect); {
 	case i == 0:
 		b := o.alone(mail[0])

@@ -54,8 +54,11 @@ func (s following) next(o *owner) state {
 	case lockKeptWithMail, lockKeptWithQueue, mailboxAgain, mailboxAndQueueAgain, queueToLookAt, nothingLeft:
 	}
 	mail, more, err := s.mail(o, a)
-	if err != nil {
+	switch {
+	case err != nil:
 		return s.failed(err)
+	case s.x.givesWay:
+		return givingWay{s.round}
 	}
 	return s.then(o, mail, more)
 }
@@ -69,6 +72,9 @@ func (s following) committed(o *owner) {
 	// took effect already.
 	o.inbox.commit(s.x.served, s.x.response, headerOf(o.base), s.x.goOn, res.Released)
 	o.announce(c)
+	if s.x.goOn {
+		o.course.stretch.ran(s.x.began, res.Size)
+	}
 	for _, late := range s.x.late {
 		o.n.cfg.Metrics.TimerLateness(late)
 	}

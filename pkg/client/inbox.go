@@ -278,6 +278,13 @@ func (in *inbox) answerApplied(now workflow.Instance, accepted bool) {
 	in.applied = nil
 }
 
+// acceptApplied answers those whose commands are applied and whose burst goes on for long.
+func (in *inbox) acceptApplied(now workflow.Instance) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.answerApplied(now, true)
+}
+
 // shut lets nobody hand in any more.
 func (in *inbox) shut() {
 	in.mu.Lock()

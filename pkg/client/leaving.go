@@ -88,6 +88,7 @@ func (s releasing) next(o *owner) state {
 		defer n.places.leave(*o.seat.place)
 	}
 	defer n.quarantine.leave(o.handle)
+	o.endsLong()
 	n.idle.put(o.id, o.live)
 	n.forget(o.handle)
 	o.undrop()

@@ -62,6 +62,8 @@ func (h *handle) look() Running {
 		if d, ok := b.Doing(); ok {
 			r.Doing = &d
 		}
+	} else {
+		r.Doing = h.paused.Load()
 	}
 	return r
 }

@@ -38,6 +38,8 @@ type Config struct {
 
 	UnlockedResumes bool // a resume in hand takes no lock while its burst has no effect outside
 
+	HeldBack func() bool // the node takes up no work at the moment: a command that runs for long is left then; nil: it never does
+
 	LateAfter time.Duration // a burst not committed by then makes its cause durable; default 1 s
 	Rounds    int           // commits under one lock before it is released to others; default 100
 
@@ -80,6 +82,7 @@ type Node struct {
 	idle       *idle
 	refusals   refusals
 	heat       heat
+	long       long
 	wg         sync.WaitGroup
 }
 
@@ -101,6 +104,9 @@ func NewNode(cfg Config) (*Node, error) {
 	}
 	if cfg.Hint == nil {
 		cfg.Hint = func([]string, bool) {}
+	}
+	if cfg.HeldBack == nil {
+		cfg.HeldBack = func() bool { return false }
 	}
 	if cfg.Freed == nil {
 		cfg.Freed = func(store.Gate) {}

@@ -20,6 +20,8 @@ type handle struct {
 
 	inbox   inbox
 	desk    desk
+	paused  atomic.Pointer[engine.Doing] // what the burst was at that goes on after a pause; nil: none does
+	news    chan struct{}                // something came for the instance; it wakes an owner that pauses
 	running atomic.Pointer[engine.Burst] // the burst that runs; nil: none does
 
 	interrupted atomic.Bool // since the mailbox was read, and while no burst ran
@@ -29,12 +31,13 @@ type handle struct {
 }
 
 func newHandle(n *Node, id string) *handle {
-	return &handle{n: n, id: id, done: make(chan struct{})}
+	return &handle{n: n, id: id, news: make(chan struct{}, 1), done: make(chan struct{})}
 }
 
 // hand gives the owner a command, or tells it of mail if w is nil. It is not open when
 // it takes no more.
 func (h *handle) hand(w *waiter) (joined *waiter, open bool, err error) {
+	defer h.wake()
 	if w == nil {
 		return nil, h.inbox.tell(), nil
 	}
@@ -44,11 +47,20 @@ func (h *handle) hand(w *waiter) (joined *waiter, open bool, err error) {
 	return joined, open, err
 }
 
+// wake ends a pause of the owner.
+func (h *handle) wake() {
+	select {
+	case h.news <- struct{}{}:
+	default:
+	}
+}
+
 // interrupt makes the burst that runs, if there is one, end, as [engine.Burst.Interrupt] says; else
 // the next one, unless the mailbox is read before it. Before a call ends that was interrupted for
 // nothing, the mailbox is asked whether there is a reason by now.
 func (h *handle) interrupt() {
 	h.interrupted.Store(true)
+	defer h.wake()
 	b := h.running.Load()
 	if b == nil {
 		return
@@ -137,6 +149,7 @@ type course struct {
 	unfit     *unfit         // the command that is to be set aside
 	deletion  string         // the command that comes again until all children are told
 	stopped   engine.Stopped // the call that was interrupted: it is not a second time, and who cancelled hears of it
+	stretch   stretch        // of a command that does not come to a wait
 	unmatched bool           // stimuli that were queued before its bookmarks are still to be looked for
 }
 

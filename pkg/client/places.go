@@ -356,6 +356,18 @@ func (p *places) interrupt(id string) {
 	}
 }
 
+// wanted tells whether somebody waits for a place that one of this compartment has.
+func (p *places) wanted(in compartment) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, w := range p.waiting {
+		if w.in == in || w.memory {
+			return true
+		}
+	}
+	return false
+}
+
 // waits reports whether an instance waits, and nothing has come that ends it.
 func (p *places) waits(id string) bool {
 	p.mu.Lock()

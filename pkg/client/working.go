@@ -33,6 +33,7 @@ func (s working) next(o *owner) state {
 	}
 	o.desk.open(o)
 	began := time.Now()
+	s.x.began = began
 	err := s.x.work(ctx, &s.work)
 	took := time.Since(began)
 	o.running.Store(nil)

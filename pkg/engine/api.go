@@ -32,7 +32,7 @@ type Env struct {
 
 // Limits bound one burst; zero means the default.
 type Limits struct {
-	Activities int           // activity executions per command (default [DefaultBurstActivities], at most [MaxBurstActivities]); more is an incident
+	Activities int           // activity executions of one command before the burst gives way (default [DefaultBurstActivities], at most [MaxBurstActivities]); see [GivesWay]
 	Depth      int           // nesting of contexts (default 200)
 	Script     time.Duration // one expression (default 2 s)
 	Output     int           // bytes of one expression's result (default 1 MiB)

@@ -68,6 +68,8 @@ type Burst struct {
 	dirty       bool
 	fresh       bool // a command was taken, and nothing of it ran
 	askCommit   bool
+	givesWay    bool
+	lastWay     int64
 	owed        owed
 	lastCommit  time.Time
 	interrupted atomic.Bool
@@ -78,9 +80,10 @@ type Burst struct {
 
 // command is the identity under which work runs: ids derive from it.
 type command struct {
-	ID    string
-	Count int            // activities executed
-	Ords  map[string]int // ids made, by node
+	ID     string
+	Count  int            // activities executed since it began, or gave way
+	Ords   map[string]int // ids made, by node
+	Before int64          // activities executed until it gave way last
 }
 
 // completion is a child's end that its parent has not been told yet.

@@ -10,6 +10,7 @@ type Doing struct {
 	ActivityID, ActivityType string
 	Since                    time.Time // it was called then, or a moment later
 	Attempt                  int       // of its work, from 1, as it tells, or a retry around it; 0: neither does
+	Ran                      int64     // activities that its command has run, a multiple of [Limits].Activities; 0: fewer than that
 	Outside                  bool      // it may wait for the outside, so a cancel interrupts it; else its end is waited for
 }
 
@@ -20,7 +21,8 @@ type doing struct {
 	node    atomic.Pointer[Node] // nil: none, or the workflow itself
 	since   atomic.Int64         // in nanoseconds
 	attempt atomic.Int32
-	last    time.Time // of the last item of the journal, or of the last commit; the burst's own
+	ran     atomic.Int64 // of the command that gave way last
+	last    time.Time    // of the last item of the journal, or of the last commit; the burst's own
 }
 
 func (d *doing) begin(x *Execution) {
@@ -41,7 +43,7 @@ func (b *Burst) Doing() (Doing, bool) {
 		if n == nil {
 			return Doing{}, false
 		}
-		now := Doing{ActivityID: n.id, ActivityType: n.desc.Type, Since: time.Unix(0, since).UTC(), Attempt: int(b.doing.attempt.Load()), Outside: !n.desc.NoEffect}
+		now := Doing{ActivityID: n.id, ActivityType: n.desc.Type, Since: time.Unix(0, since).UTC(), Attempt: int(b.doing.attempt.Load()), Ran: b.doing.ran.Load(), Outside: !n.desc.NoEffect}
 		if b.doing.node.Load() == n && b.doing.since.Load() == since {
 			return now, true
 		}

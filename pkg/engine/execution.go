@@ -125,9 +125,6 @@ func (x *Execution) Schedule(n *Node, c Child) {
 	if n.parent != x.node {
 		panic(fmt.Errorf("activity %s schedules %s, which is none of its children", x.node.id, n.id))
 	}
-	if err := x.CheckRoom(1); err != nil {
-		panic(err)
-	}
 	var vars map[string]any
 	var hidden map[string]bool
 	if c.Variables != nil {
@@ -144,6 +141,7 @@ func (x *Execution) Schedule(n *Node, c Child) {
 		}
 	}
 	x.pending++
+	x.b.growth.added += workBytes
 	tag, key, inner := workflow.ValidText(c.Tag), workflow.ValidText(c.Key), workflow.ValidText(c.Inner)
 	x.b.schedule.push(work{kind: workExecute, node: n, owner: x, tag: tag, vars: vars, hidden: hidden, key: key, inner: inner, led: x.leads(), cmd: x.b.cmd})
 }

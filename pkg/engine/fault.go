@@ -151,24 +151,6 @@ func (b *Burst) halt() {
 	}
 }
 
-// overLimit faults the instance because its command does not come to an end.
-func (b *Burst) overLimit(w *work) {
-	b.cmd = w.cmd
-	if w.node == nil {
-		w.node = w.x.node
-	}
-	err := fmt.Errorf("more than %d activities ran without a pause; look for a loop without end around activity %s, or raise the node's max-burst-activities (at most %d)", b.limits.Activities, w.node.id, MaxBurstActivities)
-	b.incident(nil, err)
-	inc := &b.header.Incidents[len(b.header.Incidents)-1]
-	inc.ActivityID, inc.ActivityType = w.node.id, w.node.desc.Type
-	x := w.x
-	if w.kind == workExecute { // it does not begin
-		x = &Execution{b: b, node: w.node, parent: w.owner}
-	}
-	b.items = append(b.items, b.item(x, EventFaulted, err.Error(), nil))
-	b.halt()
-}
-
 // Hold faults the instance instead of running a command that is not to be run again
 // unasked; why is the reason. A retry runs the command. Hold is for commands without
 // which the instance cannot go on: its start, a due timer, a child's end, the rest of
@@ -225,7 +207,7 @@ func (a *altering) goOn() {
 	// burst that goes on.
 	b.header.Status, b.header.SubStatus, b.header.FinishedAt = workflow.StatusRunning, workflow.Executing, nil
 	for i := range b.schedule.left() {
-		b.schedule.left()[i].cmd.Count = 0
+		b.schedule.left()[i].cmd.Count, b.schedule.left()[i].cmd.Before = 0, 0
 	}
 	for _, e := range deferredOwners(b.root) {
 		b.redeliver(e)

@@ -21,7 +21,7 @@ func (b *Burst) Run(ctx context.Context, cmd workflow.Command) (Outcome, error) 
 	if b.growth.tooMuch() {
 		return Applied, nil
 	}
-	b.ctx = ctx
+	b.ctx, b.givesWay = ctx, false
 	defer func() { b.ctx = nil }()
 	out, err := b.accept(cmd)
 	if err != nil || out != "" {
@@ -50,6 +50,9 @@ func (b *Burst) accept(cmd workflow.Command) (Outcome, error) {
 			return NotRunning, nil
 		}
 		return "", nil
+	}
+	if len(b.schedule.left()) == 0 {
+		b.doing.ran.Store(0)
 	}
 	switch cmd.Kind {
 	case workflow.CommandStart:
@@ -111,10 +114,11 @@ func (b *Burst) loop() (Outcome, error) {
 			return CommitFirst, nil
 		}
 		if w.kind != workExecute || w.node.parent != nil {
-			if w.cmd.Count++; w.cmd.Count > b.limits.Activities {
-				b.overLimit(w)
-				break
+			if w.cmd.Count >= b.limits.Activities {
+				giveWay(b, w.cmd)
+				return CommitFirst, nil
 			}
+			w.cmd.Count++
 		}
 		b.step(b.schedule.pop())
 		if b.fatal != nil {
@@ -342,21 +346,19 @@ func barrier(ctx context.Context, x *Execution) error {
 	return b.fatal
 }
 
-// recovered turns a panic into an error. An input that cannot be evaluated, and a
-// schedule that is full, panic on their way through the activity's code, and are
-// errors like any other.
+// recovered turns a panic into an error. An input that cannot be evaluated panics on its way
+// through the activity's code, and is an error like any other.
 func (b *Burst) recovered(x *Execution, r any) error {
 	var in *inputError
 	var secret *secretError
 	var misfit *misfitError
-	var room *roomError
 	if e, ok := r.(error); ok {
 		switch {
 		case errors.As(e, &misfit):
 			return misfit
 		case errors.As(e, &in):
 			return in
-		case errors.As(e, &secret), errors.As(e, &room):
+		case errors.As(e, &secret):
 			return e
 		}
 	}

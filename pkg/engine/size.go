@@ -15,8 +15,11 @@ import (
 // growthSlack is how many bytes may come between two measurements near the limit.
 const growthSlack = 1 << 20
 
-// bookmarkBytes is about what a bookmark takes beside its values.
-const bookmarkBytes = 300
+// About what a bookmark, and a piece of scheduled work, takes beside its values.
+const (
+	bookmarkBytes = 300
+	workBytes     = 150
+)
 
 // growth is how much came to what an instance keeps.
 type growth struct {
@@ -58,6 +61,7 @@ func (b *Burst) weighKept(left *int) bool {
 		ok = ok && weigh(m.Payload, left) && weigh(m.Metadata, left)
 	}
 	for _, w := range b.schedule.left() {
+		*left -= workBytes
 		ok = ok && weigh(w.vars, left) && (w.resume == nil || weigh(w.resume.Input, left))
 	}
 	for _, l := range b.late {
@@ -126,21 +130,4 @@ func weighGo(v reflect.Value, left *int) bool {
 		*left -= 8
 	}
 	return *left >= 0
-}
-
-// roomError says that more is to be scheduled at once than may be. [Execution.Schedule]
-// panics with it; it is an error of the activity like any other.
-type roomError struct{ wanted, have, limit int }
-
-func (e *roomError) Error() string {
-	return fmt.Sprintf("%d activities are to be scheduled beside %d; more than %d activities are scheduled at once; take fewer at a time, or raise the node's max-burst-activities", e.wanted, e.have, e.limit)
-}
-
-// CheckRoom tells whether so many more activities can be scheduled: an activity that
-// schedules one for each item asks before it begins.
-func (x *Execution) CheckRoom(n int) error {
-	if have, limit := len(x.b.schedule.left()), x.b.limits.Activities; n > limit-have {
-		return &roomError{n, have, limit}
-	}
-	return nil
 }

@@ -33,9 +33,10 @@ type stateDoc struct {
 }
 
 type commandDoc struct {
-	ID    string         `json:"id"`
-	Count int            `json:"count,omitempty"`
-	Ords  map[string]int `json:"ords,omitempty"`
+	ID     string         `json:"id"`
+	Count  int            `json:"count,omitempty"`
+	Ords   map[string]int `json:"ords,omitempty"`
+	Before int64          `json:"before,omitempty"`
 }
 
 type executionDoc struct {
@@ -126,6 +127,7 @@ type workDoc struct {
 	As     string          `json:"as,omitempty"`
 	Cmd    int             `json:"cmd"`
 	Commit bool            `json:"commit,omitempty"`
+	Rest   bool            `json:"rest,omitempty"` // see [Execution.ScheduleRest]
 }
 
 // bookmarkDoc is what the header does not say of a bookmark; of a halted
@@ -162,7 +164,7 @@ func (b *Burst) encode() ([]byte, error) {
 			commands[w.cmd] = ci
 			d.Commands = append(d.Commands, commandDoc(*w.cmd))
 		}
-		doc := workDoc{Kind: w.kind, Tag: w.tag, Vars: w.vars, Hidden: w.hidden, Resume: docOfResume(w.resume), Done: docOfCompleted(w.done), Key: w.key, Inner: w.inner, Led: w.led, As: w.as, Cmd: ci, Commit: w.commit, On: -1}
+		doc := workDoc{Kind: w.kind, Tag: w.tag, Vars: w.vars, Hidden: w.hidden, Resume: docOfResume(w.resume), Done: docOfCompleted(w.done), Key: w.key, Inner: w.inner, Led: w.led, As: w.as, Cmd: ci, Commit: w.commit, Rest: w.rest, On: -1}
 		if w.kind == workExecute {
 			doc.Node = w.node.id
 			if w.owner != nil {

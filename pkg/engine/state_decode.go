@@ -202,6 +202,7 @@ func (r *reader) work(cmds []commandDoc, docs []workDoc) {
 	for i, c := range cmds {
 		cmd := command(c)
 		commands[i] = &cmd
+		r.b.doing.ran.Store(max(r.b.doing.ran.Load(), c.Before))
 	}
 	for i, d := range docs {
 		if r.err != nil {
@@ -211,7 +212,7 @@ func (r *reader) work(cmds []commandDoc, docs []workDoc) {
 			r.fail("work %d belongs to no command", i)
 			return
 		}
-		w := work{kind: d.Kind, tag: d.Tag, vars: r.object(d.Vars), hidden: d.Hidden, resume: r.resume(d.Resume), done: r.completed(d.Done), key: d.Key, inner: d.Inner, led: d.Led, as: d.As, cmd: commands[d.Cmd], commit: d.Commit}
+		w := work{kind: d.Kind, tag: d.Tag, vars: r.object(d.Vars), hidden: d.Hidden, resume: r.resume(d.Resume), done: r.completed(d.Done), key: d.Key, inner: d.Inner, led: d.Led, as: d.As, cmd: commands[d.Cmd], commit: d.Commit, rest: d.Rest}
 		switch d.Kind {
 		case workExecute:
 			if w.node = r.node(d.Node); w.node == nil {

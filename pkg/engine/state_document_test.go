@@ -47,6 +47,10 @@ var goldenDocuments = map[string]*stateDoc{
 		Late:      []lateEnd{{Bookmark: "i1~2", Input: documentValues}},
 		Cancel:    []string{"i3"},
 	},
+	"document-long": {
+		V: 1, Commands: []commandDoc{{ID: "start", Count: 12, Before: 30_000}},
+		Work: []workDoc{{Kind: workResume, On: 1, Resume: documentResume, Rest: true}},
+	},
 }
 
 // Each field of a state that a program wrote is read as it was meant, and written again as it was; no field

@@ -27,6 +27,7 @@ type work struct {
 	as     string // of resume and child: the id of the command whose call it repeats with the same key
 	cmd    *command
 	commit bool // a commit has to come first
+	rest   bool // see [Execution.ScheduleRest]
 }
 
 // schedule is the work of a burst that is still to be done, in its order.
@@ -35,7 +36,16 @@ type schedule struct {
 	head  int // before it, work that was taken
 }
 
-func (s *schedule) push(w work) { s.items = append(s.items, w) }
+// push makes w the last piece of work. A schedule that never runs empty, as of two loops beside each
+// other, has no more room than what is left of it wants.
+func (s *schedule) push(w work) {
+	if s.head >= usualRoom && s.head >= len(s.items)/2 {
+		n := copy(s.items, s.items[s.head:])
+		clear(s.items[n:])
+		s.items, s.head = s.items[:n], 0
+	}
+	s.items = append(s.items, w)
+}
 
 // pushFront makes w the next piece of work.
 func (s *schedule) pushFront(w work) {

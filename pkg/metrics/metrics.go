@@ -53,6 +53,7 @@ type Metrics struct {
 	setAside        prometheus.Gauge
 	unreadable      prometheus.Counter
 	working         prometheus.Gauge
+	long            prometheus.Gauge
 	workingBytes    prometheus.Gauge
 	loads           *prometheus.CounterVec
 	unlockedResumes *prometheus.CounterVec
@@ -176,6 +177,8 @@ func New(reg prometheus.Registerer) (*Metrics, error) { //nolint:funlen // all n
 			"Records that this node left alone because its program cannot read all of them, each time it met one."),
 		working: b.gauge("work_bursts",
 			"Bursts that this node runs: at work, or waiting for the outside."),
+		long: b.gauge("work_long_instances",
+			"Instances that this node works whose command has run more activities than --max-burst-activities without a wait: they pause in between, and perhaps never end."),
 		workingBytes: b.gauge("work_bytes",
 			"Bytes of memory that this node's bursts work on, as estimated from the sizes of their instances and commands."),
 		loads: b.counterVec("instance_loads_total",
@@ -554,6 +557,14 @@ func (m *Metrics) SetCrowd(bursts int, bytes int64, definition, memory, quaranti
 	m.waiting.WithLabelValues(fullDefinition).Set(float64(definition))
 	m.waiting.WithLabelValues(fullMemory).Set(float64(memory))
 	m.waiting.WithLabelValues(fullQuarantine).Set(float64(quarantine))
+}
+
+// SetLong says how many instances this node works whose command runs for long without a wait.
+func SetLong(m *Metrics, instances int) {
+	if m == nil {
+		return
+	}
+	m.long.Set(float64(instances))
 }
 
 // Load counts an instance that was taken to be worked.

@@ -49,6 +49,7 @@ var contract = map[string][]string{
 	"weft_unreadable_records_total":     nil,
 	"weft_work_bursts":                  nil,
 	"weft_work_bytes":                   nil,
+	"weft_work_long_instances":          nil,
 	"weft_work_waiting_instances":       {"full"},
 	"weft_queue_depth":                  nil,
 	"weft_cluster_age_seconds":          nil,
@@ -155,6 +156,7 @@ func useAll(m *metrics.Metrics) {
 	m.ScriptWaits(func() (int, uint64, time.Duration) { return 2, 3, 1500 * time.Millisecond })
 	m.Unreadable()
 	m.SetCrowd(5, 1<<20, 2, 1, 3)
+	metrics.SetLong(m, 2)
 	m.DeadLetter(workflow.DeadExpired)
 	m.TimerLateness(time.Millisecond)
 	metrics.DueLate(m, metrics.DueTimers, 3, time.Minute)
@@ -316,6 +318,7 @@ func TestVerbsMoveTheirSeries(t *testing.T) {
 		"weft_script_wait_seconds_total":                                             1.5,
 		"weft_work_bursts":                                                           5,
 		"weft_work_bytes":                                                            1 << 20,
+		"weft_work_long_instances":                                                   2,
 		"weft_work_waiting_instances{full=definition}":                               2,
 		"weft_work_waiting_instances{full=memory}":                                   1,
 		"weft_work_waiting_instances{full=quarantine}":                               3,
@@ -326,14 +329,14 @@ func TestVerbsMoveTheirSeries(t *testing.T) {
 		"weft_http_requests_total{code=202,method=POST,route=/api/v1/events/{name}}": 1,
 		"weft_http_request_seconds{method=POST,route=/api/v1/events/{name}}":         1,
 		"weft_http_requests_total{code=404,method=other,route=unmatched}":            1,
-		"weft_streams":                                 1,
-		"weft_streams_ended_total{end=slow}":           1,
-		"weft_webhook_requests_total{outcome=refused}": 1,
-		"weft_webhook_events_given_up_total":           3,
-		"weft_webhook_oldest_seconds":                  90,
-		"weft_etcd_requests_total{op=txn}":             1,
-		"weft_etcd_batch_size{kind=writes}":            1,
-		"weft_etcd_batches_refused_total{kind=writes}": 1,
+		"weft_streams":                                                               1,
+		"weft_streams_ended_total{end=slow}":                                         1,
+		"weft_webhook_requests_total{outcome=refused}":                               1,
+		"weft_webhook_events_given_up_total":                                         3,
+		"weft_webhook_oldest_seconds":                                                90,
+		"weft_etcd_requests_total{op=txn}":                                           1,
+		"weft_etcd_batch_size{kind=writes}":                                          1,
+		"weft_etcd_batches_refused_total{kind=writes}":                               1,
 	} {
 		if v, ok := got[series]; !ok || v != want {
 			t.Errorf("%s = %v (there: %t), want %v", series, v, ok, want)

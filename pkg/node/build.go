@@ -185,6 +185,7 @@ func (n *Node) buildRuntime(kept *etcdstore.Store) error {
 			return runtime.Gate(ctx, n.catalog, start)
 		},
 		Limits: client.Limits{PerDefinition: n.cfg.BurstsPerDefinition, Bytes: n.cfg.BurstBytes}, LateAfter: n.cfg.ReplyWait, UnlockedResumes: n.cfg.ResumeLocking == ResumeLockingAuto,
+		HeldBack: func() bool { return n.runtime.Intake().HoldsBack() },
 	})
 	if err != nil {
 		return err

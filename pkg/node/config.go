@@ -116,8 +116,8 @@ type Config struct {
 	BurstsPerDefinition int
 	BurstBytes          int64
 
-	// MaxBurstActivities is how many activities one command may run without a pause,
-	// [engine.MaxBurstActivities] at most; the instance faults at the next one.
+	// MaxBurstActivities is after how many activities of one command its burst commits, pauses and goes on,
+	// [engine.MaxBurstActivities] at most.
 	MaxBurstActivities int
 
 	DrainDelay   time.Duration // not ready and still serving before the intake stops; default none

@@ -58,6 +58,8 @@ type instance struct {
 const (
 	maxRounds  = 10_000 // commands
 	maxCommits = 10_000 // of one command
+
+	maxActivities = 100_000 // that one command runs without a wait; a node would go on
 )
 
 func (r *Run) env() engine.Env {
@@ -171,6 +173,9 @@ func (r *Run) do(in *instance, cmd workflow.Command) (engine.Outcome, error) {
 		}
 		if err := r.keep(in, burst); err != nil || out != engine.CommitFirst {
 			return out, err
+		}
+		if ran, _, _ := engine.GivesWay(burst); ran >= maxActivities {
+			return "", fmt.Errorf("instance %s has run %d activities without a wait; a test ends there, and a node would go on: has a loop no end?", in.id, ran)
 		}
 		cmd = workflow.Command{ID: workflow.ContinueID, Kind: workflow.CommandContinue}
 	}

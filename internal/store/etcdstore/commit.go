@@ -38,12 +38,14 @@ func (s *Instances) Commit(ctx context.Context, c *store.Commit) (*store.Committ
 			s.metrics.Commit(outcome, time.Since(began), t.size, tracing.TraceID(ctx))
 		}
 		if done != nil {
+			done.Size = t.size
 			s.metrics.CommitCommands(len(c.Consumed))
 			s.metrics.SavesJoined(c.Joined)
 		}
 		return done, err
 	}
 	done, outcome := s.committed(c, t, resp)
+	done.Size = t.size
 	s.metrics.Commit(outcome, time.Since(began), t.size, tracing.TraceID(ctx))
 	s.metrics.CommitCommands(len(c.Consumed))
 	s.metrics.SavesJoined(c.Joined)

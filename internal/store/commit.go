@@ -28,7 +28,21 @@ type Record struct {
 	JournalFrom  int64 `json:"journalFrom,omitempty"`
 	JournalBytes int64 `json:"journalBytes,omitempty"`
 
+	// Parts are what of a large instance lies in keys of their own, as it was read or written: what is
+	// written over it has to know. The store fills them in.
+	Parts []Part `json:"parts,omitempty"`
+	Apart bool   `json:"-"` // it was read without its parts: it lacks input, output and state, and must not be written
+
 	Modified int64 `json:"-"` // its key's mod revision
+}
+
+// Part is a piece of the JSON of a record that has a key of its own.
+type Part struct {
+	At    int    `json:"at"`    // where it belongs, in what is left of the record's JSON
+	Gap   int    `json:"gap"`   // bytes that stand there in its place
+	ID    string `json:"id"`    // a hash of its text
+	Bytes int    `json:"bytes"` // of its text
+	Kept  int64  `json:"kept"`  // bytes that it takes in the store
 }
 
 // Mail is a command in an instance's mailbox, with the create revision of its
@@ -252,7 +266,21 @@ type Commit struct {
 	// than SeenMail and no queue item waits for a created bookmark.
 	Release  bool
 	SeenMail int64
+
+	// Form is how After is written, decided when the commit is first sent, so that a copy writes the same:
+	// 0: not decided.
+	Form Form
 }
+
+// Form is how the record of an instance is written.
+type Form int
+
+// The forms.
+const (
+	Undecided Form = iota
+	Whole          // in one key: nodes of before may work it
+	InParts        // what is large in it in keys of their own
+)
 
 // Unlocked guards a commit without a lock: it compares that the node's session lives, so
 // that its own past is locked out. Nobody else can have the id of an instance that is

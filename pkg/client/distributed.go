@@ -127,7 +127,7 @@ func (d Distributed) take(ctx context.Context, a preload) (ownership, *store.Loa
 	o := owned{lock}
 	var loaded *store.Loaded
 	if resp, ok := lock.Reads(); ok {
-		loaded, err = loading.Decode(resp.Responses, resp.Header.Revision)
+		loaded, err = loading.Decode(ctx, resp.Responses, resp.Header.Revision)
 	} else {
 		loaded, err = loading.Load(ctx)
 	}

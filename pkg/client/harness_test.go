@@ -56,6 +56,7 @@ func (b *broken) Execute(context.Context, *engine.Execution) error {
 
 // world is one cluster in etcd with its definitions.
 type world struct {
+	whole    bool // large instances are written in one key, as while a node of before lives
 	t        testing.TB
 	name     string
 	programs map[string]*engine.Program
@@ -121,7 +122,7 @@ func (w *world) member(id, mode string, tune ...func(*client.Config)) *member {
 	ctx, stop := context.WithCancel(context.Background())
 	ran := make(chan error, 1)
 	go func() { ran <- m.session.Run(ctx) }()
-	if m.store, err = etcdstore.New(etcdstore.Config{Client: etcd, Root: cluster.Root(w.name), Log: log, Metrics: met, Timeout: 2 * time.Second}); err != nil {
+	if m.store, err = etcdstore.New(etcdstore.Config{Client: etcd, Root: cluster.Root(w.name), Log: log, Metrics: met, Timeout: 2 * time.Second, PartsKnown: func() bool { return !w.whole }}); err != nil {
 		t.Fatal(err)
 	}
 	cfg := client.Config{Store: m.store.Instances, Process: m.session.Process(), NodeID: id, Gone: m.session.Gone, Grace: time.Second, Log: log, Metrics: met,

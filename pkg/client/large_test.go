@@ -46,12 +46,12 @@ func TestABurstThatIsTooLargeIsRunWithHalfOfItsCommands(t *testing.T) {
 		sizes   []int // of what each event publishes
 		tooMuch int   // the one that never fits; -1: all fit
 	}{
-		"three of five are too much":     {950 * k, []int{190 * k, 190 * k, 190 * k, 190 * k, 190 * k}, -1},
-		"two are too much":               {1200 * k, []int{200 * k, 150 * k, 200 * k}, -1},
-		"one is too much, in front":      {700 * k, []int{800 * k, 1 * k, 2 * k, 3 * k}, 0},
-		"one is too much, in the middle": {700 * k, []int{1 * k, 10 * k, 800 * k, 3 * k, 4 * k}, 2},
-		"one is too much, the last":      {700 * k, []int{1 * k, 800 * k}, 1},
-		"one is too much, alone":         {700 * k, []int{800 * k}, 0},
+		"three of five are too much":     {950 * k, []int{500 * k, 500 * k, 500 * k, 500 * k, 500 * k}, -1},
+		"two are too much":               {1200 * k, []int{800 * k, 700 * k, 800 * k}, -1},
+		"one is too much, in front":      {700 * k, []int{1500 * k, 1 * k, 2 * k, 3 * k}, 0},
+		"one is too much, in the middle": {700 * k, []int{1 * k, 10 * k, 1500 * k, 3 * k, 4 * k}, 2},
+		"one is too much, the last":      {700 * k, []int{1 * k, 1500 * k}, 1},
+		"one is too much, alone":         {700 * k, []int{1500 * k}, 0},
 	} {
 		for _, mode := range both {
 			for _, durable := range []bool{false, true} {
@@ -137,6 +137,7 @@ func TestAChildsEndThatFitsNowhereLeavesAnIncident(t *testing.T) {
 				def.Variables = []workflow.Variable{{ID: "kept", Name: "kept"}}
 				def.Options.LogPersistence = "Exclude"
 				w := newWorld(t, def)
+				w.whole = true
 				m := w.member("a", mode)
 				start := startOf("d", "start-i")
 				start.Start.Input = map[string]any{"doc": bulk(tt.doc, 1)}

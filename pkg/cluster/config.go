@@ -41,6 +41,7 @@ type Config struct {
 	// run the same; Abilities say what that is. They are what [Session.Able] compares.
 	Program   string
 	Abilities []string
+	Reads     int    // the newest form of records that the program reads; see [Session.AllRead]
 	Mode      string // [ModeDistributed] (also if empty) or [ModeLocal]
 
 	// TTL of the session, at least [MinTTL], in whole seconds (rounded up). What

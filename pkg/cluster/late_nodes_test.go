@@ -35,3 +35,21 @@ func TestANodeThatDoesNotBeatIsLate(t *testing.T) {
 	}
 	polltest.Eventually(t, fmt.Sprint("b is not late, of ", a.Members()), func() bool { return !late("b")() })
 }
+
+// A form of records is written when every live node reads it: not while one of before lives.
+func TestAFormIsReadByAllOrNotWritten(t *testing.T) {
+	w := newWorld(t)
+	reads := func(form int) func(*Config) { return func(c *Config) { c.Reads = form } }
+	a := w.open("a", reads(2))
+	w.start(a)
+	polltest.Eventually(t, "a reads it, and is alone", func() bool { return a.AllRead(1) && a.AllRead(2) && !a.AllRead(3) })
+	old := w.open("old")
+	polltest.Eventually(t, "an older node lives", func() bool { return len(a.Members()) == 2 })
+	if a.AllRead(1) {
+		t.Error("an older node does not read it")
+	}
+	if err := old.Close(w.ctx()); err != nil {
+		t.Fatal(err)
+	}
+	polltest.Eventually(t, "it has gone", func() bool { return a.AllRead(2) })
+}

@@ -74,6 +74,13 @@ func (s *Session) Late() map[string]time.Duration {
 // lateBeats is how many heartbeats a node may miss, or be late with, before it is told as late.
 const lateBeats = 3
 
+// AllRead tells whether every live node reads records of this form, this one included. Until then nobody
+// writes it, so that nodes of two versions work side by side. A node that does not know the others yet says no.
+func (s *Session) AllRead(form int) bool {
+	all := s.members.snapshot()
+	return len(all) > 0 && !slices.ContainsFunc(all, func(n Node) bool { return n.Reads < form })
+}
+
 func (m *members) snapshot() []Node {
 	m.mu.Lock()
 	defer m.mu.Unlock()

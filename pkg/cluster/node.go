@@ -35,6 +35,9 @@ type Node struct {
 	Paused          bool  `json:"paused,omitempty"`
 	PauseRevision   int64 `json:"pauseRevision,omitempty"` // of the pause flag that Paused was taken from
 	CatalogRevision int64 `json:"catalogRevision,omitempty"`
+
+	// Reads is the newest form of records that its program reads; see [Session.AllRead].
+	Reads int `json:"reads,omitempty"`
 }
 
 const nodesDir = "nodes/"

@@ -65,7 +65,7 @@ func Open(ctx context.Context, cfg Config) (*Session, error) {
 		log:     cfg.Logger.With("node", cfg.NodeID),
 		process: process,
 		self: Node{
-			ID: cfg.NodeID, Process: process, Address: cfg.Address, Version: cfg.Version, Program: cfg.Program, Mode: cfg.Mode,
+			ID: cfg.NodeID, Process: process, Address: cfg.Address, Version: cfg.Version, Program: cfg.Program, Reads: cfg.Reads, Mode: cfg.Mode,
 			StartedAt: cfg.Now().UTC().Truncate(time.Millisecond),
 		},
 		closing: make(chan struct{}),

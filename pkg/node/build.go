@@ -66,7 +66,7 @@ func (n *Node) build(ctx context.Context) error {
 		return err
 	}
 	store, err := etcdstore.New(etcdstore.Config{Client: clients.main, Root: cluster.Root(n.cfg.Cluster), Log: n.log, Metrics: n.metrics, KeepJournal: n.cfg.Retention.Journal,
-		KeepKeys: n.cfg.Retention.keepKeys()})
+		KeepKeys: n.cfg.Retention.keepKeys(), PartsKnown: func() bool { return n.session != nil && n.session.AllRead(etcdstore.FormOfParts) }})
 	if err != nil {
 		return err
 	}
@@ -151,7 +151,7 @@ func (n *Node) join(ctx context.Context, clients etcdClients, registry *engine.R
 		n.session, err = cluster.Open(ctx, cluster.Config{
 			Client: clients.main, LeaseClient: clients.lease, Cluster: n.cfg.Cluster, NodeID: n.cfg.NodeID,
 			Address: n.advertised(), Version: n.cfg.Version, Mode: n.cfg.Coordination, TTL: n.cfg.SessionTTL,
-			Program: program, Abilities: engine.Abilities(registry, n.cfg.evaluators()),
+			Program: program, Abilities: engine.Abilities(registry, n.cfg.evaluators()), Reads: etcdstore.FormOfParts,
 			Logger: n.log, Metrics: n.metrics, Now: n.cfg.Now,
 			OneMachine: len(n.cfg.EtcdEndpoints) == 0, // its socket is a file
 		})

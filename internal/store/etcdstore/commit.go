@@ -158,7 +158,13 @@ func (s *Instances) writeInstance(c *store.Commit, o *ops) {
 	h := &c.After.Header
 	written := o.put(s.keys.journal(h.ID, c.After.Seq), newJournalEntry(c))
 	s.keepJournal(c, written, o)
-	size := o.put(s.keys.instance(h.ID), &c.After)
+	if c.Form == store.Undecided {
+		// One that lies in parts stays so: it may have become larger than a transaction.
+		if c.Form = store.Whole; c.Before != nil && len(c.Before.Parts) > 0 || s.partsKnown() {
+			c.Form = store.InParts
+		}
+	}
+	size := s.putRecord(o, c.Before, &c.After, c.Form == store.InParts)
 	var before *workflow.Instance
 	if c.Before != nil {
 		before = &c.Before.Header
@@ -274,6 +280,9 @@ func (s *Instances) deleteInstance(c *store.Commit, o *ops) {
 	}
 	s.forgetIncidents(&c.Before.Header, o)
 	o.tail = append(o.tail, clientv3.OpDelete(s.keys.journalOf(id), clientv3.WithPrefix()))
+	if len(c.Before.Parts) > 0 {
+		s.deleteParts(o, id)
+	}
 }
 
 type deletedEntry struct {

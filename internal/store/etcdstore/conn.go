@@ -21,12 +21,14 @@ import (
 // conn is the one connection of a cluster's store, which all its parts share: it sends
 // their requests, and writes and reads what more than one of them has to know.
 type conn struct {
-	client  *clientv3.Client
-	keys    keys
-	log     *slog.Logger
-	metrics *metrics.Metrics
-	timeout time.Duration
-	said    atomic.Int64 // when the log last told of a record that is left alone
+	client     *clientv3.Client
+	keys       keys
+	log        *slog.Logger
+	metrics    *metrics.Metrics
+	timeout    time.Duration
+	partsKnown func() bool // see [Config.PartsKnown]
+
+	said atomic.Int64 // when the log last told of a record that is left alone
 
 	halted atomic.Pointer[workflow.Error] // why nothing may be read or written any more; see [Store.KeepFormat]
 

@@ -65,7 +65,7 @@ func (s *Upkeep) Fsck(ctx context.Context) (*Check, error) {
 	if err := f.read(ctx); err != nil {
 		return nil, err
 	}
-	rules := []func(){f.meta, f.heads, f.instances, f.indexed, f.journals, f.indexes, f.bookmarks, f.tasks, f.deadLetters, f.jobs, f.timers, f.queue, f.sends, f.mail, f.movers, f.gates,
+	rules := []func(){f.meta, f.heads, f.instances, f.parts, f.indexed, f.journals, f.indexes, f.bookmarks, f.tasks, f.deadLetters, f.jobs, f.timers, f.queue, f.sends, f.mail, f.movers, f.gates,
 		f.triggers, f.schedules, f.versions, f.occurrences, f.webhooks, f.incidents, f.signOuts, f.idempotency, f.locks, func() { strangers(f) }, f.format}
 	for _, rule := range rules {
 		if rule(); f.err != nil {
@@ -245,7 +245,7 @@ func (f *fsck) follows(cause string) bool {
 var kinds = []string{
 	"ability", "bookmark", "by-correlation", "by-parent", "cancel", "cron", "damaged", "dead", "definition", "definition-content", "definition-index", "definition-ref", "definition-retired",
 	"definition-use", "definition-version", "endpoint", "finished", "gate", "idem", "idem-expiry", "incident", "incident-wanted", "index", "instance", "job", "job-open", "journal", "label", "lock",
-	"mailbox", "meta", "nodes", "queue", "queue-mark", "route", "send", "sent", "signed-out", "task", "timer", "trigger", "webhook", "webhook-at", "webhook-due", "webhook-failed",
+	"mailbox", "meta", "nodes", "part", "queue", "queue-mark", "route", "send", "sent", "signed-out", "task", "timer", "trigger", "webhook", "webhook-at", "webhook-due", "webhook-failed",
 }
 
 // strangers: each key is of a kind that this program knows. Others may be a newer program's.

@@ -3,6 +3,7 @@ package etcdstore
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"maps"
 	"slices"
 	"strconv"
@@ -22,6 +23,9 @@ func (f *fsck) instances() {
 		r := &store.Record{Modified: kv.ModRevision}
 		id := parts[0]
 		n := f.decode(name, kv, r)
+		if n == nil && len(r.Parts) > 0 {
+			n = f.joined(name, kv, r)
+		}
 		switch {
 		case n != nil:
 		case r.Header.ID != id:
@@ -35,6 +39,9 @@ func (f *fsck) instances() {
 			return
 		}
 		r.JournalBytes += int64(len(kv.Value)) // what it takes in all
+		for _, p := range r.Parts {
+			r.JournalBytes += p.Kept
+		}
 		r.State, r.Header.Input, r.Header.Incidents = nil, nil, nil
 		if r.Header.Parent == nil || r.Header.Parent.BookmarkID == "" {
 			r.Header.Output = nil // else its parent may have to be told
@@ -50,6 +57,34 @@ func (f *fsck) instances() {
 	})
 	f.ids = slices.Sorted(maps.Keys(f.records))
 	f.children(told)
+}
+
+// joined reads the parts of an instance into its record, or reports that it is damaged. Of one that has moved
+// since the check began it gives what its record alone says.
+func (f *fsck) joined(name string, kv *mvccpb.KeyValue, r *store.Record) *Finding {
+	whole, err := f.s.join(f.ctx, kv, Decode)
+	switch {
+	case err == nil:
+		*r = *whole
+	case errors.Is(err, ErrDamaged):
+		return f.damaged(name, "it cannot be read: %s", why(err))
+	case isMoved(err):
+		withoutParts(r)
+	default:
+		f.err = err
+	}
+	return nil
+}
+
+// parts: each belongs to an instance, whose record names it.
+func (f *fsck) parts() {
+	f.values("part/", mostChunk, func(name string, kv *mvccpb.KeyValue, parts []string) {
+		r := f.records[parts[0]]
+		if r != nil && slices.ContainsFunc(r.Parts, func(p store.Part) bool { return len(parts) == 2 && p.ID == parts[1] }) || r == nil && f.lostWith(parts[0]) {
+			return
+		}
+		f.setAside(f.report("part-unused", name, "no instance has it"), kv, f.s.keys.instance(parts[0]))
+	})
 }
 
 // children names, beside what is wrong with an instance, its children that run on.

@@ -70,7 +70,7 @@ func goldenCalls() []call {
 // goldenBuilders are the builders of keys, but for those of definitions.
 func goldenBuilders(k keys) []call {
 	return []call{
-		by(k.instance, oddTenant), by(k.journal, oddID, int64(7)), by(k.journal, oddID, int64(1234567890123)), by(k.journalOf, oddID),
+		by(k.instance, oddTenant), by(k.journal, oddID, int64(7)), by(k.journal, oddID, int64(1234567890123)), by(k.journalOf, oddID), by(k.partsOf, oddID), by(k.part, oddTenant, "s145d5hn30d6sjai3jj6bie2jo"),
 		by(k.mailboxes), by(k.mailbox, oddID), by(k.mailbox, oddTenant), by(k.mail, oddTenant, oddText), by(k.mail, "i1", ""), by(k.cancels), by(k.cancel, oddID),
 		by(k.sends), by(k.send, oddID), by(k.sent, oddID), by(k.deads), by(k.dead, oddID+"@2026-11-22T08:00:00.123456789Z"),
 		by(k.bookmarks, "hash"), by(k.bookmarkSlice, "hash", ""), by(k.bookmarkSlice, "hash", oddText), by(k.bookmark, "hash", "", oddBookmark), by(k.bookmark, "hash", oddText, "i1~1"), by(k.bookmark, "hash", "a", "i1"),

@@ -91,6 +91,7 @@ var golden = []struct {
 		ID: "i1", DefinitionID: "order-approval", Version: 3, Status: workflow.StatusRunning, SubStatus: workflow.Executing, CreatedAt: goldenAt, UpdatedAt: goldenAt,
 		Labels: map[string]string{"region": "north <1>", "customer": "4711"},
 	}}},
+	{"instance/<id>", "instance-parts", &store.Record{Header: goldenInstance, Seq: 5, Parts: []store.Part{{At: 57, Gap: 4, ID: "s145d5hn30d6sjai3jj6bie2jo", Bytes: 50_002, Kept: 38_012}}}},
 	{"journal/<id>/<seq>", "journal", &journalEntry{
 		Commit: "commit-1", Seq: 5, Node: "node-1", Fence: 4711, Commands: []string{"c1", "c2"}, Others: []string{"c0"}, At: goldenAt.Truncate(time.Microsecond), Took: 1500, First: 8,
 		Activities: [][]string{{"event1", workflow.EventType}, {"line1", "Elsa.WriteLine"}},
@@ -198,7 +199,7 @@ var noRecord = map[string]string{
 	"job-open/": "empty",
 	"nodes/":    "of pkg/cluster", "ability/": "of pkg/cluster", "lock/…/": "of pkg/cluster", "endpoint/": "empty", "queue-mark/": "empty", "task/": "empty", "by-correlation/": "empty", "by-parent/": "empty",
 	"incident-wanted/": "empty", "label/": "empty", "signed-out/": "empty", "index/": "empty, or a number", "idem-expiry/": "empty", "definition-retired/": "empty", "definition-use/": "empty",
-	"gate/": "an id", "finished/": "a number", "idem-expiry/k/": "a number", "meta/pause": "a word", "idem/c/…/": "a text that nobody reads", "damaged/": "bytes of another key",
+	"gate/": "an id", "part/": "a piece of JSON", "finished/": "a number", "idem-expiry/k/": "a number", "meta/pause": "a word", "idem/c/…/": "a text that nobody reads", "damaged/": "bytes of another key",
 }
 
 // What this program writes of its format is golden: one of another number has a file of its own.

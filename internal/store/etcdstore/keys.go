@@ -45,7 +45,9 @@ func keysBelow(root string) keys {
 	return keys{root, timerKeys{root}, definitionKeys{root}, jobKeys{root}, webhookKeys{root}, signOutKeys{root}}
 }
 
-func (k keys) instance(id string) string { return k.root + "instance/" + id }
+func (k keys) instance(id string) string   { return k.root + "instance/" + id }
+func (k keys) partsOf(id string) string    { return k.root + "part/" + id + "/" }
+func (k keys) part(id, part string) string { return k.partsOf(id) + part }
 func (k keys) journal(id string, seq int64) string {
 	return fmt.Sprintf("%sjournal/%s/%012d", k.root, id, seq)
 }

@@ -74,12 +74,14 @@ func (q *Loading) Load(ctx context.Context) (*store.Loaded, error) {
 	if q.known != nil {
 		p := q.plain()
 		l, err := p.with(p.key(at)).send(ctx, q.known)
-		if !errors.Is(err, errMoved) {
+		if !isMoved(err) {
 			return l, err
 		}
 	}
-	p := q.plain()
-	return p.with(p.value(at)).send(ctx, nil)
+	return again(func() (*store.Loaded, error) {
+		p := q.plain()
+		return p.with(p.value(at)).send(ctx, nil)
+	})
 }
 
 // plain is for the same reads, of an instance that may be another by now.
@@ -90,22 +92,25 @@ func (q *Loading) plain() *Loading {
 // errMoved: the instance is not of the revision that is known, and its key alone was read.
 var errMoved = errors.New("the instance moved")
 
+func isMoved(err error) bool { return errors.Is(err, errMoved) }
+
 // send sends the reads. Of a record that may be same its key was read alone.
 func (q *Loading) send(ctx context.Context, same *store.Record) (*store.Loaded, error) {
 	resp, err := q.s.read(ctx, "load instance "+q.id, q.ops...)
 	if err != nil {
 		return nil, err
 	}
-	return q.decode(resp, same)
+	return q.decode(ctx, resp, same)
 }
 
-// Decode reads the answers to [Loading.Ops], which were read at one revision.
-func (q *Loading) Decode(responses []*pb.ResponseOp, revision int64) (*store.Loaded, error) {
-	return q.decode(&pb.TxnResponse{Header: &pb.ResponseHeader{Revision: revision}, Responses: responses}, nil)
+// Decode reads the answers to [Loading.Ops], which were read at one revision, and the parts of a large
+// instance, which is the caller's by then: they stay as they are.
+func (q *Loading) Decode(ctx context.Context, responses []*pb.ResponseOp, revision int64) (*store.Loaded, error) {
+	return q.decode(ctx, &pb.TxnResponse{Header: &pb.ResponseHeader{Revision: revision}, Responses: responses}, nil)
 }
 
 // decode reads the answers. Of a record that may be same its key was read alone; else same is nil.
-func (q *Loading) decode(resp *pb.TxnResponse, same *store.Record) (*store.Loaded, error) {
+func (q *Loading) decode(ctx context.Context, resp *pb.TxnResponse, same *store.Record) (*store.Loaded, error) {
 	l := &store.Loaded{Revision: resp.Header.Revision}
 	at, in := q.record, resp
 	if q.known != nil {
@@ -122,10 +127,10 @@ func (q *Loading) decode(resp *pb.TxnResponse, same *store.Record) (*store.Loade
 		case same != nil:
 			l.Record = same
 		default:
-			if l.Record, err = wholeRecord(kv); err != nil {
+			if l.Record, err = q.s.join(ctx, kv, DecodeWhole); err != nil {
 				return nil, err
 			}
-			l.Bytes += decodedBytes(kv.Value)
+			l.Bytes += decodedBytes(kv.Value) + partBytes(l.Record)
 		}
 	}
 	box := q.mail.in(resp)
@@ -154,7 +159,16 @@ func (q *Loading) decode(resp *pb.TxnResponse, same *store.Record) (*store.Loade
 
 func decodeRecord(kv *mvccpb.KeyValue) (*store.Record, error) {
 	r := &store.Record{Modified: kv.ModRevision}
-	return r, Decode(kv.Value, r)
+	err := Decode(kv.Value, r)
+	return withoutParts(r), err
+}
+
+// partBytes is how many bytes of JSON lie in parts.
+func partBytes(r *store.Record) (n int) {
+	for _, p := range r.Parts {
+		n += p.Bytes
+	}
+	return n
 }
 
 // wholeRecord is decodeRecord for a caller that writes it again.

@@ -51,7 +51,7 @@ func TestALoadReadsWhatMoved(t *testing.T) {
 		readsWhatMoved(t, func(w *world, q *Loading) (*store.Loaded, error) {
 			resp, err := w.raw.Txn(w.ctx()).Then(q.Ops()...).Commit()
 			w.ok(err)
-			return q.Decode(resp.Responses, resp.Header.Revision)
+			return q.Decode(w.ctx(), resp.Responses, resp.Header.Revision)
 		})
 	})
 }

@@ -14,11 +14,13 @@ import (
 
 // Instance reads one record; nil if there is none.
 func (s *Reader) Instance(ctx context.Context, id string) (*store.Record, error) {
-	resp, err := s.get(ctx, "read instance "+id, s.keys.instance(id))
-	if err != nil || len(resp.Kvs) == 0 {
-		return nil, err
-	}
-	return decodeRecord(resp.Kvs[0])
+	return again(func() (*store.Record, error) {
+		resp, err := s.get(ctx, "read instance "+id, s.keys.instance(id))
+		if err != nil || len(resp.Kvs) == 0 {
+			return nil, err
+		}
+		return s.join(ctx, resp.Kvs[0], Decode)
+	})
 }
 
 // Sight is an instance as it was at one revision.
@@ -31,16 +33,21 @@ type Sight struct {
 
 // SeeInstance reads one record as it is now.
 func (s *Reader) SeeInstance(ctx context.Context, id string) (Sight, error) {
-	resp, err := s.get(ctx, "read instance "+id, s.keys.instance(id))
-	if err != nil {
-		return Sight{}, err
-	}
-	seen := Sight{Revision: resp.Header.Revision}
-	if len(resp.Kvs) > 0 {
-		seen.Modified = resp.Kvs[0].ModRevision
-		seen.Record, seen.Damage = decodeRecord(resp.Kvs[0])
-	}
-	return seen, nil
+	return again(func() (Sight, error) {
+		resp, err := s.get(ctx, "read instance "+id, s.keys.instance(id))
+		if err != nil {
+			return Sight{}, err
+		}
+		seen := Sight{Revision: resp.Header.Revision}
+		if len(resp.Kvs) > 0 {
+			seen.Modified = resp.Kvs[0].ModRevision
+			seen.Record, seen.Damage = s.join(ctx, resp.Kvs[0], Decode)
+			if isMoved(seen.Damage) {
+				return seen, seen.Damage
+			}
+		}
+		return seen, nil
+	})
 }
 
 // HadInstance tells whether there was a record at a revision. known is false when etcd

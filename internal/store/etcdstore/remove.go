@@ -157,6 +157,7 @@ func (r *removal) remove(ctx context.Context) (bool, error) {
 	r.s.record(t.ops, r.s.keys.commandRecord(r.id, deletedRecord), deletedEntry{})
 	r.s.forgetIncidents(&r.rec.Header, t.ops)
 	t.tail = append(t.tail, clientv3.OpDelete(r.s.keys.journalOf(r.id), clientv3.WithPrefix()))
+	r.s.deleteParts(t.ops, r.id)
 	return applied(t.submit(ctx))
 }
 

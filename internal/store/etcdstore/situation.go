@@ -24,6 +24,10 @@ const (
 // it looks whether its start waits behind a gate. Of the queue it reads
 // the keys only. A record that cannot be read is no error: it is said.
 func (s *Reader) Situation(ctx context.Context, id string) (*store.Situation, error) {
+	return again(func() (*store.Situation, error) { return s.situation(ctx, id) })
+}
+
+func (s *Reader) situation(ctx context.Context, id string) (*store.Situation, error) {
 	st := &store.Situation{Keys: store.SituationKeys{
 		Instance: s.keys.instance(id), Mailbox: s.keys.mailbox(id), Cancel: s.keys.cancel(id), Pause: s.keys.pause(),
 	}}
@@ -50,7 +54,10 @@ func (s *Reader) Situation(ctx context.Context, id string) (*store.Situation, er
 	if kv == nil {
 		return st, s.startBehindGate(ctx, st, id)
 	}
-	rec, damage := decodeRecord(kv)
+	rec, damage := s.join(ctx, kv, Decode)
+	if isMoved(damage) {
+		return nil, damage
+	}
 	if st.Damage = damage; damage != nil {
 		return st, nil //nolint:nilerr // it is said
 	}

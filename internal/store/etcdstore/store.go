@@ -25,6 +25,10 @@ type Config struct {
 	// KeepKeys is how long the answer to a caller's Idempotency-Key is kept; default
 	// 24 h, at least 10 min, the life of our own records.
 	KeepKeys time.Duration
+
+	// PartsKnown tells whether all live nodes read records in parts; until then all are written whole.
+	// Nil: they do.
+	PartsKnown func() bool
 }
 
 // Store is what one cluster keeps in etcd, in parts. A caller is given the part that
@@ -79,7 +83,10 @@ func New(cfg Config) (*Store, error) {
 	if cfg.Client == nil || cfg.Root == "" {
 		return nil, errors.New("etcdstore: Client and Root are required")
 	}
-	c := &conn{client: cfg.Client, keys: keysBelow(cfg.Root), log: cfg.Log, metrics: cfg.Metrics, timeout: cmp.Or(cfg.Timeout, 5*time.Second)}
+	c := &conn{client: cfg.Client, keys: keysBelow(cfg.Root), log: cfg.Log, metrics: cfg.Metrics, timeout: cmp.Or(cfg.Timeout, 5*time.Second), partsKnown: cfg.PartsKnown}
+	if c.partsKnown == nil {
+		c.partsKnown = func() bool { return true }
+	}
 	if c.log == nil {
 		c.log = slog.New(slog.DiscardHandler)
 	}

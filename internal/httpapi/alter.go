@@ -59,7 +59,7 @@ func (a *API) alterRoute() route {
 		summary: "Change an instance that runs or is faulted: run activities again, skip them, set variables, migrate, reschedule, cancel",
 		query:   []param{{name: "dryRun", typ: "boolean", doc: "Tell what would happen, and change nothing."}},
 		body:    alterBody{}, answers: map[int]any{200: oneOf{instanceView{}, alteredView{}}, 202: instanceView{}},
-		problems: []workflow.Code{workflow.CodeInstanceNotFound, workflow.CodeInstanceFinished, workflow.CodeInstanceNotFaulted, workflow.CodeKeyReused}, serve: alterInstance,
+		problems: []workflow.Code{workflow.CodeInstanceNotFound, workflow.CodeInstanceFinished, workflow.CodeInstanceNotFaulted, workflow.CodeInstanceGated, workflow.CodeKeyReused}, serve: alterInstance,
 	}
 }
 
@@ -68,7 +68,7 @@ func (a *API) retryOneRoute() route {
 		method: "POST", path: "/instances/{id}/retry", name: "retryInstance", role: auth.Operator, tag: "instances", kind: changes, idempotent: true,
 		summary: "Run an instance again: what failed, or from an activity", body: retryOneBody{},
 		answers:  map[int]any{200: instanceView{}, 202: instanceView{}},
-		problems: []workflow.Code{workflow.CodeInstanceNotFound, workflow.CodeInstanceFinished, workflow.CodeInstanceNotFaulted, workflow.CodeKeyReused}, serve: retryInstance,
+		problems: []workflow.Code{workflow.CodeInstanceNotFound, workflow.CodeInstanceFinished, workflow.CodeInstanceNotFaulted, workflow.CodeInstanceGated, workflow.CodeKeyReused}, serve: retryInstance,
 	}
 }
 

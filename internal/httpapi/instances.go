@@ -57,7 +57,7 @@ func (a *API) instanceRoutes() []route {
 			answers: map[int]any{200: stateView{}}, problems: []workflow.Code{missing}, serve: (*call).export},
 		{method: "PUT", path: "/instances/{id}/state", name: "importState", costly: true, role: auth.Admin, tag: "instances", kind: changes, ifMatch: "The ETag of the export; 412 if the instance has moved since.",
 			summary: "Replace the state of an instance by an exported one", body: stateView{}, maxBody: maxState,
-			answers: map[int]any{200: stateView{}}, problems: []workflow.Code{missing, workflow.CodeDefinitionNotFound, workflow.CodeInstanceMoved}, serve: (*call).importState},
+			answers: map[int]any{200: stateView{}}, problems: []workflow.Code{missing, workflow.CodeDefinitionNotFound, workflow.CodeInstanceMoved, workflow.CodeInstanceGated}, serve: (*call).importState},
 		{method: "POST", path: "/instances/{id}/cancel", name: "cancelInstance", role: auth.Operator, tag: "instances", kind: changes, reserved: true,
 			summary: "End the instance, and the call that it waits for outside",
 			answers: map[int]any{200: instanceView{}, 202: instanceView{}}, problems: []workflow.Code{missing, workflow.CodeInstanceFinished}, serve: (*call).cancel},

@@ -3,6 +3,7 @@ package store
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/weft-run/weft/pkg/workflow"
@@ -126,6 +127,24 @@ type Child struct {
 type Gate struct {
 	Definition  string `json:"definition,omitempty"`  // "": any definition
 	Correlation string `json:"correlation,omitempty"` // "": any correlation
+}
+
+// GatedError refuses a commit that would take a gate for an instance that comes back, or has another
+// definition, version or correlation by it: another one holds the gate.
+type GatedError struct {
+	Gate   Gate
+	Holder string
+}
+
+func (e *GatedError) Error() string {
+	what := "one instance of definition " + e.Gate.Definition + " may run at a time"
+	switch {
+	case e.Gate.Definition == "":
+		what = fmt.Sprintf("one instance with the correlation %q may run at a time", e.Gate.Correlation)
+	case e.Gate.Correlation != "":
+		what = fmt.Sprintf("one instance of definition %s with the correlation %q may run at a time", e.Gate.Definition, e.Gate.Correlation)
+	}
+	return what + ", and " + e.Holder + " runs: wait for its end, or cancel it"
 }
 
 // GateOf tells which gate a start has to pass by an activation strategy; nil for none.

@@ -37,6 +37,7 @@ type burst struct {
 	began      time.Time          // when it began to run
 	traced     bool               // the first command was, as the burst
 	why        string             // its one command is set aside for this reason; "": it is run
+	gated      error              // why what could bring it back is refused: another has the gate
 	overtaken  bool               // what runs is refused, since an end goes before it
 	passed     bool               // the barrier: the lock is there
 	goOn       bool               // the engine wants a commit before it goes on
@@ -67,6 +68,8 @@ func (o *owner) open(ctx context.Context, work *batch) (*burst, error) {
 	x.why = work.why
 	x.env.Stopped = o.course.stopped
 	x.env.Takeover = work.counted
+	x.gated = o.course.gated
+	x.env.SaveBack = x.gated == nil && o.mayTakeGate(work)
 	x.env.Version = func(version int) (*engine.Program, error) { return o.n.cfg.Program(ctx, x.definition, version) }
 	if o.free() {
 		x.env.Barrier = x.barrier
@@ -254,8 +257,9 @@ func (x *burst) one(ctx context.Context, cmd workflow.Command, created int64, w 
 	if x.b != nil {
 		response = x.b.TakeResponse()
 	}
-	// A refusal leaves no trace unless it has to be remembered for its key.
-	traceless := effect.Outcome == workflow.OutcomeGone || effect.Outcome == workflow.OutcomeRefused && cmd.Key == nil
+	// A refusal leaves no trace unless it has to be remembered for its key, or has to make a commit
+	// void that a gate refused: the gate may become free.
+	traceless := effect.Outcome == workflow.OutcomeGone || effect.Outcome == workflow.OutcomeRefused && cmd.Key == nil && x.gated == nil
 	if traceless && created == 0 {
 		x.served = append(x.served, served{w: w, effect: effect, inHand: inHand}) // nothing to commit for it
 		return nil
@@ -286,6 +290,9 @@ func (x *burst) apply(ctx context.Context, cmd workflow.Command, inHand bool) (s
 			Detail: "a cancel or a delete came before its turn"}, nil
 	case x.deleting:
 		return x.afterDelete(cmd, inHand), nil
+	case x.gated != nil && returns(cmd.Kind):
+		x.noteRefusal(&cmd, engine.NotRunning, false)
+		return store.Effect{Outcome: workflow.OutcomeRefused, Code: string(workflow.CodeInstanceGated), Detail: x.gated.Error()}, nil
 	case cmd.Kind == workflow.CommandStart && x.started(inHand):
 		return store.Effect{Outcome: workflow.OutcomeRefused, Code: string(workflow.CodeInstanceExists)}, nil
 	case x.why != "":

@@ -47,6 +47,10 @@ func (s following) next(o *owner) state {
 		return o.oneByOne(s.round, s.x, s.x.consumed) // it is a dead letter for a better reason than its size
 	case commitParks:
 		return o.park(s.round, s.x, s.work, s.sent.err)
+	case commitGated:
+		o.course.gated = s.sent.err
+		o.inbox.giveBack(s.work.hands)
+		return s.then(o, s.work.mail, s.work.more)
 	case commitFailed:
 		return s.failed(o.fail(s.sent.err))
 	case lockReleased:
@@ -116,6 +120,7 @@ const (
 	commitWithout                      // too large: the command is set aside, in a round of its own
 	commitOneByOne                     // too large: what is set aside goes into transactions of its own
 	commitParks                        // too large: the old state stays, with an incident
+	commitGated                        // another has the gate that it takes: what could bring it back is refused
 	commitFailed                       // the callers get the error, and the instance is let go
 	lockReleased                       // nothing else came
 	lockKeptWithMail                   // it came since the mailbox was read
@@ -155,9 +160,12 @@ func (s *sent) after(x *burst, work *batch, unmatched bool) action {
 }
 
 func (s *sent) afterError(x *burst, work *batch) action {
+	var gated *store.GatedError
 	switch {
 	case errors.Is(s.err, store.ErrStale):
 		return commitStale
+	case errors.As(s.err, &gated):
+		return commitGated
 	case errors.Is(s.err, store.ErrConflict):
 		return commitConflict
 	case !errors.Is(s.err, etcdstore.ErrTooLarge):
@@ -174,7 +182,7 @@ func (s *sent) afterError(x *burst, work *batch) action {
 
 // applyCommitted takes over what a commit made durable.
 func (o *owner) applyCommitted(c *store.Commit, res *store.Committed) {
-	o.mark = nil
+	o.mark, o.course.gated = nil, nil
 	o.taken.wentOn = o.taken.wentOn || c.Continue != nil
 	o.seat.refused = o.seat.refused && !c.Delete && !finished(&c.After)
 	o.base = nil
@@ -222,6 +230,8 @@ func (o *owner) announce(c *store.Commit) {
 	n.count(c)
 	if g := c.After.Gate; g != nil && (c.Delete || c.After.Header.Status == workflow.StatusFinished) {
 		n.cfg.Freed(*g)
+	} else if g != nil && c.Before != nil && c.Before.Gate != nil && *c.Before.Gate != *g {
+		n.cfg.Freed(*c.Before.Gate)
 	}
 	var ids []string
 	for _, ch := range c.Children {

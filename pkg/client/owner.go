@@ -150,6 +150,7 @@ type course struct {
 	deletion  string         // the command that comes again until all children are told
 	stopped   engine.Stopped // the call that was interrupted: it is not a second time, and who cancelled hears of it
 	stretch   stretch        // of a command that does not come to a wait
+	gated     error          // why what could bring it back is refused: another has the gate
 	unmatched bool           // stimuli that were queued before its bookmarks are still to be looked for
 }
 

@@ -25,6 +25,7 @@ type Env struct {
 	LogLines bool                                             // WriteLine makes a record of Log too
 	Metrics  *metrics.Metrics                                 // nil: none
 	Limits   Limits                                           // zero fields take defaults
+	SaveBack bool                                             // what a retry or an alteration brings back is committed before anything of it runs
 	Takeover bool                                             // this burst repeats a command another node had begun
 	Stopped  Stopped                                          // the call that an interrupt ended before: it is not ended again on a hint; zero: none was
 	Barrier  func(context.Context) error                      // called before the code of each activity that may have an effect outside ([workflow.Descriptor].NoEffect); with an error that is not called, and Run returns it; nil: nothing is in the way

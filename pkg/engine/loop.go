@@ -79,6 +79,7 @@ func (b *Burst) accept(cmd workflow.Command) (Outcome, error) {
 		if out, err := takeRepair(b, &cmd); out != "" || err != nil {
 			return out, err
 		}
+		b.askCommit = b.env.SaveBack
 	case workflow.CommandImport, workflow.CommandContinue:
 		fallthrough
 	default:

@@ -2,10 +2,12 @@ package runtime
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/weft-run/weft/internal/inspect"
+	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -85,6 +87,14 @@ func (c *commander) PreviewAlter(ctx context.Context, id string, alter *workflow
 	switch p.Outcome {
 	case engine.Applied:
 		out.Instance = p.Instance
+		if err := c.gated(ctx, &rec.Header, rec.Gate, &p.Instance); err != nil {
+			var gated *store.GatedError
+			if !errors.As(err, &gated) {
+				return AlterPreview{}, err
+			}
+			out.Code, out.Instance, out.Did, out.Next = workflow.CodeInstanceGated, h, nil, nil
+			out.Problems = workflow.Problems{{Code: string(workflow.CodeInstanceGated), Detail: gated.Error(), Place: workflow.Place{Pointer: "/alterations"}}}
+		}
 	case engine.NotRunning:
 		out.Code = workflow.CodeInstanceFinished
 	case engine.NotFaulted:
@@ -93,6 +103,33 @@ func (c *commander) PreviewAlter(ctx context.Context, id string, alter *workflow
 		out.Code = workflow.CodeInvalid
 	}
 	return out, nil
+}
+
+// gated is the error if the instance would take a gate to be as it is to be, and another has it.
+func (c *commander) gated(ctx context.Context, was *workflow.Instance, gate *store.Gate, is *workflow.Instance) error {
+	if is.Status == workflow.StatusFinished {
+		return nil
+	}
+	if was.Version != is.Version {
+		other, err := Gate(ctx, c.cfg.Catalog, &workflow.Start{DefinitionID: is.DefinitionID, Version: is.Version, CorrelationID: is.CorrelationID})
+		if err != nil {
+			return err
+		}
+		if gate == nil {
+			gate = other
+		}
+	}
+	if gate == nil {
+		return nil
+	}
+	holders, err := c.cfg.Reader.Gates(ctx, []store.Gate{*gate}, 0)
+	if err != nil {
+		return etcdstore.Unavailable("who holds the gate of the instance could not be read", err)
+	}
+	if holders[0] != "" && holders[0] != is.ID {
+		return &store.GatedError{Gate: *gate, Holder: holders[0]}
+	}
+	return nil
 }
 
 func migrates(alter *workflow.Alter) bool {

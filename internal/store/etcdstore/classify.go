@@ -35,6 +35,7 @@ type evidence struct {
 	entry, deleted, instance read
 	owner                    read // of the lock, with a fence, or one that the commit takes
 	node, head               read // without a lock
+	holder                   read // of the gate that the commit takes
 	resp                     *pb.TxnResponse
 }
 
@@ -52,6 +53,9 @@ func (s *Instances) evidence(ctx context.Context, c *store.Commit) (*evidence, e
 		if u.Lock != nil {
 			e.owner = e.first(u.Lock.Prefix)
 		}
+	}
+	if g := takesGate(c); g != nil {
+		e.holder = e.value(s.keys.gateOf(*g))
 	}
 	var err error
 	e.resp, err = s.read(ctx, "read why the commit of instance "+id+" was refused", e.ops...)
@@ -79,6 +83,11 @@ func (s *Instances) classifyRefusal(ctx context.Context, c *store.Commit, t *pre
 	}
 	if c.Fence != nil && e.lockIsGone(c.Fence) {
 		return nil, metrics.CommitFenced, store.ErrFenced
+	}
+	if g := takesGate(c); g != nil && !e.moved(c) {
+		if kv := e.holder.one(e.resp); kv != nil {
+			return nil, metrics.CommitConflict, &store.GatedError{Gate: *g, Holder: string(kv.Value)}
+		}
 	}
 	// Under local coordination the revision is the guard, so that another moved
 	// the instance is no breach. Nor is that one appeared: creating takes no lock.

@@ -144,6 +144,12 @@ func (s *Instances) guard(c *store.Commit, t *prepared) {
 	t.cmps = fenceCompares(c.Fence)
 	if c.Before != nil {
 		t.cmps = append(t.cmps, modifiedAt(s.keys.instance(id), c.Before.Modified))
+		if g := takesGate(c); g != nil {
+			// It may become free: who was refused commits that, before which a late copy
+			// finds the lock or the revision moved.
+			t.cmps = append(t.cmps, absent(s.keys.gateOf(*g)))
+			t.foreign++
+		}
 		return
 	}
 	t.cmps = append(t.cmps, absent(s.keys.instance(id)))

@@ -112,24 +112,33 @@ func (s *Instances) writeChildren(c *store.Commit, o *ops) {
 type gateChange struct{ freed, retaken string }
 
 // writeGate tells what becomes of the gate that an instance has. One that ends
-// frees it; one that a retry brings back takes it again if it is free, and goes
-// on without it if not: it is no new start.
-func (s *Instances) writeGate(c *store.Commit, o *ops) gateChange {
-	if c.After.Gate == nil {
-		return gateChange{}
+// frees it. One that a retry, an alteration or an import brings back takes it, or is refused
+// (the guard compares that it is free); so does one that gets another gate, which frees its own.
+func (s *Instances) writeGate(c *store.Commit, o *ops) (change gateChange) {
+	if c.Before == nil {
+		return change
 	}
-	key := s.keys.gateOf(*c.After.Gate)
-	ended := c.After.Header.Status == workflow.StatusFinished
-	switch {
-	case c.Delete || ended:
-		return gateChange{freed: key}
-	case c.Before != nil && c.Before.Header.Status == workflow.StatusFinished:
-		then := newOps()
-		then.putRaw(key, []byte(c.After.Header.ID))
-		o.nested([]clientv3.Cmp{absent(key)}, then, nil)
-		return gateChange{retaken: key}
+	was, takes := c.Before.Gate, takesGate(c)
+	if ends := c.Delete || c.After.Header.Status == workflow.StatusFinished; was != nil && (ends || takes != nil && *takes != *was) {
+		change.freed = s.keys.gateOf(*was)
 	}
-	return gateChange{}
+	if takes != nil {
+		change.retaken = s.keys.gateOf(*takes)
+		o.putRaw(change.retaken, []byte(c.After.Header.ID))
+	}
+	return change
+}
+
+// takesGate is the gate that an instance takes with a commit; nil: none, or it has it.
+func takesGate(c *store.Commit) *store.Gate {
+	is := c.After.Gate
+	if c.Before == nil || c.Delete || is == nil || c.After.Header.Status == workflow.StatusFinished {
+		return nil
+	}
+	if was := c.Before.Gate; c.Before.Header.Status == workflow.StatusFinished || was == nil || *was != *is {
+		return is
+	}
+	return nil
 }
 
 // holdsGate: the value is the holder's id, and a gate is never handed over but

@@ -563,6 +563,7 @@ func (f *fsck) tells(child, parent, bookmark string) bool {
 
 // gates are held by instances that run, and that know it.
 func (f *fsck) gates() {
+	held := map[string]string{} // by the key, who runs and knows that it holds it
 	f.values("gate/", fsckPage, func(name string, kv *mvccpb.KeyValue, _ []string) {
 		holder := string(kv.Value)
 		var n *Finding
@@ -579,6 +580,7 @@ func (f *fsck) gates() {
 		case r.Gate == nil || f.s.keys.gateOf(*r.Gate) != string(kv.Key):
 			n = f.report("gate-not-known", name, "held by %s, which does not know it", holder)
 		default:
+			held[string(kv.Key)] = holder
 			return
 		}
 		by := []string{name}
@@ -597,6 +599,28 @@ func (f *fsck) gates() {
 		}
 		f.drop(n, name, f.s.keys.instance(holder))
 	})
+	f.beside(held)
+}
+
+// beside finds instances that run although another holds their gate, as what came back before
+// Weft asked for the gate did, and gates that nobody holds while one runs.
+func (f *fsck) beside(held map[string]string) {
+	for _, id := range f.ids {
+		r := f.records[id]
+		if r.Gate == nil || r.Header.Status != workflow.StatusRunning {
+			continue
+		}
+		gate, key := f.s.keys.gateOf(*r.Gate), f.s.keys.instance(id)
+		switch holder := held[gate]; {
+		case holder == id:
+		case holder != "":
+			f.report("gate-of-several", key, "runs beside %s, which holds their gate: one at a time is to run; cancel one of them", holder)
+		case !f.has(f.below(gate)):
+			n := f.report("gate-missing", key, "runs, and nobody holds its gate: another can start beside it")
+			f.repair(n, "gives it the gate", key, gate).putRaw(gate, []byte(id))
+			held[gate] = id
+		}
+	}
 }
 
 // idempotency: each record has an end, by which a damaged one goes too.

@@ -1,6 +1,9 @@
 package etcdstore
 
 import (
+	"errors"
+	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -111,25 +114,81 @@ func TestAnEndDoesNotFreeAnothersGate(t *testing.T) {
 	}
 }
 
-func TestARetriedInstanceTakesItsGateAgainIfItIsFree(t *testing.T) {
+func TestARetriedInstanceTakesItsGateAgainOrIsRefused(t *testing.T) {
 	t.Parallel()
-	for _, free := range []bool{true, false} {
-		w := newWorld(t)
-		w.gated("a")
-		w.commit(ends(w.next("a", nil)))
-		want := "a"
-		if !free {
-			w.gated("b")
-			want = "b"
+	for _, mode := range []string{"locked", "local"} {
+		for _, free := range []bool{true, false} {
+			t.Run(fmt.Sprint(mode, "/", free), func(t *testing.T) {
+				t.Parallel()
+				w := newWorld(t)
+				w.gated("a")
+				w.commit(ends(w.next("a", nil)))
+				if !free {
+					w.gated("b")
+				}
+				var fence *store.Fence
+				if mode == "locked" {
+					fence = w.lock("a", "me")
+				}
+				c := w.next("a", fence)
+				c.After.Header.Status, c.After.Header.SubStatus = workflow.StatusRunning, workflow.Suspended
+				c.Children = []store.Child{w.child("x", single)}
+				if !free {
+					before := w.dump()
+					var gated *store.GatedError
+					if _, err := w.Commit(w.ctx(), c); !errors.As(err, &gated) || gated.Holder != "b" || gated.Gate != *single {
+						t.Errorf("refused with %v", err)
+					}
+					if !maps.Equal(w.dump(), before) || w.holder() != "b" {
+						t.Error("something was written")
+					}
+					return
+				}
+				w.commit(c)
+				if got := w.holder(); got != "a" {
+					t.Errorf("the gate is held by %q", got)
+				}
+				w.want("instance/x", 0)
+			})
 		}
-		c := w.next("a", nil)
-		c.After.Header.Status, c.After.Header.SubStatus = workflow.StatusRunning, workflow.Suspended
-		c.Children = []store.Child{w.child("x", single)}
-		w.commit(c)
-		if got := w.holder(); got != want {
-			t.Errorf("free %t: the gate is held by %q", free, got)
+	}
+}
+
+// An instance that gets another gate frees its own, if it has that one.
+func TestAnInstanceWithAnotherGateFreesItsOwn(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.gated("a")
+	c := w.next("a", nil)
+	c.After.Gate = &store.Gate{Correlation: "c"}
+	w.commit(c)
+	if got := w.holder(); got != "" {
+		t.Errorf("the old gate is held by %q", got)
+	}
+	w.want("gate/", 1)
+}
+
+// What came back before Weft asked for the gate is told of, and a gate that nobody holds is given back.
+func TestInstancesThatRunBesideAGateAreFound(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.gated("a")
+	_, err := w.raw.Delete(w.ctx(), w.keys.gateOf(*single))
+	w.ok(err)
+	rules := func() (out []string) {
+		for _, f := range w.fsck().Findings {
+			if strings.HasPrefix(f.Rule, "gate-") {
+				out = append(out, f.Rule+" "+f.Key)
+			}
 		}
-		w.want("instance/x", 0)
+		return out
+	}
+	if got := rules(); !slices.Equal(got, []string{"gate-missing instance/a"}) {
+		t.Errorf("found %v", got)
+	}
+	w.gated("b")
+	if got := rules(); !slices.Equal(got, []string{"gate-of-several instance/a"}) {
+		t.Errorf("found %v", got)
 	}
 }
 

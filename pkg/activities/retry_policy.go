@@ -21,6 +21,7 @@ const (
 	keysNew  = "new"
 
 	retryAgain = "again" // the callback of a pause
+	retryLate  = "late"  // of an attempt that would begin too late
 	giveUpPort = "onGiveUp"
 )
 
@@ -183,10 +184,49 @@ func (retryActivity) attempt(x *engine.Execution, s *retryState) {
 }
 
 func (r retryActivity) Resume(_ context.Context, x *engine.Execution, re engine.Resume) error {
-	if re.Callback == retryAgain {
-		r.attempt(x, engine.Scratch[retryState](x))
+	s := engine.Scratch[retryState](x)
+	switch {
+	case re.Callback == retryAgain && !s.late(x.Now()):
+		r.attempt(x, s)
+	case re.Callback == retryAgain:
+		last := "it failed"
+		if coming := re.Bookmark.Retry(); coming != nil && coming.Error != "" {
+			last = coming.Error
+		}
+		return r.tooLate(x, s, last)
+	case re.Callback == retryLate:
+		s.Attempt--
+		return r.tooLate(x, s, "it failed")
 	}
 	return nil
+}
+
+// late tells whether an attempt that is not the first would begin after the time for all.
+func (s *retryState) late(now time.Time) bool {
+	return s.MaxTime > 0 && !s.Began.IsZero() && now.Sub(s.Began) > s.MaxTime
+}
+
+// Admits keeps an attempt from beginning after the time for all, however long it waited for its turn: no node
+// may have been there.
+func (retryActivity) Admits(x *engine.Execution, child *engine.Node) string {
+	s := engine.Scratch[retryState](x)
+	if child == x.Node().Port("body") && s.Attempt > 1 && s.late(x.Now()) {
+		return retryLate
+	}
+	return ""
+}
+
+// tooLate gives up before an attempt that would begin after the time for all; last is why the one before
+// failed. Without onGiveUp that is the policy's own incident: an operator who runs it again begins another
+// series of attempts.
+func (r retryActivity) tooLate(x *engine.Execution, s *retryState, last string) error {
+	failure := fmt.Errorf("attempt %s failed, and the next one would have begun after the time of %s for all: %s", s.count(), s.MaxTime, last)
+	if x.Node().Port(giveUpPort) == nil {
+		x.Journal("GaveUp", failure.Error(), map[string]any{"attempt": s.Attempt, "attempts": s.Attempts, "error": last, "reason": "maxTime"})
+		return engine.BeginAgain(failure)
+	}
+	_, err := r.giveUp(x, s, errors.New(last), fmt.Sprintf("the next one would have begun after the time of %s for all", s.MaxTime))
+	return err
 }
 
 func (retryActivity) ChildCompleted(_ context.Context, x *engine.Execution, done engine.Completed) error {

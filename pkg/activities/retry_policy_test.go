@@ -187,6 +187,76 @@ func TestTheTimeOfARetry(t *testing.T) {
 	}
 }
 
+// No attempt begins after the time for all: not when the pause ends late, since no node was there or
+// somebody moved it, nor when it waits for its turn after that.
+func TestNoAttemptBeginsAfterTheTimeOfARetry(t *testing.T) {
+	t.Parallel()
+	for _, late := range []string{"in the pause", "before its turn"} {
+		for _, branch := range []bool{false, true} {
+			t.Run(fmt.Sprint(late, ", onGiveUp ", branch), func(t *testing.T) {
+				t.Parallel()
+				f := &failing{left: 99}
+				policy := retried(f.activity("call"), inputs{"delay": lit("4s"), "factor": lit(1), "maxTime": lit("1m")})
+				if branch {
+					policy = port(policy, "onGiveUp", seq(lineOf(expr(func(s engine.Scope) (any, error) {
+						e, _ := s.Variable("Error")
+						n, _ := s.Variable("Attempts")
+						return fmt.Sprintf("%v after %v", e, n), nil
+					}))))
+				}
+				def := root(seq(policy, line("on")))
+				if late == "before its turn" { // saved before each activity
+					def.Options.CommitStrategy = "ActivityExecutingStrict"
+				}
+				b := start(t, def).pass(1)
+				if len(f.at) != 2 {
+					t.Fatalf("%d attempts", len(f.at))
+				}
+				m := b.header.Bookmarks[0]
+				timer := workflow.Command{ID: "late", Kind: workflow.CommandResume, Bookmark: m.ID, Timer: true}
+				b.now = *m.DueAt
+				if late == "in the pause" {
+					b.now = t0.Add(time.Minute + time.Millisecond)
+					b.run(timer)
+				} else {
+					b.most = 1 // the attempt is saved before it begins, and nobody goes on for an hour
+					b.run(timer)
+					b.now = t0.Add(time.Hour)
+					b.goOn(0)
+				}
+				if len(f.at) != 2 {
+					t.Errorf("an attempt began %s after the first", f.at[2].Sub(f.at[0]))
+				}
+				if branch {
+					want := "no 2 after 2"
+					if late == "before its turn" {
+						want = "it failed after 2"
+					}
+					b.wantStatus(workflow.Finished).wantLines(want, "on")
+					return
+				}
+				b.wantStatus(workflow.Faulted)
+				if in := b.header.Incidents; len(in) != 1 || !strings.HasPrefix(in[0].Message, "attempt 2 failed, and the next one would have begun after the time of 1m0s for all") {
+					t.Errorf("incidents %+v", in)
+				}
+				// An operator's retry begins another series.
+				f.left = 1
+				b.command(workflow.CommandRetry)
+				b.pass(1).wantStatus(workflow.Finished).wantLines("on")
+				if !f.oneKey() {
+					t.Errorf("keys %v", f.keys)
+				}
+			})
+		}
+	}
+	// In time, at the last moment.
+	f := &failing{left: 1}
+	b := start(t, root(retried(f.activity("call"), inputs{"delay": lit("4s"), "maxTime": lit("4s")}))).pass(1).wantStatus(workflow.Finished)
+	if len(b.header.Incidents) > 0 || len(f.at) != 2 {
+		t.Errorf("%d attempts, %v", len(f.at), b.header.Incidents)
+	}
+}
+
 // A delay that is longer than the longest pause is by default is not cut.
 func TestALongDelayIsKept(t *testing.T) {
 	t.Parallel()

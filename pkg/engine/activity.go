@@ -41,6 +41,13 @@ type Parent interface {
 	ChildCompleted(ctx context.Context, x *Execution, done Completed) error
 }
 
+// Admitter is implemented by activities whose children may be too late when their turn comes. Admits is
+// asked before a child begins: with a callback it does not begin, and Resume is called with that instead. It
+// changes nothing.
+type Admitter interface {
+	Admits(x *Execution, child *Node) (callback string)
+}
+
 // Completed tells a parent about a child that completed.
 type Completed struct {
 	Node     *Node

@@ -86,6 +86,7 @@ func (c *compiler) newNode(parent *Node, id, local string, a *workflow.Activity,
 	n := &Node{id: id, local: local, index: int32(len(c.order)), activity: a, desc: d, impl: impl, parent: parent, quiet: d.NoEffect && (parent == nil || parent.quiet)}
 	n.resumer, _ = impl.(Resumer)
 	n.parenter, _ = impl.(Parent)
+	n.admitter, _ = impl.(Admitter)
 	c.order = append(c.order, n)
 	c.prog.nodes[id] = n
 	return n

@@ -172,6 +172,11 @@ func (b *Burst) step(w work) {
 	var x *Execution
 	switch w.kind {
 	case workExecute:
+		if callback := refuses(&w); callback != "" {
+			x = w.owner
+			b.invoke(x, brokenCall{Kind: workResume, Resume: &Resume{Callback: callback}})
+			break
+		}
 		x = b.begin(&w)
 		if x == nil {
 			break
@@ -215,6 +220,20 @@ func (b *Burst) step(w work) {
 	if x != nil {
 		b.askCommit = b.owed.after(x.node.commit, b.env.Now()) || b.askCommit
 	}
+}
+
+// refuses asks the activity around w whether it may begin; "": it may. A memory that cannot be read is found
+// out by the call that follows.
+func refuses(w *work) (callback string) {
+	if w.owner == nil || w.owner.node.admitter == nil || w.owner.status != running {
+		return ""
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			_ = w.owner.b.recovered(w.owner, r)
+		}
+	}()
+	return w.owner.node.admitter.Admits(w.owner, w.node)
 }
 
 // invoke calls into an activity and deals with what it left.

@@ -16,6 +16,7 @@ type Node struct {
 	impl     Activity
 	resumer  Resumer
 	parenter Parent
+	admitter Admitter
 	unit     *unit // the definition it belongs to
 	inner    *unit // the definition it runs, for definitions used as activities
 	parent   *Node

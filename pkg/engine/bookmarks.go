@@ -137,6 +137,7 @@ func (b *Burst) takeResume(cmd workflow.Command, finished bool) Outcome {
 	if err != nil {
 		input = map[string]any{}
 	}
+	delete(input, workflow.DepthProperty)
 	if finished {
 		if b.halted && cmd.Kind == workflow.CommandChildEnd && findMark(b.marks, cmd.Bookmark) != nil {
 			b.late = append(b.late, lateEnd{cmd.Bookmark, input}) // a retry needs it

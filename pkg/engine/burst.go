@@ -117,6 +117,7 @@ func New(p *Program, instanceID string, start *workflow.Start, createdAt time.Ti
 	if b.triggerInput, err = normalizeMap(start.TriggerInput); err != nil {
 		return nil, fmt.Errorf("new instance: trigger input: %w", err)
 	}
+	b.takeDepth()
 	b.trigger = start.Trigger
 	b.header = workflow.Instance{
 		ID: instanceID, DefinitionID: p.def.ID, Version: cmp.Or(p.def.Version, start.Version),
@@ -161,6 +162,13 @@ func Import(p *Program, header workflow.Instance, state []byte, env Env, old *Bu
 	}
 	if old != nil {
 		b.seq = max(b.seq, old.seq)
+		if n := depthOf(old.props); n > depthOf(b.props) {
+			b.props = maps.Clone(b.props)
+			if b.props == nil {
+				b.props = map[string]any{}
+			}
+			b.props[workflow.DepthProperty] = n
+		}
 	}
 	b.variables.replace(b.root)
 	return b, nil

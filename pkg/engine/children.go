@@ -20,6 +20,9 @@ func (x *Execution) StartChild(start workflow.Start, wait bool, callback string)
 	if b.env.Head == nil {
 		return "", fmt.Errorf("this burst can start no child instances")
 	}
+	if depthOf(b.props) >= MaxInstanceDepth {
+		return "", tooDeep(start.DefinitionID)
+	}
 	version, ok := b.env.Head(start.DefinitionID)
 	if !ok {
 		return "", fmt.Errorf("there is no published definition %q to run", start.DefinitionID)
@@ -40,6 +43,7 @@ func (x *Execution) StartChild(start workflow.Start, wait bool, callback string)
 	if start.Properties, err = normalizeMap(start.Properties); err != nil {
 		return "", fmt.Errorf("properties of the child: %w", err)
 	}
+	start.Properties = b.deeper(start.Properties)
 	if start.TriggerInput, err = normalizeMap(start.TriggerInput); err != nil {
 		return "", fmt.Errorf("trigger input of the child: %w", err)
 	}
@@ -92,6 +96,7 @@ func (x *Execution) Publish(s workflow.Stimulus) error {
 	if err := x.b.env.refuseSecret("published event", s.Payload, s.Input, s.CorrelationID); err != nil {
 		return err
 	}
+	s.Input = x.b.deeper(s.Input)
 	x.b.weight += sentBytes + Weigh(s.Payload) + Weigh(s.Input)
 	x.b.events = append(x.b.events, Sent{ID: x.b.deriveID(x.node, "event"), Stimulus: s})
 	return nil
@@ -225,6 +230,9 @@ func (p *Program) withDeclared(input map[string]any) map[string]any {
 
 // takeInputs checks the input of a new instance.
 func (b *Burst) takeInputs() error {
+	if depthOf(b.props) > MaxInstanceDepth {
+		return tooDeep("instance " + b.header.ID)
+	}
 	accepted, problems := b.prog.acceptInput(b.header.Input)
 	if err := problems.Err(); err != nil {
 		return fmt.Errorf("the input does not fit the definition: %w", err)

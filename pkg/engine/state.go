@@ -145,7 +145,7 @@ func (b *Burst) encode() ([]byte, error) {
 		V: stateVersion, Seq: b.seq, Started: b.started, Halted: b.halted, Done: b.rootDone, Ending: b.ending,
 		Late: b.late, Cancel: b.cancelling,
 	}
-	if b.root != nil || !b.started {
+	if b.root != nil || !b.started || len(b.schedule.left()) > 0 {
 		d.Props, d.Trigger, d.TriggerUsed, d.TriggerInput = b.props, b.trigger, b.triggerUsed, b.triggerInput
 	}
 	index := map[*Execution]int{}

@@ -105,7 +105,7 @@ func takes(c *catalog.Catalog, activityType string, input map[string]any) error 
 	}
 	for _, name := range slices.Sorted(maps.Keys(input)) {
 		switch {
-		case slices.Contains(d.Resume, name):
+		case slices.Contains(d.Resume, name), name == workflow.DepthProperty: // of an event that an instance published
 		case len(d.Resume) == 0:
 			return workflow.Fail(workflow.CodeInvalid, fmt.Sprintf("input %q: %s takes no input", name, activityType))
 		default:

@@ -82,6 +82,11 @@ type Guard struct {
 	Policy    string `json:"policy,omitempty"`    // what they must satisfy
 }
 
+// DepthProperty is the property of an instance, and the name in what an event brings, that has how many
+// instances started each other before it. It travels among the properties and the input, which programs of
+// before hand on.
+const DepthProperty = "Weft:Depth"
+
 // Start is everything a new instance begins with.
 type Start struct {
 	DefinitionID  string            `json:"definitionId"`

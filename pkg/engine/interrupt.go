@@ -54,7 +54,7 @@ func setBack(x *Execution, c brokenCall) {
 	b.fresh = false // the command did something
 	if c.Kind == workResume {
 		x.pending++
-		b.schedule.pushFront(work{kind: workResume, x: x, resume: c.Resume, as: b.as, cmd: b.cmd})
+		b.schedule.pushFront(work{kind: workResume, x: x, resume: c.Resume, as: b.as, cmd: b.cmd, again: true})
 		return
 	}
 	w := x.begunAgain()

@@ -79,6 +79,7 @@ func (b *Burst) complete(x *Execution, outcomes []string) {
 	if !x.Idle() {
 		b.clear(x)
 	}
+	tellMet(b, x)
 	x.status = completed
 	if len(outcomes) == 0 {
 		if outcomes = x.outcomes; len(outcomes) == 0 {
@@ -155,6 +156,7 @@ func (b *Burst) cancelTree(x *Execution) {
 		e.kids, e.deferred = nil, nil
 		waiting = waiting || e.waits > 0
 		if was == running {
+			tellMet(b, e)
 			b.journal(e, EventCanceled, "", nil)
 			b.count(e, "canceled")
 		}
@@ -164,6 +166,19 @@ func (b *Burst) cancelTree(x *Execution) {
 	}
 	if x.parent != nil {
 		x.parent.drop(x)
+	}
+}
+
+// tellMet tells the journal of the resumes that x does not come to any more: who sent them was told that they
+// met the instance, and their bookmarks are burned.
+func tellMet(b *Burst, x *Execution) {
+	if x.pending == 0 {
+		return
+	}
+	for _, w := range b.schedule.left() {
+		if w.kind == workResume && w.x == x && w.resume.Bookmark.ID != "" && !w.again {
+			b.journal(x, EventResumed, w.resume.Bookmark.Name, nil)
+		}
 	}
 }
 
@@ -203,8 +218,9 @@ func (b *Burst) finishAll() {
 	if b.root == nil || b.root.status != running {
 		return
 	}
-	b.schedule, b.completions = schedule{}, nil
+	b.completions = nil
 	b.clear(b.root)
+	b.schedule = schedule{}
 	b.root.pending = 0
 	if err := b.finishRoot(); err != nil {
 		b.fault(b.root, err, brokenCall{Kind: workChild, Done: &Completed{Node: b.root.node.ports["root"]}})

@@ -26,6 +26,7 @@ type work struct {
 	led    *led   // of execute
 	as     string // of resume and child: the id of the command whose call it repeats with the same key
 	cmd    *command
+	again  bool // of resume: the journal has it, and its call was interrupted
 	commit bool // a commit has to come first
 	rest   bool // see [Execution.ScheduleRest]
 }

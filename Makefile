@@ -2,7 +2,7 @@
 # are in .ci/run, so that CI, which may have no make, runs the same ones.
 
 .DEFAULT_GOAL := help
-.PHONY: help build image release test race lint fmt generate bench bench-report bench-million bench-sustained bench-idle bench-counts bench-peers bench-docs deploy-test browser-test compose-test ci chaos chaos-long chaos-processes bombs floods mutants
+.PHONY: help build image release test race lint fmt generate bench bench-report bench-million bench-sustained bench-steady bench-idle bench-counts bench-peers bench-docs deploy-test browser-test compose-test ci chaos chaos-long chaos-processes bombs floods mutants
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -45,6 +45,9 @@ bench-million: ## Measure a node beside a million instances that wait, about 10 
 
 bench-sustained: ## Look for the highest rate of starts that is level for MINUTES=30 each (QUOTAS=2,8 RATES=200,300,…), up to 4 hours
 	CGO_ENABLED=0 go run ./bench -report bench-results -sustained -duration $(or $(MINUTES),30)m $(if $(QUOTAS),-quotas $(QUOTAS)) $(if $(RATES),-rates $(RATES))
+
+bench-steady: ## Send each kind of stimulus for MINUTES=10 (KIND=queue: those with that in their name), and see whether it gets slower; two hours
+	CGO_ENABLED=0 go run ./bench -steady "$(or $(KIND),all)" -duration $(or $(MINUTES),10)m -concurrency $(or $(CALLERS),32) $(if $(WALKS),-walks)
 
 bench-idle: ## Measure what three nodes and three members of etcd cost that have nothing to do, two minutes
 	CGO_ENABLED=0 go run ./bench -report bench-results -idle 40s

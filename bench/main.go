@@ -62,12 +62,12 @@ type options struct {
 	endpoints, targets                        []string
 	cluster                                   string
 
-	report, docs, from, floods string
-	quick, counts, million     bool
-	sustained                  bool
-	idle                       time.Duration
-	streams                    int
-	rates, quotas              []int
+	report, docs, from, floods, steady string
+	quick, counts, million             bool
+	sustained, walks                   bool
+	idle                               time.Duration
+	streams                            int
+	rates, quotas                      []int
 
 	// What the parts set, and nobody by a flag.
 	door      bool // between the nodes and etcd, to count
@@ -111,6 +111,8 @@ func parse(args []string) (options, error) {
 	fs.BoolVar(&o.quick, "quick", false, "with -report: shorter measurements, fewer of them")
 	fs.StringVar(&o.floods, "floods", "", "measure only what floods of one client do to 16 callers of W1: all, or those whose name has this text; each for -duration (one minute, as the table in docs/verification.md: -duration 60s)")
 	fs.DurationVar(&o.idle, "idle", 0, "measure only what three members of etcd and three nodes cost that have nothing to do, for so long (30s), and who asks etcd for what; with -report into idle.json")
+	fs.StringVar(&o.steady, "steady", "", "measure only whether what is sent all the time, for -duration (10m), gets slower: all kinds, or those whose name has this text")
+	fs.BoolVar(&o.walks, "walks", false, "with -steady: also over how many keys etcd goes for what nodes ask, also those that are gone")
 	fs.IntVar(&o.streams, "streams", 0, "measure only what so many open streams of events (200) take of W1, in four turns of -duration")
 	fs.BoolVar(&o.counts, "counts", false, "measure nothing that a busy machine changes: count what an operation asks of etcd and allocates, with one caller")
 	fs.BoolVar(&o.million, "million", false, "with -report: make a million instances that wait, and measure a node and resumes beside them, into million.json (with -quick: 10,000)")
@@ -197,6 +199,9 @@ func do(ctx context.Context, o options) error {
 	}
 	if o.streams > 0 {
 		return streamsAll(ctx, o)
+	}
+	if o.steady != "" {
+		return steadyAll(ctx, o)
 	}
 	if o.counts {
 		return countOnly(ctx, o)

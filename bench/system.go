@@ -43,6 +43,7 @@ type system struct {
 	api       *overHTTP
 	target    target
 	door      *door   // between nodes and etcd; nil: none
+	walks     *walks  // the same, to see what etcd walks over; nil: none
 	called    *called // by the activities that call something
 	undo      []func() error
 }
@@ -87,6 +88,12 @@ func (s *system) open(ctx context.Context, o options) error {
 		}
 	}
 	var err error
+	if o.walks {
+		if s.walks, err = openWalks(ctx, s.endpoints[0]); err != nil {
+			return err
+		}
+		s.undo = append(s.undo, s.walks.close)
+	}
 	if s.called, err = answerCalls(ctx); err != nil {
 		return err
 	}
@@ -144,6 +151,9 @@ func (s *system) addNode(ctx context.Context, o options, i int) error {
 	cfg := nodeSetup{ID: fmt.Sprintf("n%d", i), Cluster: s.cluster, Group: s.setup.Group, ResumeLocking: o.resumeLocking, Dir: dir, Endpoints: s.endpoints, Retention: o.retention}
 	if s.door != nil {
 		cfg.Endpoints = []string{s.door.URL}
+	}
+	if s.walks != nil {
+		cfg.Endpoints = []string{s.walks.URL}
 	}
 	if s.setup.Transport == "http" {
 		ready, stop, err := startNode(cfg)

@@ -89,7 +89,7 @@ type overHTTP struct {
 	next   atomic.Int64
 }
 
-func (t *overHTTP) base() string { return t.urls[int(t.next.Add(1))%len(t.urls)] + "/api/v1" }
+func (t *overHTTP) node() string { return t.urls[int(t.next.Add(1))%len(t.urls)] }
 
 func (t *overHTTP) start(ctx context.Context, s start) (in instance, err error) {
 	body := map[string]any{"input": s.input}
@@ -163,7 +163,11 @@ type refusedError struct {
 }
 
 func (t *overHTTP) do(ctx context.Context, method, path string, body []byte, header http.Header, answer any) (err error) {
-	to := t.base() + path
+	return t.request(ctx, method, t.node()+"/api/v1"+path, body, header, answer)
+}
+
+// request sends one to an address, of the API or not.
+func (t *overHTTP) request(ctx context.Context, method, to string, body []byte, header http.Header, answer any) (err error) {
 	req, err := http.NewRequestWithContext(ctx, method, to, bytes.NewReader(body))
 	if err != nil {
 		return err

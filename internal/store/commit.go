@@ -340,6 +340,7 @@ type Kept struct {
 	Mail     []Mail
 	More     bool // the mailbox holds more
 	Queue    []QueueItem
+	Unread   bool // the queue was not read, or not all of it: look
 	Revision int64
 }
 

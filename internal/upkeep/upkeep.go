@@ -125,7 +125,7 @@ func (u *Upkeep) Run(ctx context.Context) error {
 		u.queue.workQueue, u.queue.dropMarks, u.gates.workGates,
 		u.aging.keepAge, u.balance.keepBalance, u.expiry.expireQueue, u.expiry.expireRecords,
 		u.finished.purgeFinished, u.dead.purgeDead, u.keys.purgeKeys, u.versions.purgeVersions,
-		u.space.watchSpace, u.control.watchControl, u.jobs.workJobs, u.jobs.purgeJobs, u.census.takeCensus,
+		u.space.watchSpace, u.control.watchControl, u.jobs.workJobs, u.jobs.purgeJobs, u.census.takeCensus, u.queue.cfg.Store.Follow,
 	} {
 		g.Go(func() error { return work(ctx) })
 	}

@@ -97,6 +97,10 @@ func (s following) mail(o *owner, a action) (mail []store.Mail, more bool, err e
 		mail, more = s.sent.res.Kept.Mail, s.sent.res.Kept.More
 	case lockKeptWithQueue:
 		mail, more = s.sent.res.Kept.Mail, s.sent.res.Kept.More
+		if s.sent.res.Kept.Unread {
+			queued, err = o.lookQueue(s.ctx, hd)
+			break
+		}
 		queued, err = o.claim(s.ctx, hd, s.sent.res.Kept.Queue)
 	case mailboxAgain:
 		mail, more, err = o.reload(s.ctx)
@@ -149,7 +153,7 @@ func (s *sent) after(x *burst, work *batch, unmatched bool) action {
 		return mailboxAndQueueAgain
 	case x.goOn && s.res.Kept == nil, work.more:
 		return mailboxAgain
-	case s.res.Kept != nil && len(s.res.Kept.Queue) > 0:
+	case s.res.Kept != nil && (len(s.res.Kept.Queue) > 0 || s.res.Kept.Unread):
 		return lockKeptWithQueue
 	case s.res.Kept != nil:
 		return lockKeptWithMail

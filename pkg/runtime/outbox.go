@@ -62,11 +62,15 @@ func (o *outbox) Resolve(ctx context.Context, send *store.Send) (more bool, err 
 		return more, err
 	}
 	item := store.QueueItem{ID: send.ID, Stimulus: *st, Hash: hash, Key: send.Key, CreatedAt: now, Trace: tracing.Traceparent(ctx)}
-	ok, err := o.cfg.Stimuli.Enqueue(ctx, item, met)
+	var ok bool
+	err = retryUnknown(ctx, func() (err error) { // who missed what waits, and does not hear of it, would wait for the sweep of the queue
+		ok, err = o.cfg.Stimuli.Enqueue(ctx, item, met)
+		return err
+	})
 	if ok {
 		o.note(send, nil, now)
 	}
-	return err == nil && !ok, err
+	return err == nil && (!ok || met.SentOn), err
 }
 
 // note remembers an event that an instance published, or a replay sent again.

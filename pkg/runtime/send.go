@@ -222,6 +222,9 @@ func (d *delivery) queue(ctx context.Context, met *etcdstore.Match) (SendResult,
 	if err != nil {
 		return SendResult{}, false, err
 	}
+	if met.SentOn {
+		d.cfg.Hint(nil, true)
+	}
 	return SendResult{Queued: item.ID}, ok, nil
 }
 

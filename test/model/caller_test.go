@@ -61,6 +61,15 @@ func (m *model) callSteps(s *state, i uint8, v visit) {
 	case callMails, callQueues:
 		of := func(s *state) *txn { return &s.call[i].t }
 		m.way(s, a, of, func(s *state, res result) { m.put(s, i, res) }, again, v)
+	case callLooksBehind:
+		over := func(s *state) { m.tell(s, &s.call[i], r, toldAccepted) }
+		if !m.missed(s, &c.t) {
+			next := *s
+			over(&next)
+			v(a, &next)
+			return
+		}
+		m.way(s, a, func(s *state) *txn { return &s.call[i].t }, func(s *state, _ result) { over(s) }, again, v)
 	case callInHand, callRuns, callOver:
 	}
 }
@@ -96,6 +105,8 @@ func (m *model) hand(s *state, i uint8, met rev) {
 func (m *model) put(s *state, i uint8, res result) {
 	c, r := &s.call[i], m.calls[i]
 	switch {
+	case (res == done || res == earlier) && c.t.kind == enqueue && m.follows:
+		c.phase, c.t = callLooksBehind, txn{kind: requeue, node: r.node, cmd: r.event, at: s.queue[r.event]}
 	case res == done || res == earlier:
 		if c.t.kind == putMail {
 			s.hinted |= 1 << r.node
@@ -112,17 +123,36 @@ func (m *model) put(s *state, i uint8, res result) {
 	}
 }
 
+// missed tells whether what was put into the queue lies beside what waits for it.
+func (m *model) missed(s *state, t *txn) bool {
+	return !m.lacks(queueBehind) && t.at != 0 && s.instance.bookmark != 0 && m.waits(s.instance.stage) == m.hash(t.cmd)
+}
+
 // outboxSteps resolve send records again.
 func (m *model) outboxSteps(s *state, n uint8, v visit) {
 	if s.outbox[n].kind != none {
 		a := action{what: outboxStep, a: n, b: uint8(s.outbox[n].kind)}
 		over := func(s *state) { s.outbox[n] = txn{} }
+		unanswered := over
+		if m.follows && s.outbox[n].kind != deliver {
+			unanswered = again // else nobody looks behind it before the sweep
+		}
+		if t := &s.outbox[n]; t.kind == requeue && !m.missed(s, t) {
+			next := *s
+			over(&next)
+			v(a, &next)
+			return
+		}
 		m.way(s, a, func(s *state) *txn { return &s.outbox[n] }, func(s *state, r result) {
 			if r == done && s.outbox[n].kind == deliver {
 				s.hinted |= 1 << n
 			}
+			if t := &s.outbox[n]; (r == done || s.queue[t.cmd] != 0) && t.kind == enqueueSend && m.follows {
+				*t = txn{kind: requeue, node: n, cmd: t.cmd, at: s.queue[t.cmd]}
+				return
+			}
 			over(s)
-		}, over, v)
+		}, unanswered, v)
 		return
 	}
 	for c := range uint8(continueCmd) {

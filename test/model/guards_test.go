@@ -34,6 +34,7 @@ func takenAway() []taken {
 		{"put mail: the bookmark stands, and no record of the command", less(mailBookmark, mailRecord), now, "two events, two waits"},
 		{"put mail: void", less(mailVoid), now, "two deletes and a start"},
 		{"enqueue: no bookmark is newer", less(queueLook), now, "an event before its bookmark"},
+		{"enqueue where what waits is followed: the look behind it", less(queueBehind), now, "an event before its bookmark, followed"},
 		{"enqueue: no record of the item", less(queueRecord), now, "an event before its bookmark"},
 		{"enqueue: no record of the key", less(queueKey), now, "a key on two nodes, before its bookmark"},
 		{"enqueue: void", less(queueVoid), now, "an event before its bookmark"},

@@ -170,6 +170,7 @@ const (
 	callRuns // its command is in the commit under way
 	callMails
 	callQueues
+	callLooksBehind // what it put into the queue may have missed what waits
 	callOver
 )
 

@@ -56,6 +56,7 @@ const (
 	queueVoid
 	sendLook
 	sendStands
+	queueBehind
 	deliverBookmark
 	deliverRecord
 	deliverSend
@@ -462,7 +463,7 @@ func (m *model) applyEnqueue(s *state, t *txn) result {
 	if t.kind == enqueueSend {
 		g = sendLook
 	}
-	ok := m.ok(g, look)
+	ok := m.follows || m.ok(g, look)
 	if t.kind == enqueueSend {
 		ok = ok && m.ok(sendStands, s.send[t.cmd] == t.at)
 	} else {

@@ -15,7 +15,9 @@ type world struct {
 	resume resuming
 	locks  nodes // that resume with the lock, whatever the others do
 	recall bool  // a resume may go by what its node committed last, or knew when the world began
-	joins  uint8 // how many activities may join the save of the one before them
+	// follows: what waits is followed, and not compared where an event is put into the queue: a look follows.
+	follows bool
+	joins   uint8 // how many activities may join the save of the one before them
 }
 
 // event is one command of a caller, with its id for life.

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
@@ -37,7 +38,11 @@ func (s *Instances) release(c *store.Commit, t *prepared) (clientv3.Op, bool) {
 	cmps, work := []clientv3.Cmp{noneNewer(s.keys.mailbox(id), c.SeenMail)}, s.workFor(id)
 	for _, key := range queue {
 		cmps = append(cmps, noneNewer(s.keys.marksOf(key), 0))
-		work.queue = append(work.queue, work.add(below(getQueueOp, key)))
+		if s.queued.has(key) {
+			work.unread = true
+			continue
+		}
+		work.queue = append(work.queue, sliceRead{key, work.add(below(getQueueOp, key))})
 	}
 	t.work = work
 	return clientv3.OpTxn(cmps, []clientv3.Op{del(c.Fence.Key)}, work.ops), true
@@ -47,7 +52,15 @@ func (s *Instances) release(c *store.Commit, t *prepared) (clientv3.Op, bool) {
 type newWork struct {
 	reads
 	mail  read
-	queue []read // slices
+	queue []sliceRead
+
+	unread bool // there are slices that are followed
+}
+
+// sliceRead is the read of a slice of the queue.
+type sliceRead struct {
+	key string
+	read
 }
 
 func (s *conn) workFor(id string) *newWork {
@@ -125,16 +138,57 @@ func (s *Instances) LookQueue(ctx context.Context, h *workflow.Instance, bookmar
 	var items []store.QueueItem
 	for keys := range slices.Chunk(s.slices(h, bookmarks), maxLevel) {
 		var ask reads
+		var read []sliceRead
+		var followed []string
 		for _, key := range keys {
-			ask.add(below(getQueueOp, key))
+			if s.queued.has(key) {
+				followed = append(followed, key)
+				continue
+			}
+			read = append(read, sliceRead{key, ask.add(below(getQueueOp, key))})
+		}
+		if len(read) == 0 {
+			ask.count(s.keys.instance(h.ID)) // the revision of now
 		}
 		resp, err := s.read(ctx, "look for queued stimuli", ask.ops...)
 		if err != nil {
 			return nil, err
 		}
-		for _, r := range resp.Responses {
-			items = s.appendSlice(items, r.GetResponseRange(), resp.Header.Revision)
+		for _, slice := range read {
+			items = s.appendSlice(items, slice.key, slice.in(resp), resp.Header.Revision)
 		}
+		for _, key := range followed {
+			if items, err = s.appendFollowed(ctx, items, key, resp.Header.Revision); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return items, nil
+}
+
+// appendFollowed appends what lies in a slice of the queue that is followed, at a revision or later. Those that it
+// names are read, and no others.
+func (s *Instances) appendFollowed(ctx context.Context, items []store.QueueItem, key string, revision int64) ([]store.QueueItem, error) {
+	kvs, n, upTo, ok := s.queued.at(ctx, key, revision, queueBatch)
+	if !ok {
+		resp, err := s.get(ctx, "look for queued stimuli", key, clientv3.WithPrefix(), clientv3.WithLimit(queueBatch))
+		if err != nil {
+			return nil, err
+		}
+		return s.appendSlice(items, key, (*pb.RangeResponse)(resp), resp.Header.Revision), nil
+	}
+	if n == 0 {
+		return items, nil
+	}
+	before := len(items)
+	if _, err := s.queued.named(ctx, "read queued stimuli", kvs, func(kv *mvccpb.KeyValue) error {
+		items = s.queueItems(items, []*mvccpb.KeyValue{kv})
+		return nil
+	}); err != nil {
+		return nil, err
+	}
+	if n == 1 && len(items) > before {
+		items[before].Alone = upTo
 	}
 	return items, nil
 }
@@ -177,15 +231,19 @@ func (s *Instances) readRelease(work *newWork, resp *pb.TxnResponse, revision in
 		kept.Revision = kept.Mail[mailBatch].Created - 1
 		kept.Mail, kept.More = kept.Mail[:mailBatch], true
 	}
+	kept.Unread = work.unread
 	for _, slice := range work.queue {
-		kept.Queue = s.appendSlice(kept.Queue, slice.in(resp), revision)
+		kept.Queue = s.appendSlice(kept.Queue, slice.key, slice.in(resp), revision)
 	}
 	return kept
 }
 
 // appendSlice appends what was read of a slice of the queue.
-func (s *Instances) appendSlice(items []store.QueueItem, slice *pb.RangeResponse, revision int64) []store.QueueItem {
+func (s *Instances) appendSlice(items []store.QueueItem, key string, slice *pb.RangeResponse, revision int64) []store.QueueItem {
 	n := len(items)
+	if len(slice.Kvs) > 0 {
+		s.queued.looked(key, slice.Count)
+	}
 	items = s.queueItems(items, slice.Kvs)
 	if len(slice.Kvs) == 1 && !slice.More && len(items) > n {
 		items[n].Alone = revision

@@ -32,6 +32,8 @@ type conn struct {
 
 	halted atomic.Pointer[workflow.Error] // why nothing may be read or written any more; see [Store.KeepFormat]
 
+	waiting, queued, sending, boxes *follower // of bookmarks, slices of the queue, send records, mailboxes
+
 	elapsed atomic.Int64 // milliseconds; how old the cluster is, as far as this node knows; see [Upkeep.Age]
 }
 

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
@@ -81,7 +83,9 @@ func (s *Stimuli) FindEndpoint(ctx context.Context, among []Endpoint) (*Endpoint
 		routes, bookmarks := make([]read, n), make([]read, n)
 		for i, e := range among[:n] {
 			routes[i] = ask.value(s.keys.route(e.Method, e.Pattern))
-			bookmarks[i] = ask.add(clientv3.OpGet(s.keys.bookmarks(e.Hash), clientv3.WithPrefix(), clientv3.WithLimit(1)))
+			if bookmarks[i] = followedRead; !s.waiting.has(s.keys.bookmarks(e.Hash)) {
+				bookmarks[i] = ask.add(below(firstOp, s.keys.bookmarks(e.Hash)))
+			}
 		}
 		resp, err := s.read(ctx, "look for an endpoint", ask.ops...)
 		if err != nil {
@@ -98,7 +102,11 @@ func (s *Stimuli) FindEndpoint(ctx context.Context, among []Endpoint) (*Endpoint
 					return nil, err
 				}
 			}
-			if kv := bookmarks[i].one(resp); kv != nil {
+			kv, err := s.firstWaiting(ctx, e.Hash, bookmarks[i], resp)
+			if err != nil {
+				return nil, err
+			}
+			if kv != nil {
 				var b bookmarkEntry
 				if err := DecodeWhole(kv.Value, &b); errors.Is(err, ErrDamaged) {
 					s.left(kv.Key, err)
@@ -117,4 +125,31 @@ func (s *Stimuli) FindEndpoint(ctx context.Context, among []Endpoint) (*Endpoint
 		among = among[n:]
 	}
 	return nil, nil
+}
+
+var firstOp = clientv3.OpGet("", clientv3.WithLimit(1))
+
+// followedRead stands for the read of a range that is followed.
+const followedRead read = -2
+
+// firstWaiting is a bookmark of a hash; nil if there is none. It was read with a request, or
+// is as of its revision or later.
+func (s *Stimuli) firstWaiting(ctx context.Context, hash string, asked read, resp *pb.TxnResponse) (*mvccpb.KeyValue, error) {
+	prefix := s.keys.bookmarks(hash)
+	if asked != followedRead {
+		r := asked.in(resp)
+		s.waiting.looked(prefix, r.Count)
+		return asked.one(resp), nil
+	}
+	if kvs, n, _, ok := s.waiting.at(ctx, prefix, resp.Header.Revision, 1); ok {
+		if n == 0 {
+			return nil, nil
+		}
+		return kvs[0], nil
+	}
+	now, err := s.get(ctx, "look for an endpoint", prefix, clientv3.WithPrefix(), clientv3.WithLimit(1))
+	if err != nil || len(now.Kvs) == 0 {
+		return nil, err
+	}
+	return now.Kvs[0], nil
 }

@@ -1,9 +1,11 @@
 package etcdstore
 
 import (
+	"cmp"
 	"context"
 	"reflect"
 	"strings"
+	"time"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -92,25 +94,33 @@ type Pending struct {
 
 // Sweep lists up to limit mailbox entries, keys only, from cursor on; next is ""
 // at the end.
-func (s *Upkeep) Sweep(ctx context.Context, cursor string, limit int64) (entries []Pending, next string, err error) {
-	from := s.keys.mailboxes()
-	if cursor != "" {
-		from = cursor
-	}
-	resp, err := s.get(ctx, "sweep mailboxes", from, clientv3.WithRange(clientv3.GetPrefixRangeEnd(s.keys.mailboxes())),
-		clientv3.WithKeysOnly(), clientv3.WithLimit(limit))
+func (s *Upkeep) Sweep(ctx context.Context, cursor string, limit int) (entries []Pending, next string, err error) {
+	const what = "sweep mailboxes"
+	from := cmp.Or(cursor, s.keys.mailboxes())
+	kvs, more, ok, err := s.boxes.now(ctx, what, from, limit)
 	if err != nil {
 		return nil, "", err
 	}
-	for _, kv := range resp.Kvs {
+	if !ok {
+		began := time.Now()
+		resp, err := s.get(ctx, what, from, clientv3.WithRange(clientv3.GetPrefixRangeEnd(s.keys.mailboxes())), clientv3.WithKeysOnly(), clientv3.WithLimit(int64(limit)))
+		if err != nil {
+			return nil, "", err
+		}
+		if time.Since(began) > slowLook {
+			s.boxes.want(s.keys.mailboxes(), resp.Count)
+		}
+		kvs, more = resp.Kvs, resp.More
+	}
+	for _, kv := range kvs {
 		parts := strings.Split(strings.TrimPrefix(string(kv.Key), s.keys.mailboxes()), "/")
 		if len(parts) != 3 {
 			continue
 		}
 		entries = append(entries, Pending{InstanceID: parts[1], CommandID: decode(parts[2]), Key: string(kv.Key), Created: kv.CreateRevision})
 	}
-	if resp.More && len(resp.Kvs) > 0 {
-		next = string(resp.Kvs[len(resp.Kvs)-1].Key) + "\x00"
+	if more && len(kvs) > 0 {
+		next = string(kvs[len(kvs)-1].Key) + "\x00"
 	}
 	return entries, next, nil
 }

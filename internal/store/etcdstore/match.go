@@ -37,9 +37,11 @@ type Match struct {
 	Instance  *store.Record // of an addressed stimulus; nil: there is none
 	Answer    *store.Answer // of the caller's key
 	Revision  int64
+	SentOn    bool // it was put into the queue, and is a send record by now: wake who works these
 
 	stimulus workflow.Stimulus
 	send     *store.Send
+	followed bool // what waits was not read, but is followed
 }
 
 // Match finds the bookmarks and triggers that st is for. A stimulus with a
@@ -62,7 +64,10 @@ func (s *conn) match(ctx context.Context, st workflow.Stimulus, hash, key string
 	if st.InstanceID != "" {
 		instance = ask.value(s.keys.instance(st.InstanceID))
 	} else {
-		waiting, starting = ask.add(below(matchOp, s.bookmarkRange(m))), ask.add(below(matchOp, s.keys.triggers(hash)))
+		starting = ask.add(below(matchOp, s.keys.triggers(hash)))
+		if m.followed = s.waiting.has(s.bookmarkRange(m)); !m.followed {
+			waiting = ask.add(below(matchOp, s.bookmarkRange(m)))
+		}
 	}
 	if key != "" {
 		answer = ask.value(s.keys.keyRecord(key))
@@ -83,21 +88,8 @@ func (s *conn) match(ctx context.Context, st workflow.Stimulus, hash, key string
 	if st.InstanceID != "" {
 		return m, s.matchAddressed(m, instance.one(resp))
 	}
-	bookmarks, err := s.rest(ctx, waiting.in(resp), s.bookmarkRange(m), m)
-	if err != nil {
+	if err := m.findWaiting(ctx, s, resp, waiting); err != nil {
 		return nil, err
-	}
-	for _, kv := range bookmarks {
-		var e bookmarkEntry
-		if err := DecodeWhole(kv.Value, &e); errors.Is(err, ErrDamaged) {
-			s.left(kv.Key, err) // it is no reason to keep the stimulus from the others
-			continue
-		} else if err != nil {
-			return nil, err
-		}
-		local := string(kv.Key[strings.LastIndexByte(string(kv.Key), '/')+1:])
-		m.Bookmarks = append(m.Bookmarks, store.BookmarkRef{ID: workflow.BookmarkID(e.Instance, decode(local)), InstanceID: e.Instance,
-			Hash: hash, CorrelationID: e.Correlation, Created: kv.CreateRevision})
 	}
 	triggers, err := s.rest(ctx, starting.in(resp), s.keys.triggers(hash), m)
 	if err != nil {
@@ -115,6 +107,43 @@ func (s *conn) match(ctx context.Context, st workflow.Stimulus, hash, key string
 		m.Triggers = append(m.Triggers, ref)
 	}
 	return m, nil
+}
+
+// findWaiting finds the bookmarks, at the look's revision or later.
+func (m *Match) findWaiting(ctx context.Context, s *conn, resp *etcdserverpb.TxnResponse, waiting read) error {
+	prefix := s.bookmarkRange(m)
+	var bookmarks []*mvccpb.KeyValue
+	var err error
+	if m.followed {
+		bookmarks, _, _, m.followed = s.waiting.at(ctx, prefix, m.Revision, maxFollowed)
+		if !m.followed {
+			var all *clientv3.GetResponse
+			if all, err = s.get(ctx, "look up stimulus of "+m.stimulus.ActivityType, prefix, clientv3.WithPrefix(), clientv3.WithLimit(matchPage), clientv3.WithRev(m.Revision)); err != nil {
+				return err
+			}
+			bookmarks, err = s.rest(ctx, (*etcdserverpb.RangeResponse)(all), prefix, m)
+		}
+	} else {
+		first := waiting.in(resp)
+		s.waiting.looked(prefix, first.Count)
+		bookmarks, err = s.rest(ctx, first, prefix, m)
+	}
+	if err != nil {
+		return err
+	}
+	for _, kv := range bookmarks {
+		var e bookmarkEntry
+		if err := DecodeWhole(kv.Value, &e); errors.Is(err, ErrDamaged) {
+			s.left(kv.Key, err) // it is no reason to keep the stimulus from the others
+			continue
+		} else if err != nil {
+			return err
+		}
+		local := string(kv.Key[strings.LastIndexByte(string(kv.Key), '/')+1:])
+		m.Bookmarks = append(m.Bookmarks, store.BookmarkRef{ID: workflow.BookmarkID(e.Instance, decode(local)), InstanceID: e.Instance,
+			Hash: m.Hash, CorrelationID: e.Correlation, Created: kv.CreateRevision})
+	}
+	return nil
 }
 
 // Addressable is why an addressed stimulus cannot be sent; nil: it can, also where nothing waits for it yet.
@@ -186,7 +215,8 @@ func (s *conn) decodeTrigger(kv *mvccpb.KeyValue) (store.TriggerRef, error) {
 		Activation: e.Activation, Modified: kv.ModRevision}, nil
 }
 
-// guard holds as long as nothing appeared that the look would have met.
+// guard holds as long as nothing appeared that the look would have met, but bookmarks in a
+// range that is followed: there a look follows ([Stimuli.missed]).
 func (m *Match) guard(s *conn) []clientv3.Cmp {
 	if id := m.stimulus.InstanceID; id != "" {
 		if m.Instance == nil {
@@ -194,7 +224,11 @@ func (m *Match) guard(s *conn) []clientv3.Cmp {
 		}
 		return []clientv3.Cmp{modifiedAt(s.keys.instance(id), m.Instance.Modified)}
 	}
-	return []clientv3.Cmp{noneNewer(s.bookmarkRange(m), m.Revision), noneNewer(s.keys.triggers(m.Hash), m.Revision)}
+	cmps := []clientv3.Cmp{noneNewer(s.keys.triggers(m.Hash), m.Revision)}
+	if !m.followed {
+		cmps = append(cmps, noneNewer(s.bookmarkRange(m), m.Revision))
+	}
+	return cmps
 }
 
 // bookmarkStands holds while the bookmark is where it was found.

@@ -3,6 +3,7 @@ package etcdstore
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
 
@@ -15,7 +16,7 @@ import (
 // one.
 func (s *Upkeep) Sends(ctx context.Context, cursor string, limit int64) ([]store.Send, string, error) {
 	var out []store.Send
-	end, err := s.values(ctx, "list send records", s.keys.sends(), cursor, limit, func(kv *mvccpb.KeyValue) error {
+	take := func(kv *mvccpb.KeyValue) error {
 		send := store.Send{Created: kv.CreateRevision, Modified: kv.ModRevision}
 		if err := DecodeWhole(kv.Value, &send); err != nil {
 			s.left(kv.Key, err)
@@ -23,7 +24,22 @@ func (s *Upkeep) Sends(ctx context.Context, cursor string, limit int64) ([]store
 		}
 		out = append(out, send)
 		return nil
-	})
+	}
+	const what = "list send records"
+	if kvs, more, ok, err := s.sending.now(ctx, what, pageFrom(s.keys.sends(), cursor), int(limit)); ok || err != nil {
+		if err != nil {
+			return nil, "", err
+		}
+		n, err := s.sending.named(ctx, what, kvs, take)
+		if err != nil || n == len(kvs) && !more {
+			return out, "", err
+		}
+		return out, strings.TrimPrefix(string(kvs[n-1].Key), s.keys.sends()), nil
+	}
+	end, err := s.values(ctx, what, s.keys.sends(), cursor, limit, take)
+	if len(out) > 0 {
+		s.sending.looked(s.keys.sends(), int64(len(out)))
+	}
 	return out, end.Next, err
 }
 

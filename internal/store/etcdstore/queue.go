@@ -101,11 +101,15 @@ func (s *conn) unmark(o *ops, slice string, revision int64) {
 //
 // From a send record: its mod revision stands for the records and the void. A
 // record that is gone has become something else already: true.
+//
+// Where what waits is followed, its range is not compared, as that costs what it has lost. There
+// a look follows: a bookmark that was created before the item was put has not met it in its
+// commit, so the item goes on as a send record. One that is created later meets it.
 func (s *Stimuli) Enqueue(ctx context.Context, item store.QueueItem, met *Match) (bool, error) {
 	t := s.begin("queue stimulus", met.guard(s.conn)...)
 	s.putQueueItem(t.ops, item)
 	if met.send != nil {
-		return s.enqueueSend(ctx, t, met.send)
+		return s.enqueueSend(ctx, t, &item, met)
 	}
 	rec := s.keys.commandRecord("~queue", item.ID)
 	void := s.keys.commandRecord("~queue", item.ID+"@"+strconv.FormatInt(met.Revision, 10))
@@ -116,13 +120,20 @@ func (s *Stimuli) Enqueue(ctx context.Context, item store.QueueItem, met *Match)
 		s.answer(t.ops, item.Key, &store.Answer{BodyHash: item.Key.BodyHash, Queued: item.ID, Slot: item.Hash + "/" + sliceFor(&item.Stimulus)})
 	}
 	earlier, used := t.otherwise.count(rec), t.otherwise.count(s.keys.keyRecord(keyName(item.Key)))
+	there := t.otherwise.key(s.queueKey(&item))
 	t.otherwise.add(s.void(void, rec))
 	resp, err := t.submitSmall(ctx)
-	if err != nil || resp.Succeeded {
-		return err == nil, err
+	if err != nil {
+		return false, err
 	}
-	if earlier.found(resp) {
-		return true, nil // a lost answer: it is in
+	if resp.Succeeded {
+		return true, s.missed(ctx, &item, met, resp.Header.Revision)
+	}
+	if earlier.found(resp) { // a lost answer: it is in
+		if kv := there.one(resp); kv != nil {
+			return true, s.missed(ctx, &item, met, kv.CreateRevision)
+		}
+		return true, nil
 	}
 	if item.Key != nil && used.found(resp) {
 		return false, store.ErrConflict
@@ -130,17 +141,48 @@ func (s *Stimuli) Enqueue(ctx context.Context, item store.QueueItem, met *Match)
 	return false, nil
 }
 
-func (s *Stimuli) enqueueSend(ctx context.Context, t *txn, send *store.Send) (bool, error) {
-	key := s.keys.send(send.ID)
+func (s *Stimuli) enqueueSend(ctx context.Context, t *txn, item *store.QueueItem, met *Match) (bool, error) {
+	key := s.keys.send(met.send.ID)
 	t.what = "queue sent stimulus"
-	t.when(modifiedAt(key, send.Modified))
+	t.when(modifiedAt(key, met.send.Modified))
 	t.del(key)
-	there := t.otherwise.key(key)
+	there, in := t.otherwise.key(key), t.otherwise.key(s.queueKey(item))
 	resp, err := t.submitSmall(ctx)
-	if err != nil || resp.Succeeded {
-		return err == nil, err
+	if err != nil {
+		return false, err
+	}
+	if resp.Succeeded {
+		return true, s.missed(ctx, item, met, resp.Header.Revision)
+	}
+	if kv := in.one(resp); kv != nil { // a lost answer
+		return true, s.missed(ctx, item, met, kv.CreateRevision)
 	}
 	return there.one(resp) == nil, nil
+}
+
+// missed sends an item on that was put into the queue at a revision without a compare of what waits
+// for it, if something did then. Between the two transactions the node may vanish: then the sweep of the queue
+// does it. Its error says so much: the item is in the queue, and what waits is not known.
+func (s *Stimuli) missed(ctx context.Context, item *store.QueueItem, met *Match, created int64) error {
+	if !met.followed {
+		return nil
+	}
+	prefix := s.bookmarkRange(met)
+	_, n, _, ok := s.waiting.at(ctx, prefix, created, 1)
+	if !ok {
+		resp, err := s.get(ctx, "look up what waits for queued stimulus "+item.ID, prefix, clientv3.WithPrefix(), clientv3.WithLimit(1), clientv3.WithKeysOnly())
+		if err != nil {
+			return fmt.Errorf("%w: %w", ErrUnknown, err)
+		}
+		n = len(resp.Kvs)
+	}
+	if n == 0 {
+		return nil
+	}
+	item.At, item.Created = s.queueKey(item), created
+	var err error
+	met.SentOn, err = (&Upkeep{conn: s.conn}).Requeue(ctx, item)
+	return err
 }
 
 func keyName(k *workflow.CommandKey) string {

@@ -90,6 +90,8 @@ func New(cfg Config) (*Store, error) {
 	if c.log == nil {
 		c.log = slog.New(slog.DiscardHandler)
 	}
+	c.waiting, c.queued = newFollower(c, c.keys.root+"bookmark/", false), newFollower(c, c.keys.queues(), true)
+	c.sending, c.boxes = newFollower(c, c.keys.sends(), true), newFollower(c, c.keys.mailboxes(), true)
 	keep := max(recordTTL, cmp.Or(cfg.KeepKeys, keyTTL))
 	s := &Store{conn: c, Definitions: &Definitions{c}, Instances: &Instances{conn: c}, Stimuli: &Stimuli{c}, Reader: &Reader{conn: c, keepKeys: keep}, Jobs: &Jobs{c}, Webhooks: &Webhooks{c}, SignOuts: &SignOuts{c},
 		Upkeep: &Upkeep{conn: c, keepKeys: keep}}

@@ -956,6 +956,7 @@ Meters = TypedDict("Meters", {
     "sessionSince": "Union[str, None]",  # When its present session with etcd began, by its clock; null: it has none.
     "store": "StoreMeter",
     "takeovers": "int",  # Commands that another process had left and this one began, since its start.
+    "unreadFiles": "List[str]",  # Settings whose files cannot be taken as they are: gone, empty, cut, or with a mistake. What was read before counts on; the node's log says what is wrong.
     "working": "int",  # Instances that it works at the moment.
     "writeBatch": "Mean",  # The same of requests that may write. Without group commit there is none.
 })

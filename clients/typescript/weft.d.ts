@@ -1118,6 +1118,8 @@ export interface Meters {
   store: StoreMeter;
   /** Commands that another process had left and this one began, since its start. */
   takeovers: number;
+  /** Settings whose files cannot be taken as they are: gone, empty, cut, or with a mistake. What was read before counts on; the node's log says what is wrong. */
+  unreadFiles: Array<string>;
   /** Instances that it works at the moment. */
   working: number;
   /** The same of requests that may write. Without group commit there is none. */

@@ -48,23 +48,53 @@ func NewKey(name string, role Role, expires *time.Time) (key string, entry KeyEn
 	return key, KeyEntry{Name: name, Role: role.String(), SHA256: hex.EncodeToString(sum[:]), Expires: expires}, nil
 }
 
-// ParseKeyFile reads a file of API keys: a list in YAML of [KeyEntry]. It says
-// everything that is wrong at once. An empty file has no keys.
+// noKeys is a file of API keys by which no key counts. An empty file does not say so: that is
+// also what a full disk leaves, or a writer that was interrupted.
+const noKeys = "none"
+
+// ErrNoKeys says that a file of API keys has no entry, and does not say that this is meant.
+var ErrNoKeys = errors.New("it has no entry; a file with the one word none says that no key counts")
+
+// ParseKeyFile reads a file of API keys: a list in YAML of [KeyEntry], or the word none. It says
+// everything that is wrong at once. Of a file without an entry it gives [ErrNoKeys].
 func ParseKeyFile(src []byte) ([]KeyEntry, error) {
+	var whole any
+	if err := loadOne(src, &whole); err != nil && !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("it must be a list of entries with name, role, sha256 and, if wanted, expires: %w", err)
+	}
+	switch v := whole.(type) {
+	case nil: // empty, or comments only
+		return nil, ErrNoKeys
+	case []any:
+		if len(v) == 0 {
+			return nil, ErrNoKeys
+		}
+	case string:
+		if v == noKeys {
+			return nil, nil
+		}
+	}
 	var entries []KeyEntry
+	if err := loadOne(src, &entries); err != nil {
+		return nil, fmt.Errorf("it must be a list of entries with name, role, sha256 and, if wanted, expires: %w", err)
+	}
+	_, err := tabulate(entries)
+	return entries, err
+}
+
+// loadOne reads the one document of a file; io.EOF if there is none.
+func loadOne(src []byte, into any) error {
 	loader, err := yaml.NewLoader(bytes.NewReader(src), yaml.WithKnownFields())
 	if err != nil {
-		return nil, err
+		return err
 	}
-	switch err := loader.Load(&entries); {
-	case errors.Is(err, io.EOF): // empty, or comments only
-	case err != nil:
-		return nil, fmt.Errorf("it must be a list of entries with name, role, sha256 and, if wanted, expires: %w", err)
-	case !errors.Is(loader.Load(new(any)), io.EOF):
-		return nil, errors.New("it has something after its list; there must be one list")
+	if err := loader.Load(into); err != nil {
+		return err
 	}
-	_, err = tabulate(entries)
-	return entries, err
+	if !errors.Is(loader.Load(new(any)), io.EOF) {
+		return errors.New("it has something after its list; there must be one list")
+	}
+	return nil
 }
 
 var keyName = regexp.MustCompile(`^[A-Za-z0-9._:-]{1,128}$`)
@@ -124,6 +154,9 @@ type Keys struct {
 	log    *slog.Logger
 	source []byte // what table was made of; only Run and OpenKeys use it
 	table  atomic.Pointer[keyTable]
+
+	// Unread is told when the file cannot be taken as it is, and when it can again. It is set before Run.
+	Unread func(bool)
 }
 
 // OpenKeys reads the file. An error says what is wrong with it.
@@ -135,8 +168,8 @@ func OpenKeys(path string, log *slog.Logger) (*Keys, error) {
 	return k, nil
 }
 
-// Run reads the file again and again until ctx ends. A file that cannot be read,
-// or has a mistake, changes nothing and is complained about.
+// Run reads the file again and again until ctx ends. A file that cannot be read, has a mistake, is
+// empty or cut changes nothing and is complained about.
 func (k *Keys) Run(ctx context.Context) error {
 	return follow.Run(ctx, func(ctx context.Context) error {
 		n, err := k.read()
@@ -145,6 +178,13 @@ func (k *Keys) Run(ctx context.Context) error {
 		}
 		return err
 	}, func(ctx context.Context, err error) {
+		if k.Unread != nil {
+			k.Unread(err != nil)
+		}
+		if err == nil {
+			k.log.InfoContext(ctx, "the file of API keys is well again", slog.String("file", k.path))
+			return
+		}
 		k.log.ErrorContext(ctx, "API keys not read again; those from before still count", slog.Any("error", err))
 	})
 }
@@ -159,6 +199,9 @@ func (k *Keys) read() (n int, err error) {
 		return -1, nil
 	}
 	entries, err := ParseKeyFile(src)
+	if err == nil && cutInEntry(k.source, src) {
+		err = errors.New("it ends within an entry that it had before")
+	}
 	if err != nil {
 		return 0, fmt.Errorf("auth-keys-file %s: %w", k.path, err)
 	}
@@ -169,6 +212,25 @@ func (k *Keys) read() (n int, err error) {
 	k.source = src
 	k.table.Store(&table)
 	return len(entries), nil
+}
+
+// cutInEntry tells whether a file of API keys is the beginning of what it was, up to within an
+// entry: without its last line, expires, a key would count for ever. A file that ends where another
+// entry began is one whose last entries were deleted.
+func cutInEntry(before, now []byte) bool {
+	if !follow.Cut(before, now) {
+		return false
+	}
+	rest := before[len(now):]
+	if !bytes.HasSuffix(now, []byte("\n")) && !bytes.HasPrefix(rest, []byte("\n")) && !bytes.HasPrefix(rest, []byte("\r\n")) {
+		return true
+	}
+	for line := range bytes.Lines(rest) {
+		if line = bytes.TrimSpace(line); len(line) > 0 && line[0] != '#' {
+			return line[0] != '-'
+		}
+	}
+	return false
 }
 
 // find gives the caller who has this key.

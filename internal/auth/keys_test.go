@@ -1,6 +1,9 @@
 package auth_test
 
 import (
+	"bytes"
+	"context"
+	"encoding/json"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -8,11 +11,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"go.yaml.in/yaml/v4"
 
 	"github.com/weft-run/weft/internal/auth"
+	"github.com/weft-run/weft/internal/follow"
 	"github.com/weft-run/weft/internal/polltest"
 )
 
@@ -122,31 +127,135 @@ func TestChangedFileCountsWithoutARestart(t *testing.T) {
 	if _, err := auth.Reread(keys); err == nil || !counts(second) {
 		t.Errorf("no file: %v, %v", err, counts(second))
 	}
-	if err := os.WriteFile(path, nil, 0o600); err != nil {
+	if err := os.WriteFile(path, []byte("none # key counts\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	polltest.Eventually(t, "the third file counts", func() bool { return !counts(second) })
+}
+
+// What a full disk leaves, or a writer that was interrupted, revokes nobody, and lets no key count for
+// longer: a file that is empty or cut at any place but between two entries. It is told, and so is its end.
+func TestAFileThatIsEmptyOrCutRevokesNobody(t *testing.T) {
+	t.Parallel()
+	expires := time.Now().Add(time.Hour).UTC().Truncate(time.Second)
+	var tokens []string
+	var entries []auth.KeyEntry
+	for _, name := range []string{"first", "second", "third"} {
+		key, entry, err := auth.NewKey(name, auth.Operator, &expires)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tokens, entries = append(tokens, key), append(entries, entry)
+	}
+	block, err := yaml.Marshal(entries)
+	if err != nil {
+		t.Fatal(err)
+	}
+	flow, err := json.Marshal([]map[string]any{
+		{"name": "first", "role": "operator", "sha256": entries[0].SHA256, "expires": expires}, {"name": "second", "role": "operator", "sha256": entries[1].SHA256, "expires": expires},
+		{"name": "third", "role": "operator", "sha256": entries[2].SHA256, "expires": expires},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	indented := []byte("# ours\n  " + strings.ReplaceAll(strings.TrimSpace(string(block)), "\n", "\n  ") + "\n# end\n")
+	for name, whole := range map[string][]byte{"block": block, "flow": flow, "indented": indented, "Windows": bytes.ReplaceAll(block, []byte("\n"), []byte("\r\n"))} {
+		damaged := [][]byte{nil, []byte("[]"), []byte("\n \n"), []byte("# only\n"), []byte("null\n"), make([]byte, len(whole)), append(bytes.Clone(whole[:len(whole)/2]), make([]byte, 100)...)}
+		for n := range len(whole) {
+			damaged = append(damaged, whole[:n])
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join(t.TempDir(), "keys")
+			put := func(content []byte) {
+				if err := os.WriteFile(path, content, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			put(whole)
+			synctest.Test(t, func(t *testing.T) {
+				var log bytes.Buffer
+				keys, err := auth.OpenKeys(path, slog.New(slog.NewTextHandler(&log, nil)))
+				if err != nil {
+					t.Fatal(err)
+				}
+				a := &auth.Authenticator{Keys: keys}
+				unread := false
+				keys.Unread = func(is bool) { unread = is }
+				ctx, end := context.WithCancel(t.Context())
+				defer end()
+				go func() { _ = keys.Run(ctx) }()
+				look := func() {
+					time.Sleep(follow.Every)
+					synctest.Wait()
+				}
+				put(whole)
+				look()
+				for _, content := range damaged {
+					put(content)
+					look()
+					// Without the entries at its end, whole otherwise, is how people delete them.
+					var is []auth.KeyEntry
+					deleted := bytes.HasPrefix(whole, content) && !unread && yaml.Unmarshal(content, &is) == nil
+					if deleted && (len(is) == 0 || len(is) == 3 && len(bytes.TrimSpace(bytes.ReplaceAll(whole[len(content):], []byte("# end"), nil))) > 0) {
+						t.Errorf("%q counts as a file", content)
+					}
+					for i, token := range tokens {
+						p, err := ask(t, a, token)
+						switch {
+						case deleted && i >= len(is):
+							if err == nil {
+								t.Errorf("%q: key %d counts", content, i)
+							}
+						case err != nil || !p.Expires.Equal(expires):
+							t.Errorf("%q: key %d is %+v, %v", content, i, p, err)
+						}
+					}
+					if !deleted && (!unread || !strings.Contains(log.String(), "level=ERROR")) {
+						t.Errorf("%q: nobody is told: %s", content, &log)
+					}
+					put(whole)
+					look()
+					if unread {
+						t.Errorf("after %q: the whole file is not taken", content)
+					}
+					log.Reset()
+				}
+			})
+		})
+	}
+}
+
+// A node that begins with such a file would refuse everybody.
+func TestAFileWithoutAKeyIsNoFileOfKeys(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "keys")
+	for src, ok := range map[string]bool{"": false, "[]": false, "# keys\n": false, "null": false, "none": true, "none\n": true, "# nobody\nnone\n": true, "nobody": false} {
+		if err := os.WriteFile(path, []byte(src), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := auth.OpenKeys(path, slog.New(slog.DiscardHandler)); (err == nil) != ok {
+			t.Errorf("%q: %v", src, err)
+		}
+	}
 }
 
 func TestMistakesInTheKeyFileAreTold(t *testing.T) {
 	t.Parallel()
 	const hash = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 	for want, src := range map[string]string{
-		`no role "king"`:     "- {name: a, role: king, sha256: " + hash + "}",
-		"64 hexadecimal":     "- {name: a, role: admin, sha256: abc}",
-		"there twice":        "- {name: a, role: admin, sha256: " + hash + "}\n- {name: a, role: viewer, sha256: " + strings.Replace(hash, "e", "f", 1) + "}",
-		"or the key is":      "- {name: a, role: admin, sha256: " + hash + "}\n- {name: b, role: viewer, sha256: " + strings.ToUpper(hash) + "}",
-		"must match":         "- {name: 'a b', role: admin, sha256: " + hash + "}",
-		"must be a list":     "admin: " + hash,
-		"entry 2":            "- {name: a, role: admin, sha256: " + hash + "}\n- {name: b, role: x, sha256: 00}",
-		"expire":             "- {name: a, role: admin, sha256: " + hash + ", expire: 2030-01-01T00:00:00Z}",
-		"must be a list of":  "- {name: a, role: admin, sha256: " + hash + ", expires: soon}",
-		"some text is wrong": "",
+		`no role "king"`:    "- {name: a, role: king, sha256: " + hash + "}",
+		"64 hexadecimal":    "- {name: a, role: admin, sha256: abc}",
+		"there twice":       "- {name: a, role: admin, sha256: " + hash + "}\n- {name: a, role: viewer, sha256: " + strings.Replace(hash, "e", "f", 1) + "}",
+		"or the key is":     "- {name: a, role: admin, sha256: " + hash + "}\n- {name: b, role: viewer, sha256: " + strings.ToUpper(hash) + "}",
+		"must match":        "- {name: 'a b', role: admin, sha256: " + hash + "}",
+		"must be a list":    "admin: " + hash,
+		"entry 2":           "- {name: a, role: admin, sha256: " + hash + "}\n- {name: b, role: x, sha256: 00}",
+		"expire":            "- {name: a, role: admin, sha256: " + hash + ", expire: 2030-01-01T00:00:00Z}",
+		"must be a list of": "- {name: a, role: admin, sha256: " + hash + ", expires: soon}",
+		"the one word none": "",
 	} {
 		_, err := auth.ParseKeyFile([]byte(src))
-		if src == "" && err == nil {
-			continue // nobody may call: a choice, not a mistake
-		}
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("want %q, got %v", want, err)
 		}

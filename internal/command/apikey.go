@@ -27,7 +27,8 @@ func newAPIKeyCommand(stdout io.Writer, environ func() []string) *cobra.Command 
 		Use:   "apikey NAME --role ROLE --auth-keys-file FILE",
 		Short: "Make an API key: print it once, and add its hash to the file that the nodes read",
 		Long: "Make an API key: print it once, and add its hash to the file that the nodes read.\n" +
-			"Nodes notice within seconds. To revoke a key, delete its entry from the file.",
+			"Nodes notice within seconds. To revoke a key, delete its entry from the file; to revoke all, let the file\n" +
+			"have the one word none: nodes take an empty one for damage, and keep what counted before.",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := layer(cmd.Flags(), environ); err != nil {
@@ -76,8 +77,14 @@ func addKey(file, out, name string, role auth.Role, expires *time.Time) (key str
 		return "", false, fmt.Errorf("read the API keys: %w", err)
 	}
 	entries, err := auth.ParseKeyFile(src)
-	if err != nil {
+	if err != nil && !errors.Is(err, auth.ErrNoKeys) {
 		return "", false, fmt.Errorf("%s: %w", file, err)
+	}
+	if len(entries) == 0 { // an entry cannot be added to an empty list, or to the word none
+		src = bytes.TrimSpace(src)
+		for _, nothing := range []string{"[]", "none", "null", "~"} {
+			src = bytes.TrimSuffix(src, []byte(nothing))
+		}
 	}
 	if slices.ContainsFunc(entries, func(e auth.KeyEntry) bool { return e.Name == name }) {
 		if _, err := os.Stat(out); out != "" && err == nil {

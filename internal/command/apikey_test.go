@@ -83,3 +83,24 @@ func TestAPIKeyForADeploymentIsMadeOnce(t *testing.T) {
 		t.Errorf("%q %v", said, err)
 	}
 }
+
+// A file by which no key counts takes the first one.
+func TestAKeyIsAddedToAFileWithoutOne(t *testing.T) {
+	t.Parallel()
+	for _, src := range []string{"", "[]", "none\n", "# who may call\nnone", "null\n", "# who may call\n"} {
+		file := filepath.Join(t.TempDir(), "keys.yaml")
+		if err := os.WriteFile(file, []byte(src), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := apikey(t, "shop", "--role", "operator", "--auth-keys-file", file); err != nil {
+			t.Errorf("%q: %v", src, err)
+		}
+		raw, err := os.ReadFile(file)
+		if err != nil || strings.Contains(src, "#") != strings.Contains(string(raw), "# who may call\n") {
+			t.Errorf("%q became %s, %v", src, raw, err)
+		}
+		if entries, err := auth.ParseKeyFile(raw); err != nil || len(entries) != 1 {
+			t.Errorf("%q became %s: %v", src, raw, err)
+		}
+	}
+}

@@ -85,6 +85,8 @@ type metersView struct {
 	DrainsUntil  *time.Time `json:"drainsUntil" doc:"While it drains: when it ends at the latest, by its clock."`
 
 	Store storeMeterView `json:"store"`
+
+	UnreadFiles []metrics.File `json:"unreadFiles" doc:"Settings whose files cannot be taken as they are: gone, empty, cut, or with a mistake. What was read before counts on; the node's log says what is wrong."`
 }
 
 type meanView struct {
@@ -182,7 +184,7 @@ func viewMeters(node string, now, before reading, known bool) metersView {
 		return meanView{int64(m.Count), m.Sum / m.Count}
 	}
 	v := metersView{
-		NodeID: node, At: now.at.UTC(), Seconds: seconds, Commits: []rateView{}, Bursts: rate("bursts", now.Bursts, since.Bursts), Hot: []hotView{},
+		NodeID: node, At: now.at.UTC(), Seconds: seconds, Commits: []rateView{}, Bursts: rate("bursts", now.Bursts, since.Bursts), Hot: []hotView{}, UnreadFiles: append([]metrics.File{}, now.Unread...),
 		Takeovers: int64(now.Takeovers), CommitSeconds: mean(since.Commit), CommitCommands: mean(since.Commands), ReadBatch: mean(since.Reads), WriteBatch: mean(since.Writes),
 		Locks: now.Locks, Store: storeMeterView{InUse: now.StoreInUse, Allocated: now.StoreAllocated, Quota: now.StoreQuota, Level: now.StoreLevel},
 	}

@@ -18,11 +18,16 @@ import (
 
 // Dir is a directory with one file per secret: the file's name is the secret's,
 // its content without the newline at its end the value. Files whose names begin
-// with a dot are left alone; so are directories. Links are followed.
+// with a dot are left alone, but for [noneFile]; so are directories. Links are followed.
+// A secret whose file is gone is gone. One whose file is empty, cut or no good secret any more
+// keeps its value, and a directory that lost all at once keeps them all: an unmounted one looks like that.
 type Dir struct {
 	path    string
 	log     *slog.Logger
 	current atomic.Pointer[Set]
+
+	// Unread is told at each look whether some file cannot be taken as it is. It is set before Run.
+	Unread func(bool)
 
 	mu   sync.Mutex      // serialises reading
 	said map[string]bool // problems that were logged; guarded by mu
@@ -46,24 +51,57 @@ func (d *Dir) Current() *Set {
 	return d.current.Load()
 }
 
+// noneFile says that a directory has no secrets and that this is meant.
+const noneFile = ".none"
+
 // Run follows changes until ctx ends.
 func (d *Dir) Run(ctx context.Context) error {
-	return follow.Run(ctx, d.Reload, func(ctx context.Context, err error) {
-		d.log.WarnContext(ctx, "secrets not read again; those from before still count", slog.Any("error", err))
+	return follow.Run(ctx, func(ctx context.Context) error {
+		well, err := d.reload(ctx)
+		if d.Unread != nil {
+			d.Unread(!well)
+		}
+		return err
+	}, func(ctx context.Context, err error) {
+		if err == nil {
+			d.log.InfoContext(ctx, "the directory of secrets is read again", slog.String("dir", d.path))
+			return
+		}
+		d.log.ErrorContext(ctx, "secrets not read again; those from before still count", slog.Any("error", err))
 	})
 }
 
 // Reload reads the directory again. If it cannot be read the set stays as it was.
 func (d *Dir) Reload(ctx context.Context) error {
+	_, err := d.reload(ctx)
+	return err
+}
+
+// reload tells also whether every file was taken.
+func (d *Dir) reload(ctx context.Context) (well bool, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	entries, err := os.ReadDir(d.path)
 	if err != nil {
-		return fmt.Errorf("secrets-dir: %w", err)
+		return false, fmt.Errorf("secrets-dir: %w", err)
 	}
 	before := d.current.Load()
-	values, total := map[string]string{}, 0
-	problems := map[string]bool{}
+	values, problems, files := d.values(ctx, entries, before)
+	if before != nil && len(before.values) > 0 && files == 0 && !slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name() == noneFile }) {
+		return false, fmt.Errorf("secrets-dir %s had %d secrets and has none; if that is meant, put a file %s into it", d.path, len(before.values), noneFile)
+	}
+	d.said = problems
+	if before == nil || !maps.Equal(before.values, values) {
+		d.current.Store(build(values, formerOf(before, values)))
+		d.log.InfoContext(ctx, "secrets read", slog.String("dir", d.path), slog.Int("secrets", len(values)))
+	}
+	return len(problems) == 0, nil
+}
+
+// values reads the secrets, and says how many files there are for some.
+func (d *Dir) values(ctx context.Context, entries []os.DirEntry, before *Set) (values map[string]string, problems map[string]bool, files int) {
+	values, problems = map[string]string{}, map[string]bool{}
+	total := 0
 	for _, e := range entries {
 		name := e.Name()
 		if strings.HasPrefix(name, ".") {
@@ -73,32 +111,37 @@ func (d *Dir) Reload(ctx context.Context) error {
 		if !ok && err == nil {
 			continue
 		}
+		files++
+		was, known := before.Get(name)
 		if err == nil {
 			err = check(name, value)
+		}
+		if err == nil && known && follow.Cut([]byte(was), []byte(value)) {
+			err = fmt.Errorf("secret %s is the beginning of what it was; if that is meant, restart the nodes", name)
 		}
 		if total += len(value); err == nil && (total > maxTotal || len(values) >= maxCount) {
 			err = fmt.Errorf("there are more than %d secrets, or more than %d bytes of them", maxCount, maxTotal)
 		}
 		if err != nil {
 			problems[name+err.Error()] = true
-			d.complain(ctx, name, err)
-			continue
+			d.complain(ctx, name, err, known)
+			value = was
 		}
-		values[name] = value
+		if err == nil || known {
+			values[name] = value
+		}
 	}
-	d.said = problems
-	if before != nil && maps.Equal(before.values, values) {
-		return nil
-	}
-	d.current.Store(build(values, formerOf(before, values)))
-	d.log.InfoContext(ctx, "secrets read", slog.String("dir", d.path), slog.Int("secrets", len(values)))
-	return nil
+	return values, problems, files
 }
 
 // complain logs a problem once for as long as it lasts. The error names files and
 // sizes, never values.
-func (d *Dir) complain(ctx context.Context, name string, err error) {
-	if !d.said[name+err.Error()] {
+func (d *Dir) complain(ctx context.Context, name string, err error, known bool) {
+	switch {
+	case d.said[name+err.Error()]:
+	case known:
+		d.log.ErrorContext(ctx, "secret not read again; its value from before still counts", slog.String("secret", name), slog.Any("error", err))
+	default:
 		d.log.WarnContext(ctx, "secret not readable", slog.String("secret", name), slog.Any("error", err))
 	}
 }

@@ -209,6 +209,55 @@ func TestADirectoryIsFollowed(t *testing.T) {
 	}
 }
 
+// A secret whose file is emptied, cut or spoilt keeps its value; one whose file is gone is gone, but not all at
+// once, unless somebody says that this is meant.
+func TestDamagedFilesTakeNoSecretAway(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	whole := map[string]string{"token": "first-value-of-it\n", "other": "another-value"}
+	write(t, dir, whole)
+	var log bytes.Buffer
+	d, err := secrets.Open(dir, slog.New(slog.NewTextHandler(&log, nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	look := func(want string, told bool) {
+		t.Helper()
+		log.Reset()
+		err := d.Reload(t.Context())
+		got := ""
+		for _, name := range d.Current().Names() {
+			v, _ := d.Current().Get(name)
+			got += name + "=" + v + " "
+		}
+		if got != want || (err != nil || strings.Contains(log.String(), "level=ERROR")) != told {
+			t.Errorf("there is %q, want %q; %v, logged %s", got, want, err, &log)
+		}
+		if strings.Contains(log.String(), "-value") || err != nil && strings.Contains(err.Error(), "-value") {
+			t.Errorf("a value is in the log: %v %s", err, &log)
+		}
+	}
+	const both = "other=another-value token=first-value-of-it "
+	for _, content := range []string{"", "\n", "first-value-of", "first", "short", "half-value\xc3", strings.Repeat("y", secrets.MaxLength+1)} {
+		write(t, dir, map[string]string{"token": content})
+		look(both, true)
+		write(t, dir, whole)
+		look(both, false)
+	}
+	if err := os.Remove(filepath.Join(dir, "other")); err != nil {
+		t.Fatal(err)
+	}
+	look("token=first-value-of-it ", false)
+	if err := os.Remove(filepath.Join(dir, "token")); err != nil {
+		t.Fatal(err)
+	}
+	look("token=first-value-of-it ", true)
+	write(t, dir, map[string]string{".none": ""})
+	look("", false)
+	write(t, dir, map[string]string{"token": "second-value"})
+	look("token=second-value ", false)
+}
+
 func TestNothingReachesTheLog(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

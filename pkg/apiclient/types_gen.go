@@ -825,9 +825,10 @@ type Meters struct {
 	Seconds        float64    `json:"seconds"`      // That the rates and means are of, some seconds up to now. 0: the node has just started, there are no rates, and means are of all since then.
 	SessionSince   *time.Time `json:"sessionSince"` // When its present session with etcd began, by its clock; null: it has none.
 	Store          StoreMeter `json:"store"`
-	Takeovers      int64      `json:"takeovers"`  // Commands that another process had left and this one began, since its start.
-	Working        int64      `json:"working"`    // Instances that it works at the moment.
-	WriteBatch     Mean       `json:"writeBatch"` // The same of requests that may write. Without group commit there is none.
+	Takeovers      int64      `json:"takeovers"`   // Commands that another process had left and this one began, since its start.
+	UnreadFiles    []string   `json:"unreadFiles"` // Settings whose files cannot be taken as they are: gone, empty, cut, or with a mistake. What was read before counts on; the node's log says what is wrong.
+	Working        int64      `json:"working"`     // Instances that it works at the moment.
+	WriteBatch     Mean       `json:"writeBatch"`  // The same of requests that may write. Without group commit there is none.
 }
 
 // NearMiss is a part of other answers.

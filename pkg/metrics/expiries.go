@@ -17,6 +17,36 @@ const (
 	CertificateEtcd Certificate = "etcd"
 )
 
+// File is what a node reads again while it runs, by the setting that names it: the label file of
+// weft_file_unread.
+type File string
+
+// The files that a node reads again.
+const (
+	FileAuthKeys   File = "auth-keys-file"
+	FileSecrets    File = "secrets-dir"
+	FileTLSCert    File = "tls-cert"
+	FileEtcdCert   File = "etcd-cert"
+	FileOIDCSecret File = "auth-oidc-client-secret-file"
+)
+
+var knownFiles = []string{string(FileAuthKeys), string(FileSecrets), string(FileTLSCert), string(FileEtcdCert), string(FileOIDCSecret)}
+
+// FileUnread says whether a file cannot be taken as it is, so that what was read before counts on.
+func (m *Metrics) FileUnread(file File, unread bool) {
+	if m == nil {
+		return
+	}
+	m.fileUnread.WithLabelValues(string(file)).Set(oneIf(unread))
+}
+
+func oneIf(is bool) float64 {
+	if is {
+		return 1
+	}
+	return 0
+}
+
 // CertificateExpiry shows from now on when a certificate ends. Expiry is called for each scrape, one call at a
 // time; while it fails, nothing is shown.
 func (m *Metrics) CertificateExpiry(which Certificate, expiry func() (time.Time, error)) {

@@ -41,6 +41,7 @@ type Metrics struct {
 	nodeInfo     *prometheus.GaugeVec
 	draining     prometheus.Gauge
 	certificates *expiries
+	fileUnread   *prometheus.GaugeVec
 	scripts      *scripts
 
 	definitions     *definitions
@@ -159,6 +160,9 @@ func New(reg prometheus.Registerer) (*Metrics, error) { //nolint:funlen // all n
 		certificates: b.expiries("certificate_expiry_timestamp_seconds",
 			"When the certificate ends that the next connection will be made with, in Unix time: api is what the node serves, etcd what it shows to etcd. A node without the one or the other does not show it.",
 			"certificate"),
+		fileUnread: b.gaugeVec("file_unread",
+			"1 while a file that this node reads again cannot be taken, by the setting that names it: it is gone, empty, cut, or has a mistake. What was read before counts on.",
+			label{"file", knownFiles}),
 
 		definitions: b.definitions(),
 		bursts: b.counter("bursts_total",
@@ -393,11 +397,7 @@ func (m *Metrics) SetDraining(draining bool) {
 	if m == nil {
 		return
 	}
-	if draining {
-		m.draining.Set(1)
-	} else {
-		m.draining.Set(0)
-	}
+	m.draining.Set(oneIf(draining))
 }
 
 // Commit counts a commit whose outcome is definite: took is the time from the

@@ -126,6 +126,7 @@ func useAll(m *metrics.Metrics) {
 	m.SetNodeInfo("a", "v0")
 	m.SetNodeInfo("b", "v1")
 	m.SetDraining(true)
+	m.FileUnread(metrics.FileAuthKeys, true)
 	m.Commit(metrics.CommitCommitted, time.Millisecond, 2048, "")
 	m.Commit(metrics.CommitFenced, time.Millisecond, 0, "")
 	m.CommitCommands(3)

@@ -23,6 +23,8 @@ type Reading struct {
 	// Of etcd's fullest member, in bytes, and how full that makes it: 0 to 2.
 	StoreInUse, StoreAllocated, StoreQuota int64
 	StoreLevel                             int
+
+	Unread []File // files that cannot be taken as they are
 }
 
 // Mean is how many were seen, and their sum.
@@ -45,6 +47,11 @@ func (m *Metrics) Reading() Reading {
 	}
 	r.StoreInUse, r.StoreAllocated, r.StoreQuota = m.storePart(storeInUse), m.storePart(storeAllocated), m.storePart(storeQuota)
 	r.StoreLevel = int(valueOf(m.storeLevel))
+	for _, file := range knownFiles {
+		if valueOf(m.fileUnread.WithLabelValues(file)) > 0 {
+			r.Unread = append(r.Unread, File(file))
+		}
+	}
 	return r
 }
 

@@ -55,8 +55,9 @@ func (n *Node) build(ctx context.Context) error {
 		return err
 	}
 	n.endpoints, n.defragment = clients.endpoints, clients.defragment
-	if n.cfg.EtcdCert != "" {
-		n.showExpiry(metrics.CertificateEtcd, func() (*tls.Certificate, error) { return etcdCertificate(n.cfg) })
+	if own := clients.certificate; own != nil {
+		own.telling(n.unread(metrics.FileEtcdCert))
+		n.showExpiry(metrics.CertificateEtcd, func() (*tls.Certificate, error) { return own.fresh(ctx), nil })
 	}
 	n.fold(clients)
 	n.traceEtcd(clients)

@@ -13,8 +13,11 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/weft-run/weft/internal/auth"
+	"github.com/weft-run/weft/internal/follow"
+	"github.com/weft-run/weft/pkg/metrics"
 )
 
 // authenticated tells whether callers have to say who they are.
@@ -26,7 +29,7 @@ func (c Config) checkAuth() error {
 		return errors.New("auth-oidc-client-secret-file needs auth-oidc-client-id")
 	}
 	if c.AuthOIDCIssuer != "" {
-		_, err := auth.NewOIDC(c.oidc(nil))
+		_, err := auth.NewOIDC(c.oidc(nil, nil))
 		return err
 	}
 	if c.AuthOIDCAudience != "" || c.AuthOIDCRoleClaim != "" || len(c.AuthOIDCRoles) > 0 || c.AuthOIDCCACert != "" || c.AuthOIDCClientID != "" {
@@ -35,19 +38,62 @@ func (c Config) checkAuth() error {
 	return nil
 }
 
-func (c Config) oidc(client *http.Client) auth.OIDCConfig {
+func (c Config) oidc(client *http.Client, unread func(bool)) auth.OIDCConfig {
 	var secret func() (string, error)
 	if file := c.AuthOIDCSecret; file != "" {
-		secret = func() (string, error) {
-			raw, err := os.ReadFile(file)
-			return strings.TrimSpace(string(raw)), err
-		}
+		secret = (&keptText{setting: "auth-oidc-client-secret-file", file: file, log: c.Logger, unread: unread}).read
 	}
 	return auth.OIDCConfig{
 		ClientID: c.AuthOIDCClientID, ClientSecret: secret,
 		Issuer: c.AuthOIDCIssuer, Audience: c.AuthOIDCAudience, RoleClaim: c.AuthOIDCRoleClaim, Roles: c.AuthOIDCRoles,
 		Client: client, Log: c.Logger,
 	}
+}
+
+// keptText is a file with one text, which is read when it is needed. While it is not there, empty, or the
+// beginning of what it was, the text from before counts.
+type keptText struct {
+	setting, file string
+	log           *slog.Logger
+	unread        func(bool) // is told whether the file cannot be taken; may be nil
+
+	mu   sync.Mutex
+	text string // "": none was read yet; guarded by mu
+	told string // the last complaint; guarded by mu
+}
+
+func (k *keptText) read() (string, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	raw, err := os.ReadFile(k.file)
+	now := strings.TrimSpace(string(raw))
+	switch {
+	case err != nil:
+		err = fmt.Errorf("read %s: %w", k.setting, err)
+	case now == "":
+		err = fmt.Errorf("%s %s is empty", k.setting, k.file)
+	case follow.Cut([]byte(k.text), []byte(now)):
+		err = fmt.Errorf("%s %s is the beginning of what it was; if that is meant, restart the node", k.setting, k.file)
+	default:
+		k.text = now
+	}
+	told := ""
+	if err != nil {
+		told = err.Error()
+	}
+	if told != k.told {
+		k.told = told
+		if k.unread != nil {
+			k.unread(err != nil)
+		}
+		if err != nil {
+			k.log.ErrorContext(context.Background(), "a file of a setting is not read again; what was read before counts on", slog.Any("error", err))
+		}
+	}
+	if k.text == "" {
+		return "", err
+	}
+	return k.text, nil
 }
 
 // checkListen refuses to listen beyond loopback without authentication, unless
@@ -101,6 +147,7 @@ func (n *Node) buildAuth() (*auth.Authenticator, error) {
 		if a.Keys, err = auth.OpenKeys(n.cfg.AuthKeysFile, n.log); err != nil {
 			return nil, err
 		}
+		a.Keys.Unread = n.unread(metrics.FileAuthKeys)
 		n.part("API keys", a.Keys.Run)
 	}
 	if n.cfg.AuthOIDCIssuer != "" {
@@ -114,7 +161,7 @@ func (n *Node) buildAuth() (*auth.Authenticator, error) {
 			transport.CloseIdleConnections()
 			return nil
 		})
-		if a.OIDC, err = auth.NewOIDC(n.cfg.oidc(&http.Client{Transport: transport})); err != nil {
+		if a.OIDC, err = auth.NewOIDC(n.cfg.oidc(&http.Client{Transport: transport}, n.unread(metrics.FileOIDCSecret))); err != nil {
 			return nil, err
 		}
 		n.part("identity provider", a.OIDC.Run)
@@ -135,6 +182,9 @@ func authorities(setting, file string) (*x509.CertPool, error) {
 	pem, err := os.ReadFile(file)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", setting, err)
+	}
+	if err := wholePEM(pem); err != nil {
+		return nil, fmt.Errorf("%s %s: %w", setting, file, err)
 	}
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM(pem) {

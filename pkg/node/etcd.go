@@ -27,6 +27,7 @@ type etcdClients struct {
 	endpoints   []string
 	ended       <-chan error // the embedded etcd's end; nil if there is none
 	defragment  func() error // of the embedded etcd; nil if there is none
+	certificate *certificate // that is shown to etcd; nil if there is none
 }
 
 // defaultQuota bounds the embedded etcd's database; etcd advises not to go beyond
@@ -149,8 +150,9 @@ func dialEtcd(ctx context.Context, cfg Config, undo *cleanups) (etcdClients, err
 	if cfg.EtcdUser != "" {
 		renewTokens(&dial)
 	}
+	clients := etcdClients{endpoints: cfg.EtcdEndpoints}
 	var err error
-	if dial.TLS, err = etcdTLS(cfg); err != nil {
+	if dial.TLS, clients.certificate, err = etcdTLS(ctx, cfg); err != nil {
 		return etcdClients{}, err
 	}
 	if cfg.EtcdPasswordFile != "" {
@@ -160,7 +162,6 @@ func dialEtcd(ctx context.Context, cfg Config, undo *cleanups) (etcdClients, err
 		}
 		dial.Password = strings.TrimRight(string(password), "\r\n")
 	}
-	clients := etcdClients{endpoints: cfg.EtcdEndpoints}
 	undo.add("etcd clients", func(context.Context) error { return clients.close() })
 	deadline := time.Now().Add(cfg.EtcdDialTimeout)
 	err = patiently(ctx, cfg, func(ctx context.Context) error {

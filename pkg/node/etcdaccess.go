@@ -35,36 +35,28 @@ func renewTokens(c *clientv3.Config) {
 		}))
 }
 
-// etcdTLS is nil unless a file was given or an endpoint is https.
-func etcdTLS(cfg Config) (*tls.Config, error) {
+// etcdTLS is nil unless a file was given or an endpoint is https. own is what the node shows to etcd; nil for nothing.
+func etcdTLS(ctx context.Context, cfg Config) (t *tls.Config, own *certificate, err error) {
 	secure := cfg.EtcdCACert != "" || cfg.EtcdCert != ""
 	for _, e := range cfg.EtcdEndpoints {
 		secure = secure || strings.HasPrefix(e, "https://")
 	}
 	if !secure {
-		return nil, nil
+		return nil, nil, nil
 	}
-	t := &tls.Config{MinVersion: tls.VersionTLS12}
-	var err error
+	t = &tls.Config{MinVersion: tls.VersionTLS12}
 	if t.RootCAs, err = authorities("etcd-cacert", cfg.EtcdCACert); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if cfg.EtcdCert == "" {
-		return t, nil
+		return t, nil, nil
 	}
-	// Read again for each connection, so that a renewed certificate counts.
-	t.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return etcdCertificate(cfg) }
-	_, err = etcdCertificate(cfg)
-	return t, err
-}
-
-// etcdCertificate reads what the node shows to etcd.
-func etcdCertificate(cfg Config) (*tls.Certificate, error) {
-	pair, err := tls.LoadX509KeyPair(cfg.EtcdCert, cfg.EtcdKey)
-	if err != nil {
-		return nil, fmt.Errorf("read etcd-cert and etcd-key: %w", err)
+	if own, err = openCertificate(ctx, "etcd-cert and etcd-key", cfg.EtcdCert, cfg.EtcdKey, cfg.Logger, nil); err != nil {
+		return nil, nil, err
 	}
-	return &pair, nil
+	// Looked at for each connection, so that a renewed certificate counts.
+	t.GetClientCertificate = func(r *tls.CertificateRequestInfo) (*tls.Certificate, error) { return own.fresh(r.Context()), nil }
+	return t, own, nil
 }
 
 // accessError adds to an error what a connection of our own tells: the client says

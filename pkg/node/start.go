@@ -10,6 +10,7 @@ import (
 
 	"github.com/weft-run/weft/internal/pace"
 	"github.com/weft-run/weft/pkg/cluster"
+	"github.com/weft-run/weft/pkg/metrics"
 )
 
 // start starts the parts. The stack then undoes, in this order: the intake, the
@@ -20,6 +21,7 @@ func (n *Node) start(ctx context.Context) error {
 	n.part("catalogue", n.catalog.Run)
 	n.part("node record", n.tellRevision)
 	if n.secrets != nil {
+		n.secrets.Unread = n.unread(metrics.FileSecrets)
 		n.part("secrets", n.secrets.Run)
 	}
 	if n.signsIn() {

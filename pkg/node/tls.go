@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
+	"encoding/pem"
 	"fmt"
 	"log/slog"
 	"net/http"
 	"os"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -15,22 +17,27 @@ import (
 	"github.com/weft-run/weft/pkg/metrics"
 )
 
-// certificate is the API's own, followed on disk: renewed certificates count
-// without a restart, and no connection waits for the disk.
+// certificate is one of the node's own: the API's, followed on disk, or the one that it shows to etcd,
+// which is looked at for each connection. A renewed one counts without a restart; while the files
+// cannot be taken, because they are empty, cut or do not fit, the one from before counts.
 type certificate struct {
+	what              string // the settings
 	certFile, keyFile string
 	log               *slog.Logger
 
-	cert, key []byte // what pair was made of; only openCertificate and run use them
+	mu        sync.Mutex
+	unread    func(bool) // is told whether the files cannot be taken; may be nil; guarded by mu
+	cert, key []byte     // what pair was made of; guarded by mu
 	pair      atomic.Pointer[tls.Certificate]
+	told      string // the last complaint of fresh; guarded by mu
 }
 
 // openCertificate reads the files; what is wrong with them ends the start. One
 // that has expired does not: clients say so themselves, and health does not mind.
-func openCertificate(ctx context.Context, certFile, keyFile string, log *slog.Logger) (*certificate, error) {
-	c := &certificate{certFile: certFile, keyFile: keyFile, log: log}
+func openCertificate(ctx context.Context, what, certFile, keyFile string, log *slog.Logger, unread func(bool)) (*certificate, error) {
+	c := &certificate{what: what, certFile: certFile, keyFile: keyFile, log: log, unread: unread}
 	if err := c.read(ctx); err != nil {
-		return nil, fmt.Errorf("read tls-cert and tls-key: %w", err)
+		return nil, fmt.Errorf("read %s: %w", what, err)
 	}
 	return c, nil
 }
@@ -38,16 +45,56 @@ func openCertificate(ctx context.Context, certFile, keyFile string, log *slog.Lo
 // get is for [tls.Config].GetCertificate.
 func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) { return c.pair.Load(), nil }
 
+// fresh looks at the files and gives the certificate that counts.
+func (c *certificate) fresh(ctx context.Context) *tls.Certificate {
+	err := c.read(ctx)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	text := ""
+	if err != nil {
+		text = err.Error()
+	}
+	if text != c.told {
+		c.told = text
+		c.tell(ctx, err)
+	}
+	return c.pair.Load()
+}
+
+// telling tells unread from now on.
+func (c *certificate) telling(unread func(bool)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.unread = unread
+	unread(c.told != "")
+}
+
 // run follows changes until ctx ends. Cert and key are two files: between their
 // changes they do not fit, and the next look finds that they do.
 func (c *certificate) run(ctx context.Context) error {
 	return follow.Run(ctx, c.read, func(ctx context.Context, err error) {
-		c.log.ErrorContext(ctx, "certificate not read again; the one from before counts on", slog.Any("error", err))
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.tell(ctx, err)
 	})
+}
+
+// tell says what became of a look. The caller holds mu.
+func (c *certificate) tell(ctx context.Context, err error) {
+	if c.unread != nil {
+		c.unread(err != nil)
+	}
+	if err == nil {
+		c.log.InfoContext(ctx, "the files of a certificate are well again", slog.String("settings", c.what))
+		return
+	}
+	c.log.ErrorContext(ctx, "certificate not read again; the one from before counts on", slog.String("settings", c.what), slog.Any("error", err))
 }
 
 // read takes over what the files have, if that is something new.
 func (c *certificate) read(ctx context.Context) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	cert, err := os.ReadFile(c.certFile)
 	if err != nil {
 		return err
@@ -59,17 +106,39 @@ func (c *certificate) read(ctx context.Context) error {
 	if bytes.Equal(cert, c.cert) && bytes.Equal(key, c.key) {
 		return nil
 	}
+	if err := wholePEM(cert); err != nil {
+		return fmt.Errorf("%s: %w", c.certFile, err)
+	}
+	if follow.Cut(c.cert, cert) {
+		return fmt.Errorf("%s is the beginning of what it was; if that is meant, restart the node", c.certFile)
+	}
 	pair, err := tls.X509KeyPair(cert, key)
 	if err != nil {
 		return err
 	}
 	c.cert, c.key = cert, key
 	c.pair.Store(&pair)
-	attrs := []any{slog.String("subject", pair.Leaf.Subject.String()), slog.Time("notAfter", pair.Leaf.NotAfter)}
+	attrs := []any{slog.String("settings", c.what), slog.String("subject", pair.Leaf.Subject.String()), slog.Time("notAfter", pair.Leaf.NotAfter)}
 	if time.Now().After(pair.Leaf.NotAfter) {
-		c.log.ErrorContext(ctx, "the API's certificate has expired; clients refuse it", attrs...)
+		c.log.ErrorContext(ctx, "the certificate has expired; the other side refuses it", attrs...)
 	} else {
-		c.log.InfoContext(ctx, "certificate of the API read", attrs...)
+		c.log.InfoContext(ctx, "certificate read", attrs...)
+	}
+	return nil
+}
+
+// wholePEM finds a block that ends within itself, which all who read PEM pass over: of a chain they
+// take what is before.
+func wholePEM(src []byte) error {
+	begun, whole := bytes.Count(src, []byte("-----BEGIN ")), 0
+	for rest := src; ; whole++ {
+		var block *pem.Block
+		if block, rest = pem.Decode(rest); block == nil {
+			break
+		}
+	}
+	if begun != whole {
+		return fmt.Errorf("%d blocks of PEM begin in it, and %d are whole", begun, whole)
 	}
 	return nil
 }
@@ -88,13 +157,18 @@ func (n *Node) serverTLS(ctx context.Context) (*tls.Config, error) {
 	if n.cfg.TLSCert == "" {
 		return nil, nil
 	}
-	c, err := openCertificate(ctx, n.cfg.TLSCert, n.cfg.TLSKey, n.log)
+	c, err := openCertificate(ctx, "tls-cert and tls-key", n.cfg.TLSCert, n.cfg.TLSKey, n.log, n.unread(metrics.FileTLSCert))
 	if err != nil {
 		return nil, err
 	}
 	n.part("certificate of the API", c.run)
 	n.showExpiry(metrics.CertificateAPI, func() (*tls.Certificate, error) { return c.get(nil) })
 	return &tls.Config{MinVersion: tls.VersionTLS12, CipherSuites: suites, GetCertificate: c.get}, nil
+}
+
+// unread shows whether a file that the node follows cannot be taken as it is.
+func (n *Node) unread(file metrics.File) func(bool) {
+	return func(bad bool) { n.metrics.FileUnread(file, bad) }
 }
 
 // showExpiry shows when the certificate ends that read gives for the next connection.

@@ -558,6 +558,15 @@ Effect = TypedDict("Effect", {
     "starts": "List[Trigger]",  # Definitions that it would start, unless an instance holds the gate of the activation strategy (holder); 100 at most.
 })
 
+Etcd = TypedDict("Etcd", {
+    "at": "str",  # By its clock.
+    "members": "List[Member]",  # Those that the node knows, by --etcd-endpoints.
+    "nodeId": "str",  # The node that asked.
+    "seconds": "Union[float, None]",  # That a read took which most members confirm; null: it was not answered within 2 s.
+    "state": "str",  # One of "ok", "degraded", "down". degraded: it works, and something is wrong that may stop it. down: it does not answer, or takes no writes.
+    "troubles": "List[Trouble]",  # What is wrong, the worst first.
+})
+
 EventRequest = TypedDict("EventRequest", {
     "correlationId": "NotRequired[str]",
     "instanceId": "NotRequired[str]",  # Only this instance.
@@ -933,6 +942,19 @@ Mean = TypedDict("Mean", {
     "mean": "float",  # 0 if there was none.
 })
 
+Member = TypedDict("Member", {
+    "alarms": "List[str]",  # NOSPACE or CORRUPT.
+    "answers": "bool",
+    "error": "str",  # Why it does not answer; empty: it does.
+    "id": "str",  # As etcdctl has it; empty: it does not answer.
+    "knowsLeader": "bool",  # Whether it knows of a leader.
+    "leader": "bool",  # Whether it is the leader, as it says.
+    "learner": "bool",
+    "name": "str",  # Host and port of its endpoint.
+    "seconds": "float",  # That its answer took.
+    "version": "str",
+})
+
 Memory = TypedDict("Memory", {
     "burst": "Union[Burst, None]",  # What it runs of the instance; null: nothing.
     "events": "List[SentEvent]",  # The newest first, one of each name, correlation and address; 50 at most.
@@ -951,6 +973,7 @@ Meters = TypedDict("Meters", {
     "inFlight": "int",  # Requests that it answers.
     "locks": "int",  # That it holds.
     "nodeId": "str",
+    "notReady": "str",  # Why it should get no traffic; empty: it is ready.
     "readBatch": "Mean",  # How many requests that only read shared a proposal to etcd.
     "seconds": "float",  # That the rates and means are of, some seconds up to now. 0: the node has just started, there are no rates, and means are of all since then.
     "sessionSince": "Union[str, None]",  # When its present session with etcd began, by its clock; null: it has none.
@@ -1530,6 +1553,12 @@ Trigger = TypedDict("Trigger", {
     "version": "int",
 })
 
+Trouble = TypedDict("Trouble", {
+    "do": "str",  # What to do about it.
+    "state": "str",  # One of "degraded", "down".
+    "text": "str",
+})
+
 TryRequest = TypedDict("TryRequest", {
     "definitionId": "NotRequired[str]",  # Needed without text.
     "strict": "NotRequired[bool]",  # A warning about a definition fails the case.
@@ -1807,6 +1836,10 @@ class Client(_Core):
     def get_definition(self, id: str, *, version: Optional[int] = None, wait: Optional[int] = None, accept: Optional[str] = None) -> Answer["Any"]:
         """The source of a definition: as it was written, or as Accept wants it: GET /api/v1/definitions/{id}."""
         return self._call("GET", f"/api/v1/definitions/{_part(id)}", {"version": version}, wait=wait, accept=accept)
+
+    def get_etcd(self, *, wait: Optional[int] = None, accept: Optional[str] = None) -> Answer["Etcd"]:
+        """How etcd answers the node that is asked: a round trip, and each member with its version, leader and alarms; within 2 s, also where it does not answer: GET /api/v1/cluster/etcd."""
+        return self._call("GET", "/api/v1/cluster/etcd", {}, wait=wait, accept=accept)
 
     def get_instance(self, id: str, *, wait: Optional[int] = None, accept: Optional[str] = None) -> Answer["Instance"]:
         """Show an instance; with Prefer: wait, at its end: GET /api/v1/instances/{id}."""

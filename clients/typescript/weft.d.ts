@@ -561,6 +561,21 @@ export interface Effect {
   starts: Array<Trigger>;
 }
 
+export interface Etcd {
+  /** By its clock. */
+  at: string;
+  /** Those that the node knows, by --etcd-endpoints. */
+  members: Array<Member>;
+  /** The node that asked. */
+  nodeId: string;
+  /** That a read took which most members confirm; null: it was not answered within 2 s. */
+  seconds: number | null;
+  /** degraded: it works, and something is wrong that may stop it. down: it does not answer, or takes no writes. */
+  state: "ok" | "degraded" | "down";
+  /** What is wrong, the worst first. */
+  troubles: Array<Trouble>;
+}
+
 export interface EventRequest {
   correlationId?: string;
   /** Only this instance. */
@@ -1080,6 +1095,26 @@ export interface Mean {
   mean: number;
 }
 
+export interface Member {
+  /** NOSPACE or CORRUPT. */
+  alarms: Array<string>;
+  answers: boolean;
+  /** Why it does not answer; empty: it does. */
+  error: string;
+  /** As etcdctl has it; empty: it does not answer. */
+  id: string;
+  /** Whether it knows of a leader. */
+  knowsLeader: boolean;
+  /** Whether it is the leader, as it says. */
+  leader: boolean;
+  learner: boolean;
+  /** Host and port of its endpoint. */
+  name: string;
+  /** That its answer took. */
+  seconds: number;
+  version: string;
+}
+
 export interface Memory {
   /** What it runs of the instance; null: nothing. */
   burst: Burst | null;
@@ -1109,6 +1144,8 @@ export interface Meters {
   /** That it holds. */
   locks: number;
   nodeId: string;
+  /** Why it should get no traffic; empty: it is ready. */
+  notReady: string;
   /** How many requests that only read shared a proposal to etcd. */
   readBatch: Mean;
   /** That the rates and means are of, some seconds up to now. 0: the node has just started, there are no rates, and means are of all since then. */
@@ -1895,6 +1932,13 @@ export interface Trigger {
   version: number;
 }
 
+export interface Trouble {
+  /** What to do about it. */
+  do: string;
+  state: "degraded" | "down";
+  text: string;
+}
+
 export interface TryRequest {
   /** Needed without text. */
   definitionId?: string;
@@ -2206,6 +2250,9 @@ export class Client {
 
   /** The source of a definition: as it was written, or as Accept wants it: GET /api/v1/definitions/{id}. */
   getDefinition(id: string, query?: { version?: number; }, options?: Options): Promise<Answer<any>>;
+
+  /** How etcd answers the node that is asked: a round trip, and each member with its version, leader and alarms; within 2 s, also where it does not answer: GET /api/v1/cluster/etcd. */
+  getEtcd(options?: Options): Promise<Answer<Etcd>>;
 
   /** Show an instance; with Prefer: wait, at its end: GET /api/v1/instances/{id}. */
   getInstance(id: string, options?: Options): Promise<Answer<Instance>>;

@@ -339,6 +339,10 @@ export class Client extends Core {
     return this.call("GET", `/api/v1/definitions/${part(id)}`, { query, options });
   }
 
+  getEtcd(options = {}) {
+    return this.call("GET", `/api/v1/cluster/etcd`, { options });
+  }
+
   getInstance(id, options = {}) {
     return this.call("GET", `/api/v1/instances/${part(id)}`, { options });
   }

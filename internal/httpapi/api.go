@@ -14,6 +14,7 @@ import (
 	"github.com/weft-run/weft/internal/auth"
 	"github.com/weft-run/weft/internal/catalog"
 	"github.com/weft-run/weft/internal/explain"
+	"github.com/weft-run/weft/internal/inspect"
 	"github.com/weft-run/weft/internal/live"
 	"github.com/weft-run/weft/internal/secrets"
 	"github.com/weft-run/weft/internal/tracing"
@@ -51,6 +52,9 @@ type Config struct {
 	// DrainsUntil tells when a drain that has begun is over at the latest, or the zero time;
 	// nil: it is not known.
 	DrainsUntil func() time.Time
+
+	// Etcd measures how etcd answers; nil: nothing does, and there is no route for it.
+	Etcd func(context.Context) inspect.Etcd
 
 	Webhooks *webhook.Webhooks // nil: none, and no routes for them
 
@@ -162,7 +166,7 @@ func (a *API) table() []route {
 		a.stimulusRoutes(),
 		callerRoutes(),
 		a.nodeRoutes(),
-		a.balanceRoutes(),
+		a.balanceRoutes(), etcdRoutes(a),
 		auditRoutes(),
 		a.operateRoutes(),
 		scheduleRoutes(),

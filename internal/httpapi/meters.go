@@ -86,6 +86,7 @@ type metersView struct {
 
 	Store storeMeterView `json:"store"`
 
+	NotReady    string         `json:"notReady" doc:"Why it should get no traffic; empty: it is ready."`
 	UnreadFiles []metrics.File `json:"unreadFiles" doc:"Settings whose files cannot be taken as they are: gone, empty, cut, or with a mistake. What was read before counts on; the node's log says what is wrong."`
 }
 
@@ -156,6 +157,9 @@ func ownMeters(a *API) metersView {
 	}
 	v.Working, v.InFlight = a.cfg.Explainer.Owned(), len(a.places.all)
 	v.Hot = each(a.cfg.Explainer.Hottest(mostHot), func(h client.Hot) hotView { return hotView{h.InstanceID, h.PerSecond} })
+	if err := a.cfg.Ready(); err != nil {
+		v.NotReady = err.Error()
+	}
 	if e := a.cfg.Session.Epoch(); e != nil {
 		v.SessionSince = knownTime(e.Began)
 	}

@@ -307,6 +307,12 @@ func (c *Client) GetDefinition(ctx context.Context, id string, query GetDefiniti
 	return call[Raw](ctx, c, request{method: "GET", path: "/api/v1/definitions/" + url.PathEscape(id), query: query.values(), body: nil}, opts)
 }
 
+// GetEtcd: How etcd answers the node that is asked: a round trip, and each member with its version, leader and alarms; within 2 s, also where it does not answer.
+// It is GET /api/v1/cluster/etcd, for the role viewer.
+func (c *Client) GetEtcd(ctx context.Context, opts ...Option) (*Answer[Etcd], error) {
+	return call[Etcd](ctx, c, request{method: "GET", path: "/api/v1/cluster/etcd", query: nil, body: nil}, opts)
+}
+
 // GetInstance: Show an instance; with Prefer: wait, at its end.
 // It is GET /api/v1/instances/{id}, for the role viewer; problems of its own are instance-not-found.
 func (c *Client) GetInstance(ctx context.Context, id string, opts ...Option) (*Answer[Instance], error) {

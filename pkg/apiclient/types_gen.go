@@ -385,6 +385,16 @@ type Effect struct {
 	Starts   []Trigger   `json:"starts"`   // Definitions that it would start, unless an instance holds the gate of the activation strategy (holder); 100 at most.
 }
 
+// Etcd is the answer of [Client.GetEtcd].
+type Etcd struct {
+	At       time.Time `json:"at"`       // By its clock.
+	Members  []Member  `json:"members"`  // Those that the node knows, by --etcd-endpoints.
+	NodeID   string    `json:"nodeId"`   // The node that asked.
+	Seconds  *float64  `json:"seconds"`  // That a read took which most members confirm; null: it was not answered within 2 s.
+	State    string    `json:"state"`    // One of ok, degraded, down. degraded: it works, and something is wrong that may stop it. down: it does not answer, or takes no writes.
+	Troubles []Trouble `json:"troubles"` // What is wrong, the worst first.
+}
+
 // EventRequest is the body of [Client.SendEvent]. Zero fields are left out.
 type EventRequest struct {
 	CorrelationID string `json:"correlationId,omitempty"`
@@ -801,6 +811,20 @@ type Mean struct {
 	Mean  float64 `json:"mean"` // 0 if there was none.
 }
 
+// Member is a part of other answers.
+type Member struct {
+	Alarms      []string `json:"alarms"` // NOSPACE or CORRUPT.
+	Answers     bool     `json:"answers"`
+	Error       string   `json:"error"`       // Why it does not answer; empty: it does.
+	ID          string   `json:"id"`          // As etcdctl has it; empty: it does not answer.
+	KnowsLeader bool     `json:"knowsLeader"` // Whether it knows of a leader.
+	Leader      bool     `json:"leader"`      // Whether it is the leader, as it says.
+	Learner     bool     `json:"learner"`
+	Name        string   `json:"name"`    // Host and port of its endpoint.
+	Seconds     float64  `json:"seconds"` // That its answer took.
+	Version     string   `json:"version"`
+}
+
 // Memory is the answer of [Client.GetMemory].
 type Memory struct {
 	Burst    *Burst      `json:"burst"`  // What it runs of the instance; null: nothing.
@@ -821,6 +845,7 @@ type Meters struct {
 	InFlight       int64      `json:"inFlight"`       // Requests that it answers.
 	Locks          int64      `json:"locks"`          // That it holds.
 	NodeID         string     `json:"nodeId"`
+	NotReady       string     `json:"notReady"`     // Why it should get no traffic; empty: it is ready.
 	ReadBatch      Mean       `json:"readBatch"`    // How many requests that only read shared a proposal to etcd.
 	Seconds        float64    `json:"seconds"`      // That the rates and means are of, some seconds up to now. 0: the node has just started, there are no rates, and means are of all since then.
 	SessionSince   *time.Time `json:"sessionSince"` // When its present session with etcd began, by its clock; null: it has none.
@@ -1468,6 +1493,13 @@ type Trigger struct {
 	DefinitionID string  `json:"definitionId"`
 	Holder       *string `json:"holder"` // The instance that runs and holds the gate of that strategy: the start waits until it has ended, or is refused if it is all that the event meets. Null: it starts.
 	Version      int64   `json:"version"`
+}
+
+// Trouble is a part of other answers.
+type Trouble struct {
+	Do    string `json:"do"`    // What to do about it.
+	State string `json:"state"` // One of degraded, down.
+	Text  string `json:"text"`
 }
 
 // TryRequest is the body of [Client.TryDefinition]. Zero fields are left out.

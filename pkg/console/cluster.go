@@ -15,12 +15,14 @@ type clusterView struct {
 	Nodes   []nodeCard
 	Unasked []string // nodes that did not tell what they do
 	Paused  bool
-	Sums    sums
-	Store   *storeMeter // as the node that answers knows it; nil: it does not
-	Hot     []hotInstance
-	HotMore int  // others are hot, too
-	HotCut  bool // a node named as many as it ever does: still others may be
-	Locks   listView[lock]
+
+	Troubles []trouble // with etcd
+	Sums     sums
+	Store    *storeMeter // as the node that answers knows it; nil: it does not
+	Hot      []hotInstance
+	HotMore  int  // others are hot, too
+	HotCut   bool // a node named as many as it ever does: still others may be
+	Locks    listView[lock]
 
 	Balance   *balance
 	Uncounted *problem // why there is no balance
@@ -201,6 +203,9 @@ func theCluster(v *visit) (string, any, error) {
 		return "", nil, err
 	}
 	view := clusterView{Unasked: told.Unasked}
+	if view.Troubles, err = troubles(v); err != nil {
+		return "", nil, err
+	}
 	for i := range nodes.Items {
 		card := nodeCard{node: nodes.Items[i]}
 		view.Paused = view.Paused || card.Paused
@@ -236,6 +241,18 @@ func theCluster(v *visit) (string, any, error) {
 	}
 	view.Locks, err = paged[lock](v, "/locks", nil, "scope")
 	return "Cluster", &view, err
+}
+
+// trouble is something that is wrong with etcd.
+type trouble struct{ State, Text, Do string }
+
+// troubles are what is wrong with etcd, the worst first.
+func troubles(v *visit) ([]trouble, error) {
+	told, err := get[struct{ Troubles []trouble }](v, "/cluster/etcd", nil)
+	if p := (*problem)(nil); errors.As(err, &p) { // a node need not tell
+		return nil, nil
+	}
+	return told.Troubles, err
 }
 
 // refreshed is what became of a refresh or a reload of definitions.

@@ -68,14 +68,15 @@ var atTen = time.Date(2026, 11, 23, 10, 0, 0, 0, time.UTC)
 // never 0, and what is wrong is marked.
 func TestTheClusterPageShowsWhatNodesTell(t *testing.T) {
 	t.Parallel()
-	c := answering(t, atTen, map[string]string{"/nodes": twoNodes, "/cluster/meters": twoMeters, "/locks": someLocks, "/cluster/balance": someBalance})
+	c := answering(t, atTen, map[string]string{"/nodes": twoNodes, "/cluster/meters": twoMeters, "/locks": someLocks, "/cluster/balance": someBalance,
+		"/cluster/etcd": `{"state": "degraded", "troubles": [{"state": "degraded", "text": "1 of 3 members of etcd do not answer: <e3>", "do": "bring it back"}]}`})
 	status, text := c.look(t, "/console/cluster")
 	if status != http.StatusOK {
 		t.Fatalf("%d\n%s", status, text)
 	}
 	for _, want := range []string{
 		"<dt>Commits a second</dt><dd>12.7</dd>", "<dt>Commands a commit</dt><dd>2.0</dd>", "<dt>A commit takes</dt><dd>4 ms</dd>", "<dt>Writes that share a proposal to etcd</dt><dd>4.0</dd>",
-		`<dt>Reads that share one</dt><dd><span class="quiet">–</span></dd>`, `value="12582912"`, "12.0 MiB of 2.0 GiB, 0.6 %", "etcd is nearly full: x. Do this: y.", `<span class="status faulted">late</span>`, "It has not renewed its record for 12.0 s",
+		`<dt>Reads that share one</dt><dd><span class="quiet">–</span></dd>`, `value="12582912"`, "12.0 MiB of 2.0 GiB, 0.6 %", "etcd is nearly full: x. Do this: y.", "etcd is degraded: 1 of 3 members of etcd do not answer: &lt;e3&gt;. What to do: bring it back", `<span class="status faulted">late</span>`, "It has not renewed its record for 12.0 s",
 		`<td class="number">120</td>`, `<b class="bad">breach</b>`, "this must never happen", "of 2 nodes 1 have rates yet",
 		"Did not tell what they do: old.", "It still works 3 instances and holds 2 locks; it ends within 28.0 s.", "Its clock is 3.5 s slow", "<dt>Clock is off by</dt><dd>none</dd>",
 		`<dt>Clock is off by</dt><dd><span class="quiet">not known</span></dd>`, `<dt>What it does</dt><dd class="quiet">not known</dd>`,

@@ -44,6 +44,7 @@ type homeView struct {
 	Late        int  // timers
 	LateMore    bool
 	Meters      *apiclient.Meters // of this node; nil: not known
+	Troubles    []trouble         // with etcd
 }
 
 // count is a number that may be larger than it says.
@@ -118,6 +119,9 @@ func home(v *visit) (string, any, error) {
 		return "", nil, err
 	}
 	view.Nodes = nodes.Items
+	if view.Troubles, err = troubles(v); err != nil {
+		return "", nil, err
+	}
 	all, err := v.stats(url.Values{"by": {"total"}})
 	if err != nil {
 		return "", nil, err

@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -32,12 +33,44 @@ const (
 
 var knownFiles = []string{string(FileAuthKeys), string(FileSecrets), string(FileTLSCert), string(FileEtcdCert), string(FileOIDCSecret)}
 
-// FileUnread says whether a file cannot be taken as it is, so that what was read before counts on.
-func (m *Metrics) FileUnread(file File, unread bool) {
-	if m == nil {
-		return
+// Condition is how the node itself is.
+type Condition struct {
+	unread *prometheus.GaugeVec
+	asked  atomic.Pointer[func() (ready, session bool)]
+}
+
+// SetFileUnread says whether a file cannot be taken as it is, so that what was read before counts on.
+func (c *Condition) SetFileUnread(file File, unread bool) {
+	if c != nil {
+		c.unread.WithLabelValues(string(file)).Set(oneIf(unread))
 	}
-	m.fileUnread.WithLabelValues(string(file)).Set(oneIf(unread))
+}
+
+// Ask lets each scrape ask from now on whether the node should get traffic, and whether it has a session with
+// etcd. Before that it shows neither.
+func (c *Condition) Ask(is func() (ready, session bool)) {
+	if c != nil {
+		c.asked.Store(&is)
+	}
+}
+
+func (c *Condition) is(which func(ready, session bool) bool) float64 {
+	ask := c.asked.Load()
+	if ask == nil {
+		return 0
+	}
+	return oneIf(which((*ask)()))
+}
+
+func (b *builder) condition() *Condition {
+	c := &Condition{unread: b.gaugeVec("file_unread",
+		"1 while a file that this node reads again cannot be taken, by the setting that names it: it is gone, empty, cut, or has a mistake. What was read before counts on.",
+		label{"file", knownFiles})}
+	b.gaugeOf("ready", "1 while this node should get traffic, as /readyz says, else 0.",
+		func() float64 { return c.is(func(ready, _ bool) bool { return ready }) })
+	b.gaugeOf("session", "1 while this node has a session with etcd, without which it commits nothing, else 0.",
+		func() float64 { return c.is(func(_, session bool) bool { return session }) })
+	return c
 }
 
 func oneIf(is bool) float64 {

@@ -67,6 +67,11 @@ func (b *builder) gauge(name, help string) prometheus.Gauge {
 	return c
 }
 
+// gaugeOf is a gauge that is read when it is scraped.
+func (b *builder) gaugeOf(name, help string, read func() float64) {
+	b.add(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: namespace, Name: name, Help: help}, read), "gauge", name, help, nil)
+}
+
 func (b *builder) gaugeVec(name, help string, labels ...label) *prometheus.GaugeVec {
 	c := prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: namespace, Name: name, Help: help}, names(labels))
 	b.add(c, "gauge", name, help, labels)

@@ -41,8 +41,10 @@ type Metrics struct {
 	nodeInfo     *prometheus.GaugeVec
 	draining     prometheus.Gauge
 	certificates *expiries
-	fileUnread   *prometheus.GaugeVec
-	scripts      *scripts
+
+	// Condition is how the node itself is.
+	Condition *Condition
+	scripts   *scripts
 
 	definitions     *definitions
 	bursts          prometheus.Counter
@@ -160,9 +162,7 @@ func New(reg prometheus.Registerer) (*Metrics, error) { //nolint:funlen // all n
 		certificates: b.expiries("certificate_expiry_timestamp_seconds",
 			"When the certificate ends that the next connection will be made with, in Unix time: api is what the node serves, etcd what it shows to etcd. A node without the one or the other does not show it.",
 			"certificate"),
-		fileUnread: b.gaugeVec("file_unread",
-			"1 while a file that this node reads again cannot be taken, by the setting that names it: it is gone, empty, cut, or has a mistake. What was read before counts on.",
-			label{"file", knownFiles}),
+		Condition: b.condition(),
 
 		definitions: b.definitions(),
 		bursts: b.counter("bursts_total",

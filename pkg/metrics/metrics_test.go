@@ -39,6 +39,9 @@ var contract = map[string][]string{
 	"weft_nodes":                        nil,
 	"weft_node_info":                    {"node", "version"},
 	"weft_draining":                     nil,
+	"weft_ready":                        nil,
+	"weft_session":                      nil,
+	"weft_file_unread":                  {"file"},
 	"weft_instances_started_total":      {"definition"},
 	"weft_instances_finished_total":     {"definition", "sub_status"},
 	"weft_bursts_total":                 nil,
@@ -126,7 +129,8 @@ func useAll(m *metrics.Metrics) {
 	m.SetNodeInfo("a", "v0")
 	m.SetNodeInfo("b", "v1")
 	m.SetDraining(true)
-	m.FileUnread(metrics.FileAuthKeys, true)
+	m.Condition.SetFileUnread(metrics.FileAuthKeys, true)
+	m.Condition.Ask(func() (ready, session bool) { return false, true })
 	m.Commit(metrics.CommitCommitted, time.Millisecond, 2048, "")
 	m.Commit(metrics.CommitFenced, time.Millisecond, 0, "")
 	m.CommitCommands(3)
@@ -292,6 +296,10 @@ func TestVerbsMoveTheirSeries(t *testing.T) {
 		"weft_nodes":                                                                 3,
 		"weft_node_info{node=b,version=v1}":                                          1,
 		"weft_draining":                                                              1,
+		"weft_ready":                                                                 0,
+		"weft_session":                                                               1,
+		"weft_file_unread{file=auth-keys-file}":                                      1,
+		"weft_file_unread{file=secrets-dir}":                                         0,
 		"weft_instances_started_total{definition=orders}":                            1,
 		"weft_instances_finished_total{definition=orders,sub_status=Faulted}":        1,
 		"weft_instances_finished_total{definition=orders,sub_status=Finished}":       0,

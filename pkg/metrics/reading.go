@@ -48,7 +48,7 @@ func (m *Metrics) Reading() Reading {
 	r.StoreInUse, r.StoreAllocated, r.StoreQuota = m.storePart(storeInUse), m.storePart(storeAllocated), m.storePart(storeQuota)
 	r.StoreLevel = int(valueOf(m.storeLevel))
 	for _, file := range knownFiles {
-		if valueOf(m.fileUnread.WithLabelValues(file)) > 0 {
+		if valueOf(m.Condition.unread.WithLabelValues(file)) > 0 {
 			r.Unread = append(r.Unread, File(file))
 		}
 	}

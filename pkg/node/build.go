@@ -19,6 +19,7 @@ import (
 	"github.com/weft-run/weft/internal/explain"
 	"github.com/weft-run/weft/internal/expression/turns"
 	"github.com/weft-run/weft/internal/httpapi"
+	"github.com/weft-run/weft/internal/inspect"
 	"github.com/weft-run/weft/internal/live"
 	"github.com/weft-run/weft/internal/outgoing"
 	"github.com/weft-run/weft/internal/signout"
@@ -89,7 +90,7 @@ func (n *Node) build(ctx context.Context) error {
 	if err := n.buildRuntime(store); err != nil {
 		return err
 	}
-	return n.buildAPI(gatherer, n.buildRefresh())
+	return n.buildAPI(gatherer, n.buildRefresh(), store.Upkeep.Health)
 }
 
 // checkFormat refuses data of another format: no patience changes that.
@@ -281,7 +282,7 @@ func (n *Node) buildRefresh() refresh.Refresher {
 	return &refresh.DistributedRefresher{Inner: refresher, Locks: n.session.Locks(), Log: n.log, Metrics: n.metrics}
 }
 
-func (n *Node) buildAPI(gatherer prometheus.Gatherer, refresher refresh.Refresher) error {
+func (n *Node) buildAPI(gatherer prometheus.Gatherer, refresher refresh.Refresher, etcd func(context.Context) inspect.Etcd) error {
 	guard, err := n.buildAuth()
 	if err != nil {
 		return err
@@ -297,7 +298,7 @@ func (n *Node) buildAPI(gatherer prometheus.Gatherer, refresher refresh.Refreshe
 	n.api, err = httpapi.New(httpapi.Config{
 		Auth: guard, Hosts: n.hosts(), Audit: audit, Peers: peers,
 		Runtime: n.runtime, Explainer: n.explainer, Live: n.live, Webhooks: n.webhooks, Catalog: n.catalog, Refresher: refresher, Reloader: n.reloader, Session: n.session,
-		Gatherer: gatherer, NodeID: n.cfg.NodeID, Ready: n.Ready, Drain: n.Drain, DrainsUntil: n.drainsUntil, Scheme: n.scheme(), Version: n.cfg.Version,
+		Gatherer: gatherer, NodeID: n.cfg.NodeID, Ready: n.Ready, Drain: n.Drain, DrainsUntil: n.drainsUntil, Etcd: etcd, Scheme: n.scheme(), Version: n.cfg.Version,
 		MaxBody: n.cfg.MaxBody, MaxInFlight: n.cfg.MaxInFlight, BodyBytes: n.cfg.BodyBytes, Shedding: n.listener.shedding, LinkKeys: n.linkKeys, Now: n.cfg.Now, Secrets: n.secretSource(), Metrics: n.metrics, Tracer: n.tracer, Log: n.log,
 	})
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 // start starts the parts. The stack then undoes, in this order: the intake, the
 // workers, the bursts, the server, the catalogue, the session, etcd.
 func (n *Node) start(ctx context.Context) error {
+	n.metrics.Condition.Ask(func() (ready, session bool) { return n.Ready() == nil, n.session.Ready() == nil })
 	n.part("session loop", n.session.Run)
 	n.part("format of the data", n.keepFormat)
 	n.part("catalogue", n.catalog.Run)

@@ -168,7 +168,7 @@ func (n *Node) serverTLS(ctx context.Context) (*tls.Config, error) {
 
 // unread shows whether a file that the node follows cannot be taken as it is.
 func (n *Node) unread(file metrics.File) func(bool) {
-	return func(bad bool) { n.metrics.FileUnread(file, bad) }
+	return func(bad bool) { n.metrics.Condition.SetFileUnread(file, bad) }
 }
 
 // showExpiry shows when the certificate ends that read gives for the next connection.

@@ -368,6 +368,24 @@ func (a *Asker) Client() (*apiclient.Client, error) {
 	return c, nil
 }
 
+// Once is a client that sends each request once, over a connection of its own, and waits no longer than
+// that for the answer: for who wants to know how it is now, and which node a balancer chooses.
+func (a *Asker) Once(most time.Duration) (*apiclient.Client, error) {
+	if _, err := a.Client(); err != nil {
+		return nil, err
+	}
+	cfg := a.cfg
+	cfg.Attempts, cfg.OnRepeat, cfg.Timeout = 1, nil, min(cmp.Or(a.timeout, most), most)
+	if n, ok := cfg.HTTP.Transport.(noter); ok {
+		if t, ok := n.RoundTripper.(*http.Transport); ok {
+			fresh := t.Clone()
+			fresh.DisableKeepAlives = true
+			cfg.HTTP = &http.Client{Transport: noter{fresh, &a.tls}}
+		}
+	}
+	return apiclient.New(cfg)
+}
+
 // Opts are the options of the one request of a command that changes something.
 func (a *Asker) Opts() []apiclient.Option {
 	if a.key == "" {

@@ -531,7 +531,7 @@ func (a commands) clusterCommand() *cobra.Command {
 
 func (a commands) statusCommand() *cobra.Command {
 	return ask.Watched(&cobra.Command{
-		Use: "status", Short: "Nodes, and whether the one that is asked is ready; exit code 1 if not", Args: cobra.NoArgs,
+		Use: "status", Short: "Nodes, whether the one that is asked is ready, and what is wrong with etcd; exit code 1 if it is not ready or etcd does not work", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := a.Client()
 			if err != nil {
@@ -546,18 +546,38 @@ func (a commands) statusCommand() *cobra.Command {
 				} else if err != nil {
 					return err
 				}
+				etcd, err := c.GetEtcd(cmd.Context())
+				if err == nil && etcd.Body.State == "down" && notReady == nil { // a node of an older version does not tell
+					notReady = ask.Exit(ask.ExitBad, nil)
+				}
 				nodes, err := ask.BytesOf(c.ListNodes(cmd.Context()))
 				if err != nil {
+					a.tellTroubles(etcd)
 					return err
 				}
 				if !a.AsData() && ready != nil {
 					fmt.Fprintf(a.Out, "%s  %s  asked at %s\n", ready.Body.NodeID, ready.Body.Status, c.Server())
 				}
+				a.tellTroubles(etcd)
 				return a.Show(nodeView, nodes)
 			}, "cluster")
 			return errors.Join(err, notReady)
 		},
 	})
+}
+
+// tellTroubles says what is wrong with etcd, with the list or, where that is for a program, beside it.
+func (a commands) tellTroubles(etcd *apiclient.Answer[apiclient.Etcd]) {
+	if etcd == nil {
+		return
+	}
+	for _, t := range etcd.Body.Troubles {
+		if line := fmt.Sprintf("etcd is %s: %s", t.State, t.Text); a.AsData() {
+			a.Note(line)
+		} else {
+			fmt.Fprintln(a.Out, ask.Printable(line))
+		}
+	}
 }
 
 func (a commands) balanceCommand() *cobra.Command {

@@ -16,7 +16,8 @@ func Ask(t *testing.T, o *OIDC) {
 // AskOnce makes one look at the provider.
 func AskOnce(t *testing.T, o *OIDC) error {
 	t.Helper()
-	return o.ask(t.Context(), 0)
+	_, err := o.ask(t.Context(), 0)
+	return err
 }
 
 // LongAgo makes the last look one of yesterday.

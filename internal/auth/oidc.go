@@ -140,7 +140,7 @@ func (o *OIDC) Run(ctx context.Context) error {
 	waits := patience()
 	for {
 		next := o.cfg.Refresh
-		err := o.ask(ctx, 0)
+		_, err := o.ask(ctx, 0)
 		if ctx.Err() != nil {
 			return nil //nolint:nilerr // told to stop: what the provider said is of no interest
 		}
@@ -162,23 +162,23 @@ func (o *OIDC) Run(ctx context.Context) error {
 func patience() pace.Waits { return pace.Doubling(time.Second).UpTo(time.Minute) }
 
 // ask asks the provider when it is its turn, unless it was asked within the time
-// before.
-func (o *OIDC) ask(ctx context.Context, unless time.Duration) error {
+// before: then rest is how long that is still so.
+func (o *OIDC) ask(ctx context.Context, unless time.Duration) (rest time.Duration, err error) {
 	select {
 	case o.turn <- struct{}{}:
 		defer func() { <-o.turn }()
 	case <-ctx.Done():
-		return context.Cause(ctx)
+		return 0, context.Cause(ctx)
 	}
-	if unless > 0 && time.Since(o.tried) < unless {
-		return nil
+	if since := time.Since(o.tried); since < unless {
+		return unless - since, nil
 	}
 	o.tried = time.Now()
-	err := o.fetch(ctx)
+	err = o.fetch(ctx)
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.err = err
-	return err
+	return 0, err
 }
 
 // fetch asks the provider where its keys are, and for them.
@@ -324,7 +324,8 @@ func (o *OIDC) current() (*keySet, error) {
 }
 
 // newer gives the keys after a look at the provider, for a token whose key is
-// not among those in set. Without a look it gives what there is.
+// not among those in set. If the provider was asked a moment ago nobody knows whether it has
+// such a key now: the caller is told to come again.
 func (o *OIDC) newer(ctx context.Context, set *keySet) (*keySet, error) {
 	select {
 	case o.waiting <- struct{}{}:
@@ -338,8 +339,12 @@ func (o *OIDC) newer(ctx context.Context, set *keySet) (*keySet, error) {
 	// Not cut off with the request: a stranger could spoil every look.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), fetchTimeout)
 	defer cancel()
-	if err := o.ask(ctx, unknownEvery); err != nil {
+	rest, err := o.ask(ctx, unknownEvery)
+	if err != nil {
 		return nil, &UnavailableError{RetryAfter: time.Second, Err: err}
+	}
+	if now := o.set.Load(); rest > 0 && now == set {
+		return nil, &UnavailableError{RetryAfter: rest, Err: errors.New("the token is of a key that is not among those of the provider, which was asked a moment ago")}
 	}
 	return o.current()
 }

@@ -199,12 +199,54 @@ func TestNewKeyIsLookedFor(t *testing.T) {
 		t.Errorf("the keys were asked for %d times", asked)
 	}
 	for range 20 {
-		if _, err := ask(t, a, iss.StrangersToken("made-up", nil)); err == nil {
-			t.Fatal("a stranger's token counts")
+		// Nobody knows yet that the provider has no such key: the caller may come again, and is not refused for good.
+		var unknown *auth.UnavailableError
+		if _, err := ask(t, a, iss.StrangersToken("made-up", nil)); !errors.As(err, &unknown) || unknown.RetryAfter <= 0 || unknown.RetryAfter > 10*time.Second {
+			t.Fatalf("a stranger's token: %v", err)
 		}
 	}
 	if now := iss.Asked(); now != asked {
 		t.Errorf("20 strangers made the node ask %d times", now-asked)
+	}
+}
+
+// A key that came right after a look counts with the next one; until then its tokens are told to come again.
+func TestATokenOfARotatedKeyIsNotRefused(t *testing.T) {
+	t.Parallel()
+	iss := authtest.NewIssuer(t)
+	o, err := auth.NewOIDC(auth.OIDCConfig{Issuer: iss.URL, Audience: authtest.Audience, Refresh: time.Hour})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := &auth.Authenticator{OIDC: o}
+	auth.Ask(t, o)
+	iss.Rotate()
+	token := iss.Token(nil)
+	var later *auth.UnavailableError
+	if _, err := ask(t, a, token); !errors.As(err, &later) || later.RetryAfter <= 0 {
+		t.Errorf("right after a look: %v", err)
+	}
+	auth.LongAgo(o)
+	if _, err := ask(t, a, token); err != nil {
+		t.Errorf("with the next look: %v", err)
+	}
+}
+
+// What is wrong with a token that its issuer signed is named.
+func TestTokensOfAnotherShapeAreToldWhy(t *testing.T) {
+	t.Parallel()
+	iss, a := provider(t, nil)
+	for want, claims := range map[string]map[string]any{
+		"exp must be a number": {"exp": "2030-01-01T00:00:00Z"}, "nbf must be a number": {"nbf": "soon"}, "sub must be a text": {"sub": 7}, "aud must be a text or a list of texts": {"aud": map[string]any{"a": 1}},
+	} {
+		if _, err := ask(t, a, iss.Token(claims)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("want %q, got %v", want, err)
+		}
+	}
+	_, rest, _ := strings.Cut(iss.Token(nil), ".")
+	head := base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"RS256","kid":"x","crit":["exp"],"exp":1}`))
+	if _, err := ask(t, a, head+"."+rest); err == nil || !strings.Contains(err.Error(), "crit") {
+		t.Errorf("with crit: %v", err)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"strings"
 	"time"
@@ -51,6 +52,9 @@ func (o *OIDC) readBy(ctx context.Context, token string, set **keySet) (*jwt.Cla
 	if err != nil || len(parsed.Headers) != 1 {
 		return nil, nil, refused("this is no API key and no JWT with one of the signatures that count (RS, PS, ES, EdDSA)")
 	}
+	if hasCritical(token) {
+		return nil, nil, refused("the token has crit in its header, and this cluster knows no extension that it could name")
+	}
 	h := &parsed.Headers[0]
 	if typ, _ := h.ExtraHeaders[jose.HeaderType].(string); !isAccess(typ) {
 		return nil, nil, refused("the token is of another type than JWT or at+jwt")
@@ -62,12 +66,50 @@ func (o *OIDC) readBy(ctx context.Context, token string, set **keySet) (*jwt.Cla
 		}
 		keys = (*set).find(h)
 	}
-	var claims jwt.Claims
 	var all map[string]any
-	if !signedByOne(parsed, keys, &claims, &all) {
+	if !signedByOne(parsed, keys, &all) {
 		return nil, nil, refused("the token is not signed by a key of the issuer that this cluster trusts")
 	}
+	var claims jwt.Claims
+	if !signedByOne(parsed, keys, &claims) {
+		return nil, nil, refused("the token's claims are not as RFC 7519 has them: " + misshapen(all))
+	}
 	return &claims, all, nil
+}
+
+// hasCritical tells whether the header of a JWT says that something in it must be understood (RFC 7515 section 4.1.11).
+func hasCritical(token string) bool {
+	first, _, _ := strings.Cut(token, ".")
+	raw, err := base64.RawURLEncoding.DecodeString(first)
+	var header map[string]json.RawMessage
+	if err != nil || json.Unmarshal(raw, &header) != nil {
+		return false
+	}
+	_, is := header["crit"]
+	return is
+}
+
+// misshapen names the registered claims that are of another type.
+func misshapen(all map[string]any) string {
+	var wrong []string
+	for _, name := range []string{"exp", "nbf", "iat"} {
+		switch all[name].(type) {
+		case nil, float64, int64, json.Number:
+		default:
+			wrong = append(wrong, name+" must be a number")
+		}
+	}
+	for _, name := range []string{"iss", "sub", "jti"} {
+		switch all[name].(type) {
+		case nil, string:
+		default:
+			wrong = append(wrong, name+" must be a text")
+		}
+	}
+	if len(wrong) == 0 {
+		return "aud must be a text or a list of texts"
+	}
+	return strings.Join(wrong, ", ")
 }
 
 // oneSpelling refuses other spellings of a token that decode to the same: line

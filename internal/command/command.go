@@ -137,6 +137,10 @@ type usageError struct{ error }
 
 func (e *usageError) Unwrap() error { return e.error }
 
+// secondSignal is how long after the first signal others count for the same one: a supervisor
+// may send it to the process and to its group, and a terminal twice.
+const secondSignal = time.Second
+
 // run runs a node until it is told to stop.
 func run(ctx context.Context, cfg node.Config, log *slog.Logger, ready func(*node.Node)) error {
 	signals := make(chan os.Signal, 2)
@@ -147,14 +151,18 @@ func run(ctx context.Context, cfg node.Config, log *slog.Logger, ready func(*nod
 	over := make(chan struct{})
 	defer close(over)
 	go func() {
-		for first := true; ; first = false {
+		for first := (time.Time{}); ; {
 			select {
 			case got := <-signals:
-				if !first {
+				if !first.IsZero() && time.Since(first) < secondSignal {
+					continue
+				}
+				if !first.IsZero() {
 					log.ErrorContext(ctx, "stopped at once by a second signal", slog.String("signal", got.String()))
 					os.Exit(1)
 				}
-				log.InfoContext(ctx, "stopping; a second signal ends it at once", slog.String("signal", got.String()))
+				first = time.Now()
+				log.InfoContext(ctx, "stopping; a second signal, after a second or more, ends it at once", slog.String("signal", got.String()))
 				stop(fmt.Errorf("got signal %v", got))
 			case <-over:
 				return

@@ -16,7 +16,7 @@ type Balance = store.Balance
 func (i *Inspector) Balance(ctx context.Context) (*Balance, error) {
 	b, err := i.cfg.Reader.Balance(ctx)
 	if err != nil {
-		return nil, etcdstore.ReadFailed("the balance", err)
+		return nil, etcdstore.ReadFailed("balance", err)
 	}
 	if b == nil {
 		return nil, &workflow.Error{Code: workflow.CodeUnavailable, RetryAfter: 2 * time.Second, Detail: "no node has counted the balance yet; one does so a second or two after the cluster was started for the first time"}

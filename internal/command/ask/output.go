@@ -414,6 +414,16 @@ func When(a *Asker, v, _ any) string {
 	return Short(d) + " ago"
 }
 
+// Clock is the time of day of a line that is written as something happens: how long ago that is would
+// always be now.
+func Clock(a *Asker, v string) string {
+	t, err := time.Parse(time.RFC3339Nano, v)
+	if err != nil || a.times == "iso" || a.times == "local" {
+		return When(a, v, nil)
+	}
+	return t.In(a.zone()).Format(time.TimeOnly)
+}
+
 // zone is that of the user: the program itself lives in UTC.
 func (a *Asker) zone() *time.Location {
 	for _, name := range []string{a.environ["TZ"], "/etc/localtime"} {

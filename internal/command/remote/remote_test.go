@@ -243,6 +243,15 @@ func TestRepair(t *testing.T) {
 		u.wants(1, "*", "run", "broken", "--exit-status", "--correlation", "many", "--wait", "10s")
 	}
 	u.refuses(2, "say --yes", "instances", "cancel", "--query", "def:broken corr:many")
+	for did, n := range map[string]int{"cancel": 0, "delete": 3, "retry": 3} { // what is faulted does not run; and nothing of it is done
+		got := u.weft("instances", did, "--query", "def:broken corr:many", "--dry-run")
+		if !strings.HasPrefix(got.out, fmt.Sprintf("would %s %d instances of ", did, n)) || got.err != "" || (got.code == 0) != strings.Contains(got.out, fmt.Sprintf(" %d would take it and 0 would refuse it", n)) {
+			t.Errorf("%s: %+v", did, got)
+		}
+	}
+	if got := u.weft("instances", "delete", "broken-1", "nothing-1", "--dry-run"); got.code != 1 || !strings.HasPrefix(got.out, "would delete 1 instances of ") || !strings.Contains(got.err, "1 of the 2 instances were not found") {
+		t.Errorf("by ids: %+v", got)
+	}
 	u.wants(0, "delete  done 3, accepted 0, refused 0\n", "instances", "delete", "--query", "def:broken corr:many", "--yes")
 	u.wants(0, "", "instances", "list", "def:broken", "corr:many")
 }

@@ -2,6 +2,7 @@ package etcdstore
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/weft-run/weft/pkg/workflow"
@@ -27,5 +28,8 @@ func ReadFailed(what string, err error) error {
 	if workflow.CodeOf(err) != "" {
 		return err
 	}
-	return Unavailable("the "+what+" could not be read", err)
+	if !strings.HasPrefix(what, "the ") && !strings.HasPrefix(what, "what ") {
+		what = "the " + what
+	}
+	return Unavailable(what+" could not be read", err)
 }

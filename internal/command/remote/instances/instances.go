@@ -242,7 +242,7 @@ func (a commands) follow(ctx context.Context, c *apiclient.Client, id string, ex
 			if marks, _ := ask.At(in, "bookmarks").([]any); len(marks) > 0 {
 				waits = ask.OneLine(ask.Text(ask.At(marks[0], "activityId")) + " " + ask.Text(ask.At(marks[0], "name")))
 			}
-			_, err = fmt.Fprintf(a.Out, "%s  %s  commit %s  %s  %s\n", ask.When(a.Asker, ask.Text(ask.At(in, "updatedAt")), nil), ask.Text(ask.At(in, "subStatus")), ask.Text(ask.At(in, "commit")), waits, ask.OneLine(ask.Text(ask.At(in, "incident"))))
+			_, err = fmt.Fprintf(a.Out, "%s  %s  commit %s  %s  %s\n", ask.Clock(a.Asker, ask.Text(ask.At(in, "updatedAt"))), ask.Text(ask.At(in, "subStatus")), ask.Text(ask.At(in, "commit")), waits, ask.OneLine(ask.Text(ask.At(in, "incident"))))
 		}
 		if err != nil {
 			return err
@@ -408,12 +408,14 @@ var changesView = ask.View{Empty: "no changes", Columns: []ask.Column{
 type several struct {
 	query, reason string
 	wait          time.Duration
+	dry           bool
 }
 
 func (s *several) flags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&s.query, "query", "", "all that match, such as 'status:faulted def:order'")
 	cmd.Flags().DurationVar(&s.wait, "wait", 5*time.Minute, "with --query: wait so long for the end of the job; with ids: for that of each instance, if it is said")
 	cmd.Flags().StringVar(&s.reason, "reason", "", "why, for the journal")
+	cmd.Flags().BoolVar(&s.dry, "dry-run", false, "only say to how many it would be done, and which would refuse it; exit code 1 if some would")
 }
 
 func (s *several) args(_ *cobra.Command, args []string) error {
@@ -450,6 +452,44 @@ func (a commands) after(cmd *cobra.Command, c *apiclient.Client, s *several, in 
 		return err
 	}
 	return a.Done(in.Bytes, false, "is "+in.Body.SubStatus, "%s", id)
+}
+
+// preview says what would be done to instances, and does nothing.
+func (a commands) preview(ctx context.Context, c *apiclient.Client, s *several, ids []string, kind string) error {
+	q := s.query
+	if q == "" {
+		q = "id:" + strings.Join(ask.IDs("instances", ids), ",")
+	}
+	told, err := c.CreateJob(ctx, apiclient.JobRequest{Kind: kind, Q: q}, apiclient.CreateJobQuery{DryRun: new(true)})
+	if err != nil {
+		return err
+	}
+	p := told.Body.JobPreview
+	if p == nil {
+		return errors.New("the server did not say what it would do")
+	}
+	if a.AsData() {
+		err = a.Show(ask.View{}, told.Bytes)
+	} else {
+		more := ""
+		if p.More {
+			more = " or more"
+		}
+		_, err = fmt.Fprintf(a.Out, "would %s %d%s instances of %s: of the newest %d, which were tried, %d would take it and %d would refuse it\n", kind, p.Matching, more, p.Query, p.Tried, p.Fits, p.Tried-p.Fits)
+		for _, r := range p.Refusals {
+			_, wrong := fmt.Fprintf(a.Out, "%s  %s  %s\n", r.InstanceID, r.Code, ask.Printable(r.Detail))
+			err = errors.Join(err, wrong)
+		}
+	}
+	switch {
+	case err != nil:
+		return err
+	case s.query == "" && p.Matching < int64(len(ids)):
+		return ask.Exit(ask.ExitBad, fmt.Errorf("%d of the %d instances were not found", int64(len(ids))-p.Matching, len(ids)))
+	case p.Fits < p.Tried:
+		return ask.Exit(ask.ExitBad, nil)
+	}
+	return nil
 }
 
 // job does something to all instances of a filter, after saying how many they are.
@@ -535,6 +575,9 @@ func (a commands) instancesCancel() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if s.dry {
+				return a.preview(cmd.Context(), c, &s, args, "cancel")
+			}
 			if s.query != "" {
 				return a.job(cmd.Context(), c, &s, apiclient.JobRequest{Kind: "cancel"})
 			}
@@ -567,6 +610,9 @@ func (a commands) instancesRetry() *cobra.Command {
 			c, err := a.Client()
 			if err != nil {
 				return err
+			}
+			if s.dry {
+				return a.preview(cmd.Context(), c, &s, args, "retry")
 			}
 			if s.query != "" {
 				if body.From != "" || newKey {
@@ -670,6 +716,9 @@ func (a commands) instancesDelete() *cobra.Command {
 			c, err := a.Client()
 			if err != nil {
 				return err
+			}
+			if s.dry {
+				return a.preview(cmd.Context(), c, &s, args, "delete")
 			}
 			if s.query != "" {
 				return a.job(cmd.Context(), c, &s, apiclient.JobRequest{Kind: "delete"})

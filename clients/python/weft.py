@@ -1898,7 +1898,7 @@ class Client(_Core):
         return self._call("GET", f"/api/v1/webhooks/{_part(name)}", {}, wait=wait, accept=accept)
 
     def import_state(self, id: str, body: Optional["StateRequest"] = None, *, wait: Optional[int] = None, accept: Optional[str] = None, key: Optional[str] = None, if_match: Optional[str] = None) -> Answer["State"]:
-        """Replace the state of an instance by an exported one: PUT /api/v1/instances/{id}/state."""
+        """Replace the state of an instance by an exported one, or bring one that is not there: PUT /api/v1/instances/{id}/state."""
         return self._call("PUT", f"/api/v1/instances/{_part(id)}/state", {}, body or {}, wait=wait, accept=accept, key=key, if_match=if_match)
 
     def list_activities(self, *, wait: Optional[int] = None, accept: Optional[str] = None) -> Answer["Activities"]:

@@ -2296,7 +2296,7 @@ export class Client {
   /** One webhook, and how it is: GET /api/v1/webhooks/{name}. */
   getWebhook(name: string, options?: Options): Promise<Answer<Webhook>>;
 
-  /** Replace the state of an instance by an exported one: PUT /api/v1/instances/{id}/state. */
+  /** Replace the state of an instance by an exported one, or bring one that is not there: PUT /api/v1/instances/{id}/state. */
   importState(id: string, body?: StateRequest, options?: Options): Promise<Answer<State>>;
 
   /** The activities that this node's program has, with what they take and give, and where they are used: GET /api/v1/activities. */

@@ -528,8 +528,8 @@ func (c *Client) GetWebhook(ctx context.Context, name string, opts ...Option) (*
 	return call[Webhook](ctx, c, request{method: "GET", path: "/api/v1/webhooks/" + url.PathEscape(name), query: nil, body: nil}, opts)
 }
 
-// ImportState: Replace the state of an instance by an exported one.
-// It is PUT /api/v1/instances/{id}/state, for the role admin; problems of its own are definition-not-found, instance-not-found, instance-refused, instance-moved.
+// ImportState: Replace the state of an instance by an exported one, or bring one that is not there.
+// It is PUT /api/v1/instances/{id}/state, for the role admin; problems of its own are definition-not-found, instance-refused, instance-moved.
 func (c *Client) ImportState(ctx context.Context, id string, body StateRequest, opts ...Option) (*Answer[State], error) {
 	return call[State](ctx, c, request{method: "PUT", path: "/api/v1/instances/" + url.PathEscape(id) + "/state", query: nil, body: body}, opts)
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -93,6 +94,11 @@ func (o *owner) open(ctx context.Context, work *batch) (*burst, error) {
 			err = &workflow.Error{Code: workflow.CodeNotRunnable, Err: err,
 				Detail: fmt.Sprintf("the program of this node cannot read the state of instance %s, of version %d of definition %s", o.id, hd.Version, hd.DefinitionID)}
 		}
+	case o.base == nil && onlyImport(work) != nil:
+		if x.gated != nil { // there is no instance for which that could be committed
+			return x, workflow.Fail(workflow.CodeInstanceGated, x.gated.Error())
+		}
+		err = x.imported(ctx, onlyImport(work))
 	default:
 		cmd, created := firstStart(work, o.base)
 		if cmd == nil {
@@ -121,6 +127,15 @@ func known(work *batch) error {
 		if c := &m.Command; !c.Kind.Known() {
 			return workflow.Fail(workflow.CodeNotRunnable, fmt.Sprintf("the program of this node does not know the command %q (%s)", c.Kind, c.ID))
 		}
+	}
+	return nil
+}
+
+// onlyImport is the import of a batch, which has nothing beside it; nil: it is none. One for an instance that is not
+// there brings it: another cluster had it, or it was deleted.
+func onlyImport(work *batch) *workflow.Command {
+	if len(work.mail) == 0 && len(work.hands) == 1 && work.hands[0].cmd.Kind == workflow.CommandImport {
+		return &work.hands[0].cmd
 	}
 	return nil
 }
@@ -472,49 +487,65 @@ func (x *burst) unrun() bool { return x.before == nil || len(x.before.State) == 
 
 // load takes an imported state in the place of the present one.
 func (x *burst) load(ctx context.Context, cmd workflow.Command) (store.Effect, error) {
+	if x.replaced == nil { // else the burst was opened for it
+		if err := x.imported(ctx, &cmd); err != nil {
+			return refusedImport(err)
+		}
+	}
+	return store.Effect{Outcome: workflow.OutcomeApplied}, nil
+}
+
+// refusedImport is what an import did that cannot be done; one that another node may be able to do is an error.
+func refusedImport(err error) (store.Effect, error) {
+	var why *workflow.Error
+	if !errors.As(err, &why) || why.Code == workflow.CodeNotRunnable {
+		return store.Effect{}, err
+	}
+	return store.Effect{Outcome: workflow.OutcomeRefused, Code: string(why.Code), Detail: why.Detail}, nil
+}
+
+// imported makes the burst that of an imported state.
+func (x *burst) imported(ctx context.Context, cmd *workflow.Command) error {
 	var in struct {
 		Instance workflow.Instance `json:"instance"`
 		State    json.RawMessage   `json:"state"`
 	}
-	refused := func(code workflow.Code, why string) store.Effect {
-		return store.Effect{Outcome: workflow.OutcomeRefused, Code: string(code), Detail: why}
-	}
 	if err := workflow.Unmarshal(cmd.State, &in); err != nil {
-		return refused(workflow.CodeInvalid, err.Error()), nil
+		return workflow.Fail(workflow.CodeInvalid, err.Error())
 	}
 	if why := x.unfit(&in.Instance); why != "" {
-		return refused(workflow.CodeInvalid, why), nil
+		return workflow.Fail(workflow.CodeInvalid, why)
 	}
 	if cmd.IfSeq > 0 && (x.before == nil || x.before.Seq != cmd.IfSeq) {
-		return refused(workflow.CodeInstanceMoved, ""), nil
+		return workflow.Fail(workflow.CodeInstanceMoved, "")
 	}
 	prog, err := x.handle.n.cfg.Program(ctx, in.Instance.DefinitionID, in.Instance.Version)
-	if workflow.CodeOf(err) == workflow.CodeNotRunnable {
-		return store.Effect{}, err
-	}
 	if err != nil {
-		return refused(cmp.Or(workflow.CodeOf(err), workflow.CodeDefinitionNotFound), err.Error()), nil
+		if workflow.CodeOf(err) == workflow.CodeNotRunnable {
+			return err
+		}
+		return workflow.Fail(cmp.Or(workflow.CodeOf(err), workflow.CodeDefinitionNotFound), err.Error())
 	}
 	in.Instance.ID = x.handle.id
 	b, err := engine.Import(prog, in.Instance, in.State, x.env, x.b)
-	if workflow.CodeOf(err) == workflow.CodeNotRunnable {
-		return store.Effect{}, err
-	}
 	if err != nil {
-		return refused(workflow.CodeInvalid, err.Error()), nil
+		if workflow.CodeOf(err) == workflow.CodeNotRunnable {
+			return err
+		}
+		return workflow.Fail(workflow.CodeInvalid, err.Error())
 	}
-	missed, other, err := x.handle.n.cfg.Store.MissedEnds(ctx, x.handle.id, x.newBookmarks(in.Instance.Bookmarks), x.env.Now())
+	missed, why, err := x.handle.n.cfg.Store.MissedEnds(ctx, x.handle.id, x.newBookmarks(in.Instance.Bookmarks), x.before == nil, x.env.Now())
 	if err != nil {
-		return store.Effect{}, err
+		return err
 	}
-	if other != "" {
-		return refused(workflow.CodeInvalid, fmt.Sprintf("it would wait for the end of its child %s, which runs and will not tell it: cancel or delete %s first", other, other)), nil
+	if why != "" {
+		return workflow.Fail(workflow.CodeInvalid, why)
 	}
 	for i := range missed {
 		x.weight += engine.Weigh(missed[i].Input)
 	}
 	x.b, x.replaced, x.definition, x.missed = b, &in.Instance, in.Instance.DefinitionID, missed
-	return store.Effect{Outcome: workflow.OutcomeApplied}, nil
+	return nil
 }
 
 // newBookmarks are those that the instance does not have already.

@@ -47,9 +47,9 @@ func (x *burst) commit(ctx context.Context, g ground) (*store.Commit, error) {
 	}
 	if g.before != nil {
 		c.After.Seq = g.before.Seq + 1
-		if c.After.Gate, err = x.gate(ctx, g.before, &c.After.Header); err != nil {
-			return nil, err
-		}
+	}
+	if c.After.Gate, err = x.gate(ctx, g.before, &c.After.Header); err != nil {
+		return nil, err
 	}
 	c.After.Header.Incidents = append(slices.Clone(c.After.Header.Incidents), x.extra...)
 	x.replaceBookmarks(c)

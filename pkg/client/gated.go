@@ -11,6 +11,12 @@ import (
 // gate is that of the instance after the burst: the one it has, unless it is of another definition or version
 // by now, or an import gave it another correlation, and these want another.
 func (x *burst) gate(ctx context.Context, before *store.Record, is *workflow.Instance) (*store.Gate, error) {
+	if before == nil {
+		if x.replaced == nil || is.Status == workflow.StatusFinished {
+			return nil, nil // who starts it has looked, or has made it
+		}
+		return x.handle.n.cfg.Gate(ctx, &workflow.Start{DefinitionID: is.DefinitionID, Version: is.Version, CorrelationID: is.CorrelationID})
+	}
 	was := &before.Header
 	moved := was.DefinitionID != is.DefinitionID || was.Version != is.Version
 	if is.Status == workflow.StatusFinished || !moved && (x.replaced == nil || was.CorrelationID == is.CorrelationID) {

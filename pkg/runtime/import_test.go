@@ -98,3 +98,120 @@ func TestAnImportedParentHearsOfItsChildren(t *testing.T) {
 		}
 	})
 }
+
+// What was exported can come back after the instance was deleted, and in a cluster that never had it: it waits where it
+// waited, once, with its variables and its past.
+func TestAnImportBringsAnInstance(t *testing.T) {
+	t.Parallel()
+	const waits = "id: order\nvariables:\n  n: {type: number, default: 1}\nroot:\n  - setVariable: {variable: n, value: \"${{ variables.n + 1 }}\"}\n  - event: paid\n  - delay: 1ms\n  - writeLine: \"paid ${{ variables.n }}\"\n"
+	export := func(t *testing.T, m *member, id string) runtime.StateExport {
+		t.Helper()
+		s, err := m.Export(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	goesOn := func(t *testing.T, m *member) {
+		t.Helper()
+		if s := m.Event("paid", "c", nil); len(s.Outcomes) != 1 {
+			t.Errorf("%+v", s)
+		}
+		if i := m.Finished("o"); i.SubStatus != workflow.Finished || i.CorrelationID != "c" {
+			t.Errorf("%+v", i)
+		}
+		if lines := m.Lines("o"); strings.Join(lines, ",") != "paid 2" {
+			t.Errorf("%q", lines)
+		}
+		m.Sound()
+	}
+	t.Run("after a delete", func(t *testing.T) {
+		t.Parallel()
+		m := newCluster(t, 1)[0]
+		m.Publish(waits)
+		m.Start("order", "o", "c")
+		was := export(t, m, "o")
+		if _, err := m.Delete(t.Context(), "o"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := m.Import(t.Context(), "o", was, was.Sequence); workflow.CodeOf(err) != workflow.CodeInstanceMoved {
+			t.Errorf("only if it has not moved: %v", err)
+		}
+		if _, err := m.Import(t.Context(), "o", was, 0); err != nil {
+			t.Fatal(err)
+		}
+		goesOn(t, m)
+	})
+	t.Run("into another cluster", func(t *testing.T) {
+		t.Parallel()
+		from, to := newCluster(t, 1)[0], newCluster(t, 1)[0]
+		from.Publish(waits)
+		from.Start("order", "o", "c")
+		was := export(t, from, "o")
+		if _, err := to.Import(t.Context(), "o", was, 0); workflow.CodeOf(err) != workflow.CodeDefinitionNotFound {
+			t.Errorf("without its definition: %v", err)
+		}
+		if _, err := to.Instance(t.Context(), "o"); workflow.CodeOf(err) != workflow.CodeInstanceNotFound {
+			t.Errorf("what was refused left something: %v", err)
+		}
+		to.Publish(waits)
+		if _, err := to.Import(t.Context(), "o", was, 0); err != nil {
+			t.Fatal(err)
+		}
+		goesOn(t, to)
+	})
+	t.Run("with its children, which come first", func(t *testing.T) {
+		t.Parallel()
+		from, to := newCluster(t, 1)[0], newCluster(t, 1)[0]
+		for _, m := range []*member{from, to} {
+			m.Publish("id: kid\nroot:\n  - event: end\n", importedParent)
+		}
+		from.Start("parent", "p", "")
+		kid := from.Running("kid")
+		parent, child := export(t, from, "p"), export(t, from, kid)
+		if _, err := to.Import(t.Context(), "p", parent, 0); workflow.CodeOf(err) != workflow.CodeInvalid || !strings.Contains(err.Error(), "import "+kid+" first") {
+			t.Errorf("%v", err)
+		}
+		for id, s := range map[string]runtime.StateExport{kid: child} {
+			if _, err := to.Import(t.Context(), id, s, 0); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := to.Import(t.Context(), "p", parent, 0); err != nil {
+			t.Fatal(err)
+		}
+		to.Event("end", "kid", nil)
+		eventually(t, "the parent was told", func() bool {
+			i, err := to.Instance(t.Context(), "p")
+			return err == nil && len(i.Bookmarks) == 1 && i.Bookmarks[0].Name == "after"
+		})
+		to.Sound()
+	})
+	t.Run("that takes its gate, or waits for nobody", func(t *testing.T) {
+		t.Parallel()
+		m := newCluster(t, 1)[0]
+		m.Publish("id: single\noptions: {activation: Singleton}\nroot:\n  - event: end\n")
+		m.Start("single", "one", "")
+		was := export(t, m, "one")
+		if _, err := m.Delete(t.Context(), "one"); err != nil {
+			t.Fatal(err)
+		}
+		m.Start("single", "two", "")
+		if _, err := m.Import(t.Context(), "one", was, 0); workflow.CodeOf(err) != workflow.CodeInstanceGated || !strings.Contains(err.Error(), "two") {
+			t.Errorf("another runs: %v", err)
+		}
+		if _, err := m.Instance(t.Context(), "one"); workflow.CodeOf(err) != workflow.CodeInstanceNotFound {
+			t.Errorf("it was brought beside another: %v", err)
+		}
+		if _, err := m.Cancel(t.Context(), "two"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := m.Import(t.Context(), "one", was, 0); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := m.Execute(t.Context(), runtime.StartRequest{DefinitionID: "single", InstanceID: "three"}); workflow.CodeOf(err) != workflow.CodeInstanceGated {
+			t.Errorf("a start beside one that was imported: %v", err)
+		}
+		m.Sound()
+	})
+}

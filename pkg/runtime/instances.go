@@ -125,7 +125,7 @@ func (c *commander) commanded(ctx context.Context, id string, cmd workflow.Comma
 				return answered(ctx, a, cmd.Key, c.answers.Effects)
 			}
 		}
-		if _, err := inspect.Record(ctx, c.cfg.Reader, id); err != nil {
+		if _, err := inspect.Record(ctx, c.cfg.Reader, id); err != nil && !(cmd.Kind == workflow.CommandImport && workflow.CodeOf(err) == workflow.CodeInstanceNotFound) {
 			return removed(id), c.unlessRemoved(ctx, id, cmd.Kind, err)
 		}
 		res, done, err := c.give(ctx, id, cmd)
@@ -134,6 +134,7 @@ func (c *commander) commanded(ctx context.Context, id string, cmd workflow.Comma
 			return removed(id), c.unlessRemoved(ctx, id, cmd.Kind, err)
 		case done:
 			return res, nil
+		case cmd.Kind == workflow.CommandImport: // somebody works a last command of an instance that is gone
 		case cmd.Key == nil:
 			return SendResult{}, workflow.Fail(workflow.CodeInstanceNotFound, fmt.Sprintf("there is no instance %q", id))
 		}

@@ -267,6 +267,9 @@ func TestExportAndImport(t *testing.T) {
 	u.refuses(3, "instance-moved", "instances", "import", "moved-1", out, "--yes")
 	u.wants(0, "moved-1  imported\n", "instances", "import", "moved-1", out, "--yes", "--force")
 	u.wants(0, "", "instances", "variables", "moved-1")
+	u.wants(0, "*", "instances", "delete", "moved-1", "--yes")
+	u.wants(0, "moved-1  imported\n", "instances", "import", "moved-1", out, "--yes")
+	u.wants(0, "*", "instances", "get", "moved-1")
 }
 
 func TestDefinitions(t *testing.T) {

@@ -142,21 +142,21 @@ func (s *Instances) guard(c *store.Commit, t *prepared) {
 		return
 	}
 	t.cmps = fenceCompares(c.Fence)
-	if c.Before != nil {
+	switch {
+	case c.Before != nil:
 		t.cmps = append(t.cmps, modifiedAt(s.keys.instance(id), c.Before.Modified))
-		if g := takesGate(c); g != nil {
-			// It may become free: who was refused commits that, before which a late copy
-			// finds the lock or the revision moved.
-			t.cmps = append(t.cmps, absent(s.keys.gateOf(*g)))
-			t.foreign++
-		}
-		return
-	}
-	t.cmps = append(t.cmps, absent(s.keys.instance(id)))
-	if c.Fence == nil {
+	case c.Fence != nil:
+		t.cmps = append(t.cmps, absent(s.keys.instance(id)))
+	default:
 		// No fence to refuse a late copy after the instance was deleted: it would
 		// bring it back. SeenMail is when it was loaded.
-		t.cmps = append(t.cmps, notWrittenAfter(s.keys.commandRecord(id, deletedRecord), c.SeenMail))
+		t.cmps = append(t.cmps, absent(s.keys.instance(id)), notWrittenAfter(s.keys.commandRecord(id, deletedRecord), c.SeenMail))
+	}
+	if g := takesGate(c); g != nil {
+		// It may become free: who was refused commits that, before which a late copy finds the lock or the
+		// revision moved; of an instance that an import would bring, the lock.
+		t.cmps = append(t.cmps, absent(s.keys.gateOf(*g)))
+		t.foreign++
 	}
 }
 

@@ -115,10 +115,11 @@ type gateChange struct{ freed, retaken string }
 // frees it. One that a retry, an alteration or an import brings back takes it, or is refused
 // (the guard compares that it is free); so does one that gets another gate, which frees its own.
 func (s *Instances) writeGate(c *store.Commit, o *ops) (change gateChange) {
-	if c.Before == nil {
-		return change
+	takes := takesGate(c)
+	var was *store.Gate
+	if c.Before != nil {
+		was = c.Before.Gate
 	}
-	was, takes := c.Before.Gate, takesGate(c)
 	if ends := c.Delete || c.After.Header.Status == workflow.StatusFinished; was != nil && (ends || takes != nil && *takes != *was) {
 		change.freed = s.keys.gateOf(*was)
 	}
@@ -132,8 +133,11 @@ func (s *Instances) writeGate(c *store.Commit, o *ops) (change gateChange) {
 // takesGate is the gate that an instance takes with a commit; nil: none, or it has it.
 func takesGate(c *store.Commit) *store.Gate {
 	is := c.After.Gate
-	if c.Before == nil || c.Delete || is == nil || c.After.Header.Status == workflow.StatusFinished {
+	if c.Delete || is == nil || c.After.Header.Status == workflow.StatusFinished {
 		return nil
+	}
+	if c.Before == nil { // an import brings it
+		return is
 	}
 	if was := c.Before.Gate; c.Before.Header.Status == workflow.StatusFinished || was == nil || *was != *is {
 		return is

@@ -769,7 +769,7 @@ func (a commands) instancesExport() *cobra.Command {
 func (a commands) instancesImport() *cobra.Command {
 	var force bool
 	cmd := &cobra.Command{
-		Use: "import ID FILE", Short: "Replace an instance by an export of it", Args: cobra.ExactArgs(2), ValidArgsFunction: ask.ThenFiles(a.Completes("instances")),
+		Use: "import ID FILE", Short: "Replace an instance by an export of it, or bring one that is not there", Args: cobra.ExactArgs(2), ValidArgsFunction: ask.ThenFiles(a.Completes("instances")),
 		Long: "Replace an instance by an export of it. It must not have moved since the export, unless --force.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			raw, err := a.ReadSmall(args[1], 2*ask.MaxBody, "an export")
@@ -789,7 +789,9 @@ func (a commands) instancesImport() *cobra.Command {
 				return err
 			}
 			var opts []apiclient.Option
-			if !force {
+			var problem *apiclient.ProblemError
+			_, err = c.GetInstance(cmd.Context(), id)
+			if gone := errors.As(err, &problem) && problem.Code == "instance-not-found"; !force && !gone { // then nothing has moved
 				opts = append(opts, apiclient.IfMatch(fmt.Sprintf(`"%d"`, body.Sequence)))
 			}
 			answer, err := c.ImportState(cmd.Context(), id, body, opts...)

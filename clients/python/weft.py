@@ -297,6 +297,7 @@ AlterRequest = TypedDict("AlterRequest", {
 AlterationRequest = TypedDict("AlterationRequest", {
     "activities": "NotRequired[Dict[str, str]]",  # migrate: for activities that have another id in that version, from the old one to the new one.
     "activity": "NotRequired[str]",  # Id of the activity; of setVariable: whose scope has the variable. Absent: what faulted (retry), the instance (cancel), the only one there is.
+    "again": "NotRequired[bool]",  # retry: also if a branch that ran since the call failed (onGiveUp, onTimeout, an outcome) may have undone what it did.
     "bookmark": "NotRequired[str]",  # reschedule: id of the timer's bookmark; needed if several fit.
     "dueAt": "NotRequired[Union[str, None]]",  # reschedule: when the timer is due.
     "execution": "NotRequired[int]",  # Which execution of the activity, as the journal numbers them; needed if several run.
@@ -1267,6 +1268,7 @@ Retry = TypedDict("Retry", {
 })
 
 RetryOneRequest = TypedDict("RetryOneRequest", {
+    "again": "NotRequired[bool]",  # Also if a branch that ran since the call failed (onGiveUp, onTimeout, an outcome) may have undone what it did.
     "execution": "NotRequired[int]",  # Which execution of it, as the journal numbers them; needed if several run.
     "from": "NotRequired[str]",  # Id of the activity to run again from its beginning; absent: the call that failed.
     "keepKey": "NotRequired[Union[bool, None]]",  # Whether the call is made with the idempotency key of the call before; true if absent.

@@ -184,6 +184,8 @@ export interface AlterationRequest {
   activities?: Record<string, string>;
   /** Id of the activity; of setVariable: whose scope has the variable. Absent: what faulted (retry), the instance (cancel), the only one there is. */
   activity?: string;
+  /** retry: also if a branch that ran since the call failed (onGiveUp, onTimeout, an outcome) may have undone what it did. */
+  again?: boolean;
   /** reschedule: id of the timer's bookmark; needed if several fit. */
   bookmark?: string;
   /** reschedule: when the timer is due. */
@@ -1545,6 +1547,8 @@ export interface Retry {
 }
 
 export interface RetryOneRequest {
+  /** Also if a branch that ran since the call failed (onGiveUp, onTimeout, an outcome) may have undone what it did. */
+  again?: boolean;
   /** Which execution of it, as the journal numbers them; needed if several run. */
   execution?: number;
   /** Id of the activity to run again from its beginning; absent: the call that failed. */

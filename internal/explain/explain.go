@@ -183,6 +183,8 @@ type Config struct {
 	Recent  *recent.Events   // that this node sent
 	Node    *client.Node     // what this node runs
 	Now     func() time.Time // default [time.Now]
+	// Retry tells why a retry of an instance would be refused; "" if it would not. Nil: nobody is asked.
+	Retry func(ctx context.Context, id string) string
 }
 
 // Explainer explains instances. Make it with [New].
@@ -229,6 +231,9 @@ func (x *Explainer) Instance(ctx context.Context, id string, peers Peers) (*Expl
 	}
 	if err := x.asideOf(ctx, id, &f, peers); err != nil {
 		return nil, etcdstore.ReadFailed("state of instance "+id, err)
+	}
+	if r := f.Record; x.cfg.Retry != nil && r != nil && r.Header.SubStatus == workflow.Faulted {
+		f.noRetry = x.cfg.Retry(ctx, id)
 	}
 	return judge(id, &f), nil
 }

@@ -32,6 +32,7 @@ type facts struct {
 	kids     []workflow.Instance // children that are faulted
 	heldBack string              // why this node takes no new work for want of space; ""
 	full     bool                // so little space is left that nothing goes on
+	noRetry  string              // why a retry would be refused
 	now      time.Time
 	sent     []sent // newest first
 	recent   []Sent // newest first
@@ -264,6 +265,10 @@ func (x *Explanation) ended(f *facts) {
 		end = i.Time
 	}
 	x.because(Reason{Kind: "incident", Text: text, Since: end, Key: f.Keys.Instance})
+	if f.noRetry != "" {
+		x.advise("a retry is not what to do: " + f.noRetry)
+		return
+	}
 	x.do("mend the cause, then " + x.path("retry"))
 }
 

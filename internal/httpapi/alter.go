@@ -22,6 +22,7 @@ type alterationBody struct {
 	Activity   string            `json:"activity" doc:"Id of the activity; of setVariable: whose scope has the variable. Absent: what faulted (retry), the instance (cancel), the only one there is."`
 	Execution  int64             `json:"execution" doc:"Which execution of the activity, as the journal numbers them; needed if several run."`
 	KeepKey    *bool             `json:"keepKey" doc:"retry: whether the call is made with the idempotency key of the call before; true if absent."`
+	Again      bool              `json:"again" doc:"retry: also if a branch that ran since the call failed (onGiveUp, onTimeout, an outcome) may have undone what it did."`
 	Outcomes   []string          `json:"outcomes" doc:"skip: what the activity completes with; Done if absent."`
 	Variable   string            `json:"variable" doc:"setVariable: name or id."`
 	Value      any               `json:"value" doc:"setVariable: any value; null clears it."`
@@ -36,6 +37,7 @@ type retryOneBody struct {
 	From      string `json:"from" doc:"Id of the activity to run again from its beginning; absent: the call that failed."`
 	Execution int64  `json:"execution" doc:"Which execution of it, as the journal numbers them; needed if several run."`
 	KeepKey   *bool  `json:"keepKey" doc:"Whether the call is made with the idempotency key of the call before; true if absent."`
+	Again     bool   `json:"again" doc:"Also if a branch that ran since the call failed (onGiveUp, onTimeout, an outcome) may have undone what it did."`
 	Reason    string `json:"reason" doc:"Why, for the journal."`
 }
 
@@ -59,7 +61,7 @@ func (a *API) alterRoute() route {
 		summary: "Change an instance that runs or is faulted: run activities again, skip them, set variables, migrate, reschedule, cancel",
 		query:   []param{{name: "dryRun", typ: "boolean", doc: "Tell what would happen, and change nothing."}},
 		body:    alterBody{}, answers: map[int]any{200: oneOf{instanceView{}, alteredView{}}, 202: instanceView{}},
-		problems: []workflow.Code{workflow.CodeInstanceNotFound, workflow.CodeInstanceFinished, workflow.CodeInstanceNotFaulted, workflow.CodeInstanceGated, workflow.CodeKeyReused}, serve: alterInstance,
+		problems: []workflow.Code{workflow.CodeInstanceNotFound, workflow.CodeInstanceFinished, workflow.CodeInstanceNotFaulted, workflow.CodeInstanceUndone, workflow.CodeInstanceGated, workflow.CodeKeyReused}, serve: alterInstance,
 	}
 }
 
@@ -68,14 +70,14 @@ func (a *API) retryOneRoute() route {
 		method: "POST", path: "/instances/{id}/retry", name: "retryInstance", role: auth.Operator, tag: "instances", kind: changes, idempotent: true,
 		summary: "Run an instance again: what failed, or from an activity", body: retryOneBody{},
 		answers:  map[int]any{200: instanceView{}, 202: instanceView{}},
-		problems: []workflow.Code{workflow.CodeInstanceNotFound, workflow.CodeInstanceFinished, workflow.CodeInstanceNotFaulted, workflow.CodeInstanceGated, workflow.CodeKeyReused}, serve: retryInstance,
+		problems: []workflow.Code{workflow.CodeInstanceNotFound, workflow.CodeInstanceFinished, workflow.CodeInstanceNotFaulted, workflow.CodeInstanceUndone, workflow.CodeInstanceGated, workflow.CodeKeyReused}, serve: retryInstance,
 	}
 }
 
 // alteration is what the body says.
 func (b *alterationBody) alteration() workflow.Alteration {
 	return workflow.Alteration{
-		Type: workflow.AlterationType(b.Type), Activity: b.Activity, Execution: b.Execution, NewKey: b.KeepKey != nil && !*b.KeepKey,
+		Type: workflow.AlterationType(b.Type), Activity: b.Activity, Execution: b.Execution, NewKey: b.KeepKey != nil && !*b.KeepKey, Again: b.Again,
 		Outcomes: b.Outcomes, Variable: b.Variable, Value: b.Value, Version: b.Version, Activities: b.Activities, Bookmark: b.Bookmark, DueAt: b.DueAt,
 	}
 }
@@ -130,7 +132,7 @@ func retryInstance(c *call) (reply, error) {
 	if err := c.decode(&b); err != nil {
 		return reply{}, err
 	}
-	one := alterationBody{Type: string(workflow.AlterRetry), Activity: b.From, Execution: b.Execution, KeepKey: b.KeepKey}
+	one := alterationBody{Type: string(workflow.AlterRetry), Activity: b.From, Execution: b.Execution, KeepKey: b.KeepKey, Again: b.Again}
 	answer, err := alterBy(c, id, &workflow.Alter{By: c.by(), Reason: b.Reason, Alterations: []workflow.Alteration{one.alteration()}})
 	return answer, inRetry(err)
 }

@@ -49,6 +49,7 @@ var status = map[workflow.Code]int{
 	workflow.CodeInstanceExists:     http.StatusConflict,
 	workflow.CodeInstanceFinished:   http.StatusConflict,
 	workflow.CodeInstanceNotFaulted: http.StatusConflict,
+	workflow.CodeInstanceUndone:     http.StatusConflict,
 	workflow.CodeInstanceGated:      http.StatusConflict,
 	workflow.CodeRouteTaken:         http.StatusConflict,
 	workflow.CodeAmbiguous:          http.StatusConflict,

@@ -23,7 +23,7 @@ func (q AlterInstanceQuery) values() url.Values {
 }
 
 // AlterInstance: Change an instance that runs or is faulted: run activities again, skip them, set variables, migrate, reschedule, cancel.
-// It is POST /api/v1/instances/{id}/alterations, for the role operator; problems of its own are instance-not-found, instance-finished, instance-not-faulted, instance-refused.
+// It is POST /api/v1/instances/{id}/alterations, for the role operator; problems of its own are instance-not-found, instance-finished, instance-not-faulted, instance-refused, instance-undone.
 func (c *Client) AlterInstance(ctx context.Context, id string, body AlterRequest, query AlterInstanceQuery, opts ...Option) (*Answer[InstanceOrAltered], error) {
 	return call[InstanceOrAltered](ctx, c, request{method: "POST", path: "/api/v1/instances/" + url.PathEscape(id) + "/alterations", query: query.values(), body: body}, opts)
 }
@@ -1228,7 +1228,7 @@ func (c *Client) RetractDefinition(ctx context.Context, id string, opts ...Optio
 }
 
 // RetryInstance: Run an instance again: what failed, or from an activity.
-// It is POST /api/v1/instances/{id}/retry, for the role operator; problems of its own are instance-not-found, instance-finished, instance-not-faulted, instance-refused.
+// It is POST /api/v1/instances/{id}/retry, for the role operator; problems of its own are instance-not-found, instance-finished, instance-not-faulted, instance-refused, instance-undone.
 func (c *Client) RetryInstance(ctx context.Context, id string, body RetryOneRequest, opts ...Option) (*Answer[Instance], error) {
 	return call[Instance](ctx, c, request{method: "POST", path: "/api/v1/instances/" + url.PathEscape(id) + "/retry", query: nil, body: body}, opts)
 }

@@ -98,6 +98,7 @@ type AlterRequest struct {
 type AlterationRequest struct {
 	Activities map[string]string `json:"activities,omitempty"` // migrate: for activities that have another id in that version, from the old one to the new one.
 	Activity   string            `json:"activity,omitempty"`   // Id of the activity; of setVariable: whose scope has the variable. Absent: what faulted (retry), the instance (cancel), the only one there is.
+	Again      bool              `json:"again,omitempty"`      // retry: also if a branch that ran since the call failed (onGiveUp, onTimeout, an outcome) may have undone what it did.
 	Bookmark   string            `json:"bookmark,omitempty"`   // reschedule: id of the timer's bookmark; needed if several fit.
 	DueAt      *time.Time        `json:"dueAt,omitempty"`      // reschedule: when the timer is due.
 	Execution  int64             `json:"execution,omitempty"`  // Which execution of the activity, as the journal numbers them; needed if several run.
@@ -1175,6 +1176,7 @@ type Retry struct {
 
 // RetryOneRequest is the body of [Client.RetryInstance]. Zero fields are left out.
 type RetryOneRequest struct {
+	Again     bool   `json:"again,omitempty"`     // Also if a branch that ran since the call failed (onGiveUp, onTimeout, an outcome) may have undone what it did.
 	Execution int64  `json:"execution,omitempty"` // Which execution of it, as the journal numbers them; needed if several run.
 	From      string `json:"from,omitempty"`      // Id of the activity to run again from its beginning; absent: the call that failed.
 	KeepKey   *bool  `json:"keepKey,omitempty"`   // Whether the call is made with the idempotency key of the call before; true if absent.

@@ -342,6 +342,11 @@ func (x *burst) apply(ctx context.Context, cmd workflow.Command, inHand bool) (s
 	case engine.NotFaulted:
 		x.noteRefusal(&cmd, out, inHand)
 		return store.Effect{Outcome: workflow.OutcomeRefused, Code: string(workflow.CodeInstanceNotFaulted)}, err
+	case engine.Undone:
+		x.noteRefusal(&cmd, out, inHand)
+		e := x.misfits()
+		e.Code, e.Detail = string(workflow.CodeInstanceUndone), workflow.CutBytes(x.b.Refusal()[0].Detail, 1024)
+		return e, err
 	case engine.Refused:
 		x.noteRefusal(&cmd, out, inHand)
 		return x.misfits(), err

@@ -45,7 +45,7 @@ func NoteRefusal(b *Burst, cmd *workflow.Command, out Outcome) {
 		text = "a cancel or a delete came before the " + string(cmd.Kind) + " had its turn"
 		b.cmd = &command{ID: cmd.ID}
 	}
-	if n := len(b.refusal); out == Refused && n > 0 {
+	if n := len(b.refusal); (out == Refused || out == Undone) && n > 0 {
 		if text = b.refusal[0].Detail; n > 1 {
 			text = fmt.Sprintf("%s (and %d more)", text, n-1)
 		}
@@ -78,6 +78,10 @@ func takeRepair(b *Burst, cmd *workflow.Command) (Outcome, error) {
 		return NotFaulted, nil
 	}
 	a := &altering{b: b}
+	if a.undone(b.root, false); len(a.problems) > 0 {
+		b.refusal = a.problems
+		return Undone, nil
+	}
 	a.retryBroken(false)
 	a.goOn()
 	return "", nil
@@ -209,6 +213,9 @@ func (a *altering) all() (Outcome, error) {
 		}
 	}
 	if len(a.problems) > 0 {
+		if !slices.ContainsFunc(a.problems, func(p workflow.Problem) bool { return p.Code != problemUndone }) {
+			return Undone, nil
+		}
 		return Refused, nil
 	}
 	b := a.b

@@ -16,6 +16,11 @@ func (a *altering) retry(alt *workflow.Alteration) {
 			a.problem("not-faulted", "activity", "nothing in the instance is faulted; say which activity to run again")
 			return
 		}
+		if before := len(a.problems); !alt.Again {
+			if a.undone(a.b.root, false); len(a.problems) > before {
+				return
+			}
+		}
 		a.retryBroken(alt.NewKey)
 		return
 	}
@@ -23,6 +28,7 @@ func (a *altering) retry(alt *workflow.Alteration) {
 	x := a.find(alt, true)
 	switch {
 	case len(a.problems) > before:
+	case x != nil && !alt.Again && a.undone(x, true):
 	case x != nil:
 		a.done(x, "runs %s again from its beginning, %s", x.shown(), whichKey(alt.NewKey))
 		a.again(x, alt.NewKey)

@@ -49,6 +49,7 @@ const (
 	NoBookmark  Outcome = "noBookmark"  // the instance runs, and does not (any more) wait there
 	NotRunning  Outcome = "notRunning"  // the instance is finished
 	NotFaulted  Outcome = "notFaulted"  // the instance runs, and there is nothing to retry
+	Undone      Outcome = "undone"      // a retry would make a call again that a branch may have undone since: [Burst.Refusal] says which
 	Refused     Outcome = "refused"     // alterations do not fit: [Burst.Refusal] says why, and nothing was changed
 	Interrupted Outcome = "interrupted" // Interrupt was called; work is left in the schedule, and a call that it ended is the first of it
 	CommitFirst Outcome = "commitFirst" // a commit strategy asks for a commit; then call Run with a continue command

@@ -206,7 +206,7 @@ func (n *Node) buildRuntime(kept *etcdstore.Store) error {
 	if err != nil {
 		return err
 	}
-	n.explainer, err = explain.New(explain.Config{Reader: kept.Reader, Stimuli: kept.Stimuli, Session: n.session, Intake: n.runtime.Intake(), Recent: n.runtime.Recent(), Node: n.bursts, Now: n.cfg.Now})
+	n.explainer, err = explain.New(explain.Config{Reader: kept.Reader, Stimuli: kept.Stimuli, Session: n.session, Intake: n.runtime.Intake(), Recent: n.runtime.Recent(), Node: n.bursts, Now: n.cfg.Now, Retry: n.runtime.WhyNoRetry})
 	if err != nil {
 		return err
 	}

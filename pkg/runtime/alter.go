@@ -99,10 +99,22 @@ func (c *commander) PreviewAlter(ctx context.Context, id string, alter *workflow
 		out.Code = workflow.CodeInstanceFinished
 	case engine.NotFaulted:
 		out.Code = workflow.CodeInstanceNotFaulted
+	case engine.Undone:
+		out.Code = workflow.CodeInstanceUndone
 	default:
 		out.Code = workflow.CodeInvalid
 	}
 	return out, nil
+}
+
+// WhyNoRetry tells why a retry of a faulted instance would be refused, as another has its gate or as it would make
+// a call again that may have been undone; "" if it would not, or that is not known.
+func (c *commander) WhyNoRetry(ctx context.Context, id string) string {
+	p, err := c.PreviewAlter(ctx, id, &workflow.Alter{Alterations: []workflow.Alteration{{Type: workflow.AlterRetry}}})
+	if err != nil || len(p.Problems) == 0 || p.Code != workflow.CodeInstanceUndone && p.Code != workflow.CodeInstanceGated {
+		return ""
+	}
+	return p.Problems[0].Detail
 }
 
 // gated is the error if the instance would take a gate to be as it is to be, and another has it.

@@ -79,6 +79,9 @@ func refused(ctx context.Context, reader *etcdstore.Reader, id string, kind work
 	case workflow.CodeInstanceMoved:
 		return workflow.Fail(workflow.CodeInstanceMoved, fmt.Sprintf("instance %q is at another sequence number than If-Match names; export it again", id))
 	}
+	if code := workflow.Code(o.Code); code == workflow.CodeInstanceUndone && o.Detail != "" {
+		return &workflow.Error{Code: code, Detail: fmt.Sprintf("instance %q: %s", id, o.Detail)}
+	}
 	if o.problems != nil {
 		return &workflow.Error{Code: workflow.CodeInvalid, Problems: *o.problems,
 			Detail: fmt.Sprintf("instance %q was not altered: %s", id, howMany(len(*o.problems)))}

@@ -28,6 +28,7 @@ type Alteration struct {
 	Activity  string         `json:"activity,omitempty"`  // the id of the activity; of setVariable: whose scope has the variable
 	Execution int64          `json:"execution,omitempty"` // which of its executions, by its number in the journal; 0: there is one
 
+	Again      bool              `json:"again,omitempty"`      // retry: also what a branch may have undone since it failed
 	NewKey     bool              `json:"newKey,omitempty"`     // retry: with another idempotency key than the call before
 	Outcomes   []string          `json:"outcomes,omitempty"`   // skip: what it completes with; none: Done
 	Variable   string            `json:"variable,omitempty"`   // setVariable: name or id
@@ -56,7 +57,7 @@ const (
 
 // alterationFields are the fields that each type may have, beside type.
 var alterationFields = map[AlterationType][]string{
-	AlterRetry:       {"activity", "execution", "keepKey"},
+	AlterRetry:       {"activity", "execution", "keepKey", "again"},
 	AlterSkip:        {"activity", "execution", "outcomes"},
 	AlterSetVariable: {"activity", "execution", "variable", "value"},
 	AlterMigrate:     {"version", "activities"},
@@ -164,7 +165,7 @@ func (alt *Alteration) given() []string {
 		name string
 		is   bool
 	}{
-		{"activity", alt.Activity != ""}, {"execution", alt.Execution != 0}, {"keepKey", alt.NewKey}, {"outcomes", alt.Outcomes != nil},
+		{"activity", alt.Activity != ""}, {"execution", alt.Execution != 0}, {"keepKey", alt.NewKey}, {"again", alt.Again}, {"outcomes", alt.Outcomes != nil},
 		{"variable", alt.Variable != ""}, {"value", alt.Value != nil}, {"version", alt.Version != 0}, {"activities", alt.Activities != nil},
 		{"bookmark", alt.Bookmark != ""}, {"dueAt", alt.DueAt != nil},
 	} {

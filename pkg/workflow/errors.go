@@ -21,6 +21,7 @@ const (
 	CodeInstanceExists     Code = "instance-exists"
 	CodeInstanceFinished   Code = "instance-finished"
 	CodeInstanceNotFaulted Code = "instance-not-faulted" // there is nothing to retry
+	CodeInstanceUndone     Code = "instance-undone"      // a retry would make a call again that a branch may have undone
 	CodeInstanceMoved      Code = "instance-moved"       // If-Match did not hold
 	CodeInstanceGated      Code = "instance-refused"     // an activation strategy refused the start
 	CodeBookmarkNotFound   Code = "bookmark-not-found"

@@ -618,6 +618,9 @@ func (a commands) instancesRetry() *cobra.Command {
 				if body.From != "" || newKey {
 					return ask.Usage("--from and --new-key are for single instances")
 				}
+				if body.Again {
+					return a.job(cmd.Context(), c, &s, apiclient.JobRequest{Kind: "alter", Alterations: []apiclient.AlterationRequest{{Type: "retry", Again: true}}})
+				}
 				return a.job(cmd.Context(), c, &s, apiclient.JobRequest{Kind: "retry"})
 			}
 			body.Reason = s.reason
@@ -637,6 +640,7 @@ func (a commands) instancesRetry() *cobra.Command {
 	cmd.Flags().StringVar(&body.From, "from", "", "the activity to begin at (default: the call that failed)")
 	cmd.Flags().Int64Var(&body.Execution, "execution", 0, "which execution of it, as the journal numbers them")
 	cmd.Flags().BoolVar(&newKey, "new-key", false, "make the call with another idempotency key than the one before")
+	cmd.Flags().BoolVar(&body.Again, "again", false, "also if what ran since the call failed (onGiveUp, onTimeout) may have undone what it did")
 	return cmd
 }
 

@@ -21,6 +21,7 @@ import (
 // reason. An interface for the sake of a test, or of a second implementation that
 // may come, costs every reader a jump.
 var loneInterfaces = map[string]string{
+	"pkg/engine.Admitter": "it is one of the sides that an activity may have, beside engine.Resumer; of the built-in ones only the retry policy has it",
 	"pkg/workflowtest.TB": "it is testing.TB without the method that nobody else may have, so that a test's own type fits",
 }
 

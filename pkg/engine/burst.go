@@ -117,7 +117,7 @@ func New(p *Program, instanceID string, start *workflow.Start, createdAt time.Ti
 	if b.triggerInput, err = normalizeMap(start.TriggerInput); err != nil {
 		return nil, fmt.Errorf("new instance: trigger input: %w", err)
 	}
-	b.takeDepth()
+	takeDepth(b)
 	b.trigger = start.Trigger
 	b.header = workflow.Instance{
 		ID: instanceID, DefinitionID: p.def.ID, Version: cmp.Or(p.def.Version, start.Version),

@@ -43,7 +43,7 @@ func (x *Execution) StartChild(start workflow.Start, wait bool, callback string)
 	if start.Properties, err = normalizeMap(start.Properties); err != nil {
 		return "", fmt.Errorf("properties of the child: %w", err)
 	}
-	start.Properties = b.deeper(start.Properties)
+	start.Properties = deeper(b, start.Properties)
 	if start.TriggerInput, err = normalizeMap(start.TriggerInput); err != nil {
 		return "", fmt.Errorf("trigger input of the child: %w", err)
 	}
@@ -96,7 +96,7 @@ func (x *Execution) Publish(s workflow.Stimulus) error {
 	if err := x.b.env.refuseSecret("published event", s.Payload, s.Input, s.CorrelationID); err != nil {
 		return err
 	}
-	s.Input = x.b.deeper(s.Input)
+	s.Input = deeper(x.b, s.Input)
 	x.b.weight += sentBytes + Weigh(s.Payload) + Weigh(s.Input)
 	x.b.events = append(x.b.events, Sent{ID: x.b.deriveID(x.node, "event"), Stimulus: s})
 	return nil

@@ -21,7 +21,7 @@ func depthOf(props map[string]any) int64 {
 }
 
 // deeper gives the properties, or the input, of what the instance starts.
-func (b *Burst) deeper(given map[string]any) map[string]any {
+func deeper(b *Burst, given map[string]any) map[string]any {
 	out := make(map[string]any, len(given)+1)
 	maps.Copy(out, given)
 	out[workflow.DepthProperty] = depthOf(b.props) + 1
@@ -29,7 +29,7 @@ func (b *Burst) deeper(given map[string]any) map[string]any {
 }
 
 // takeDepth notes how deep the instance is that an event has started, which the event brought.
-func (b *Burst) takeDepth() {
+func takeDepth(b *Burst) {
 	n, ok := b.triggerInput[workflow.DepthProperty].(int64)
 	delete(b.triggerInput, workflow.DepthProperty)
 	if ok && n > depthOf(b.props) {

@@ -34,6 +34,8 @@ type Record struct {
 	Parts []Part `json:"parts,omitempty"`
 	Apart bool   `json:"-"` // it was read without its parts: it lacks input, output and state, and must not be written
 
+	Unwritten *Unwritten `json:"unwritten,omitempty"` // nil: the index says what the header says
+
 	Modified int64 `json:"-"` // its key's mod revision
 }
 
@@ -44,6 +46,27 @@ type Part struct {
 	ID    string `json:"id"`    // a hash of its text
 	Bytes int    `json:"bytes"` // of its text
 	Kept  int64  `json:"kept"`  // bytes that it takes in the store
+}
+
+// Unwritten is what a commit decided and left to be written behind it, as it changes more
+// bookmarks than one transaction takes. Until it is written nothing else happens to the
+// instance: who owns it next writes it first, and ~continue in its mailbox says that there is
+// something to write. All of it may be written again from the beginning at any time before
+// the next commit.
+type Unwritten struct {
+	Gone   []workflow.Bookmark `json:"gone,omitempty"`   // their keys are to be deleted; only what keys are made of
+	Made   []Span              `json:"made,omitempty"`   // bookmarks of the header whose keys are to be put
+	Moved  bool                `json:"moved,omitempty"`  // those of the header that are not made now are still under Was
+	Was    string              `json:"was,omitempty"`    // the correlation before the commit
+	Trace  string              `json:"trace,omitempty"`  // of the timers of those that are made
+	At     time.Time           `json:"at,omitzero"`      // of the commit
+	Delete bool                `json:"delete,omitempty"` // the instance is deleted then: it has ended, and only its keys are left
+}
+
+// Span is a part of a list: from its first place to before its end.
+type Span struct {
+	From int `json:"from"`
+	To   int `json:"to"`
 }
 
 // Mail is a command in an instance's mailbox, with the create revision of its
@@ -194,6 +217,7 @@ type BookmarkRef struct {
 	CorrelationID string `json:"correlationId,omitempty"`
 	Created       int64  `json:"created"`
 	Moved         int64  `json:"-"` // mod revision of its instance, if the look read that; else 0
+	Unindexed     bool   `json:"-"` // the index may not say so yet: it stands while its instance is as it was read
 }
 
 // TriggerRef is a trigger as it was found.
@@ -329,6 +353,7 @@ type Committed struct {
 	Released bool  // false with Kept nil: look for queued stimuli, then release
 	Modified int64 // the instance's new mod revision; 0 after a delete
 	Resolved bool  // it had been applied by an attempt whose answer was lost
+	Unseen   bool  // mail or queued stimuli may have come that nobody has looked for
 	Waits    bool  // without a lock: ~continue is in its mailbox, as a queued stimulus waits for it, or the burst goes on and the lock is another's
 	Locked   int64 // create revision of the lock key that it put; 0: it put none
 	Size     int   // bytes of the transaction, about

@@ -19,6 +19,11 @@ type choosing struct {
 }
 
 func (s choosing) next(o *owner) state {
+	if o.base != nil && o.base.Unwritten != nil { // who left it is gone
+		if err := o.writeLeft(o.ctx); err != nil {
+			return releasing{err: err}
+		}
+	}
 	work, err := o.collectAll(o.ctx, s.mail, s.more)
 	switch {
 	case err != nil:

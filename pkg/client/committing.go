@@ -66,9 +66,29 @@ func (o *owner) commit(ctx context.Context, x *burst, release bool) (*store.Comm
 	if err != nil {
 		return nil, nil, err
 	}
+	var res *store.Committed
+	if err = etcdstore.ErrTooLarge; !etcdstore.Wide(c) {
+		res, err = o.sendWhole(ctx, c)
+	}
+	if errors.Is(err, etcdstore.ErrTooLarge) && etcdstore.Parts(c) {
+		res, err = o.sendInParts(ctx, c, x.goOn)
+	}
+	switch {
+	case errors.Is(err, store.ErrHeld):
+		o.n.contended.note(o.id)
+		o.n.cfg.Metrics.UnlockedResume(metrics.ResumeHeld)
+		err = fmt.Errorf("%w: %w", ErrBusy, err)
+	case err == nil && c.Unlocked != nil && c.Before != nil:
+		o.n.cfg.Metrics.UnlockedResume(metrics.ResumeCommitted)
+	}
+	return c, res, err
+}
+
+// sendWhole commits in one transaction.
+func (o *owner) sendWhole(ctx context.Context, c *store.Commit) (*store.Committed, error) {
 	reserved, err := o.unlocked(ctx, c)
 	if err != nil {
-		return c, nil, err
+		return nil, err
 	}
 	res, err := o.send(ctx, c)
 	if reserved != nil {
@@ -81,15 +101,7 @@ func (o *owner) commit(ctx context.Context, x *burst, release bool) (*store.Comm
 			res, err = o.send(ctx, c)
 		}
 	}
-	switch {
-	case errors.Is(err, store.ErrHeld):
-		o.n.contended.note(o.id)
-		o.n.cfg.Metrics.UnlockedResume(metrics.ResumeHeld)
-		err = fmt.Errorf("%w: %w", ErrBusy, err)
-	case err == nil && c.Unlocked != nil && c.Before != nil:
-		o.n.cfg.Metrics.UnlockedResume(metrics.ResumeCommitted)
-	}
-	return c, res, err
+	return res, err
 }
 
 // send commits, repeating the identical transaction while its outcome is

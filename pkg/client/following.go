@@ -149,7 +149,7 @@ func (s *sent) after(x *burst, work *batch, unmatched bool) action {
 		return s.afterError(x, work)
 	case s.res.Released:
 		return lockReleased
-	case s.res.Resolved:
+	case s.res.Resolved, s.res.Unseen:
 		return mailboxAndQueueAgain
 	case x.goOn && s.res.Kept == nil, work.more:
 		return mailboxAgain

@@ -40,7 +40,7 @@ func (d Distributed) resumeUnlocked(ctx context.Context, a preload, found *store
 		return own, &store.Loaded{Record: a.known}, nil
 	}
 	loaded, err := d.n.cfg.Store.Loading(d.id, a.key, a.definition, a.known).WithLock(own.prefix).Load(ctx)
-	if err != nil || loaded.Locked || loaded.Record == nil || len(loaded.Mail) > 0 {
+	if err != nil || loaded.Locked || loaded.Record == nil || loaded.Record.Unwritten != nil || len(loaded.Mail) > 0 {
 		return d.take(ctx, a) // which tries again, and knows who has it
 	}
 	return own, loaded, nil

@@ -38,6 +38,7 @@ type Limits struct {
 	Script     time.Duration // one expression (default 2 s)
 	Output     int           // bytes of one expression's result (default 1 MiB)
 	Data       int           // bytes that an instance keeps, about, as JSON (default 16 MiB); more is too-large
+	Waits      int           // places where an instance waits at once (default 10,000)
 }
 
 // Outcome says what a burst did with a command.

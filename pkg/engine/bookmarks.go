@@ -34,9 +34,13 @@ type Wait struct {
 
 // Wait creates a bookmark; the execution does not complete while it has one. It
 // returns an error when the payload or the metadata have no JSON form or hold the
-// value of a secret.
+// value of a secret, and when the instance waits at too many places already.
 func (x *Execution) Wait(w Wait) (workflow.Bookmark, error) {
 	b := x.b
+	// One that waited at more places before there was this limit keeps as many.
+	if most := max(b.limits.Waits, b.had); len(b.marks) >= most {
+		return workflow.Bookmark{}, fmt.Errorf("the instance waits at %d places; at most %d are possible at once: take fewer at a time, or give them to child instances", len(b.marks), most)
+	}
 	w.Name, w.Type, w.Callback = workflow.ValidText(w.Name), workflow.ValidText(w.Type), workflow.ValidText(w.Callback)
 	payload, err := normalize(w.Payload, 0)
 	if err != nil {
@@ -116,11 +120,20 @@ func (b *Burst) unmark(drop func(m *mark) bool) {
 			if i := slices.IndexFunc(b.children, func(c ChildStart) bool { return c.InstanceID == m.child }); i >= 0 {
 				b.children = slices.Delete(b.children, i, i+1)
 			} else {
-				b.cancels = append(b.cancels, m.child)
+				b.cancelLater(m.child)
 			}
 		}
 		return true
 	})
+}
+
+// cancelLater cancels a child with one of the next commits, each of which cancels a slice.
+func (b *Burst) cancelLater(child string) {
+	if len(b.cancels) < childSlice && len(b.cancelling) == 0 {
+		b.cancels = append(b.cancels, child)
+		return
+	}
+	b.cancelling = append(b.cancelling, child)
 }
 
 // burn notes that a bookmark which the index has must leave it.

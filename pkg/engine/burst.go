@@ -33,6 +33,7 @@ type Burst struct {
 	schedule     schedule
 	completions  []completion
 	marks        []*mark
+	had          int // of these, when it was loaded
 	late         []lateEnd
 	cancelling   []string // children still to be cancelled, in slices
 	props        map[string]any

@@ -17,6 +17,7 @@ func (l Limits) withDefaults() Limits {
 	l.Depth = cmp.Or(l.Depth, 200)
 	l.Script = cmp.Or(l.Script, 2*time.Second)
 	l.Output = cmp.Or(l.Output, 1<<20)
+	l.Waits = cmp.Or(l.Waits, 10_000)
 	l.Data = cmp.Or(l.Data, 16<<20)
 	return l
 }

@@ -31,6 +31,7 @@ func (b *Burst) decode(raw []byte) error {
 	r.executions(d.Executions)
 	r.work(d.Commands, d.Work)
 	r.bookmarks(d.Bookmarks, b.header.Bookmarks)
+	b.had = len(b.marks)
 	b.header.Bookmarks = nil
 	return r.err
 }

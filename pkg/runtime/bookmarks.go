@@ -146,7 +146,7 @@ func findBookmark(rec *store.Record, id string) *store.BookmarkRef {
 	h := &rec.Header
 	for _, m := range h.Bookmarks {
 		if m.ID == id {
-			return &store.BookmarkRef{ID: id, InstanceID: h.ID, Hash: m.Hash, CorrelationID: h.CorrelationID, Moved: rec.Modified}
+			return &store.BookmarkRef{ID: id, InstanceID: h.ID, Hash: m.Hash, CorrelationID: h.CorrelationID, Moved: rec.Modified, Unindexed: rec.Unwritten != nil}
 		}
 	}
 	return nil

@@ -78,6 +78,9 @@ func (s *Instances) prepare(c *store.Commit) (*prepared, error) {
 	if !mayBeUnlocked(c) {
 		return nil, fmt.Errorf("commit of instance %s: it wants the lock", id)
 	}
+	if c.Before != nil && c.Before.Unwritten != nil {
+		return nil, fmt.Errorf("commit of instance %s: what the commit before it left is not written yet", id)
+	}
 	t := &prepared{}
 	o := newContent()
 	s.guard(c, t)
@@ -86,7 +89,9 @@ func (s *Instances) prepare(c *store.Commit) (*prepared, error) {
 	} else {
 		s.writeInstance(c, o)
 	}
-	s.writeBookmarks(c, o)
+	if c.After.Unwritten == nil {
+		s.writeBookmarks(c, o)
+	}
 	s.consume(c, t, o)
 	s.writeSent(c, o)
 	var err error
@@ -165,12 +170,16 @@ func (s *Instances) writeInstance(c *store.Commit, o *ops) {
 	written := o.put(s.keys.journal(h.ID, c.After.Seq), newJournalEntry(c))
 	s.keepJournal(c, written, o)
 	if c.Form == store.Undecided {
-		// One that lies in parts stays so: it may have become larger than a transaction.
-		if c.Form = store.Whole; c.Before != nil && len(c.Before.Parts) > 0 || s.partsKnown() {
+		// One that lies in parts stays so: it may have become larger than a transaction. One that waits
+		// at many places is smaller whole, as its state repeats what its header says of them.
+		if c.Form = store.Whole; c.Before != nil && len(c.Before.Parts) > 0 || s.partsKnown() && len(h.Bookmarks) < wholeFrom {
 			c.Form = store.InParts
 		}
 	}
 	size := s.putRecord(o, c.Before, &c.After, c.Form == store.InParts)
+	if most := maxRecord(len(h.Bookmarks)); len(c.Created) > 0 && len(h.Bookmarks) >= wholeFrom && size > most {
+		o.fail(s.keys.instance(h.ID), fmt.Errorf("%w: the record of the instance, which waits at %d places, has %d bytes after compression (at most %d, so that it can be ended)", ErrTooLarge, len(h.Bookmarks), size, most))
+	}
 	var before *workflow.Instance
 	if c.Before != nil {
 		before = &c.Before.Header

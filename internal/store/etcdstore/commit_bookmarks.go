@@ -11,41 +11,83 @@ import (
 // writeBookmarks deletes and puts bookmarks and their timers; a changed
 // correlation moves those that stay.
 func (s *Instances) writeBookmarks(c *store.Commit, o *ops) {
-	was, is := "", c.After.Header.CorrelationID
-	var kept []workflow.Bookmark
-	if c.Before != nil {
-		was, kept = c.Before.Header.CorrelationID, c.Before.Header.Bookmarks
+	for _, step := range s.indexSteps(c) {
+		step(o)
 	}
-	for _, b := range c.Burned {
-		o.del(s.keys.bookmark(b.Hash, was, b.ID))
-		for _, key := range s.keys.timersOf(&b) {
-			o.del(key)
-		}
-		if b.ActivityType == workflow.TaskType {
-			o.del(s.keys.task(&b))
-		}
+}
+
+// indexSteps are the changes of the index by a commit, in their order: each takes away,
+// puts or moves one bookmark.
+func (s *conn) indexSteps(c *store.Commit) []func(*ops) {
+	is, id := c.After.Header.CorrelationID, c.After.Header.ID
+	steps := make([]func(*ops), 0, len(c.Burned)+len(c.Created))
+	was := correlationBefore(c)
+	for i := range c.Burned {
+		steps = append(steps, func(o *ops) { s.dropBookmark(o, &c.Burned[i], was) })
 	}
-	if was != is && !c.Delete {
-		for _, b := range kept {
-			if slices.ContainsFunc(c.Burned, func(x workflow.Bookmark) bool { return x.ID == b.ID }) {
-				continue
-			}
-			o.del(s.keys.bookmark(b.Hash, was, b.ID))
-			s.putBookmark(o, b, is, c.After.Header.ID)
-		}
+	for _, b := range moved(c) {
+		steps = append(steps, func(o *ops) { s.moveBookmark(o, b, was, is, id) })
 	}
-	for _, b := range c.Created {
-		s.putBookmark(o, b, is, c.After.Header.ID)
-		if b.DueAt != nil {
-			entry := timerEntry{Instance: c.After.Header.ID, Bookmark: b.ID, Hash: b.Hash, Due: *b.DueAt}
-			if c.Trace != "" {
-				entry.Trace, entry.Set = c.Trace, c.At
-			}
-			o.put(s.keys.timer(b.ID, *b.DueAt), entry)
+	for i := range c.Created {
+		steps = append(steps, func(o *ops) { s.makeBookmark(o, &c.Created[i], is, id, c.Trace, c.At) })
+	}
+	return steps
+}
+
+func correlationBefore(c *store.Commit) string {
+	if c.Before == nil {
+		return ""
+	}
+	return c.Before.Header.CorrelationID
+}
+
+// moved are the bookmarks that stay and that a changed correlation moves.
+func moved(c *store.Commit) []workflow.Bookmark {
+	if c.Before == nil || c.Delete || c.Before.Header.CorrelationID == c.After.Header.CorrelationID {
+		return nil
+	}
+	burned := bookmarkIDs(c.Burned)
+	return slices.DeleteFunc(slices.Clone(c.Before.Header.Bookmarks), func(b workflow.Bookmark) bool { return burned[b.ID] })
+}
+
+func bookmarkIDs(bookmarks []workflow.Bookmark) map[string]bool {
+	ids := make(map[string]bool, len(bookmarks))
+	for i := range bookmarks {
+		ids[bookmarks[i].ID] = true
+	}
+	return ids
+}
+
+// dropBookmark deletes what the index has of a bookmark.
+func (s *conn) dropBookmark(o *ops, b *workflow.Bookmark, correlation string) {
+	o.del(s.keys.bookmark(b.Hash, correlation, b.ID))
+	for _, key := range s.keys.timersOf(b) {
+		o.del(key)
+	}
+	if b.ActivityType == workflow.TaskType {
+		o.del(s.keys.task(b))
+	}
+}
+
+// moveBookmark takes a bookmark from one correlation to another. Its timer and its task stay
+// where they are.
+func (s *conn) moveBookmark(o *ops, b workflow.Bookmark, was, is, instance string) {
+	o.del(s.keys.bookmark(b.Hash, was, b.ID))
+	s.putBookmark(o, b, is, instance)
+}
+
+// makeBookmark puts a new bookmark with its timer and its task.
+func (s *conn) makeBookmark(o *ops, b *workflow.Bookmark, correlation, instance, trace string, at time.Time) {
+	s.putBookmark(o, *b, correlation, instance)
+	if b.DueAt != nil {
+		entry := timerEntry{Instance: instance, Bookmark: b.ID, Hash: b.Hash, Due: *b.DueAt}
+		if trace != "" {
+			entry.Trace, entry.Set = trace, at
 		}
-		if b.ActivityType == workflow.TaskType {
-			o.putRaw(s.keys.task(&b), nil)
-		}
+		o.put(s.keys.timer(b.ID, *b.DueAt), entry)
+	}
+	if b.ActivityType == workflow.TaskType {
+		o.putRaw(s.keys.task(b), nil)
 	}
 }
 

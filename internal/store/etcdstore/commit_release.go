@@ -121,11 +121,21 @@ var getQueueOp = clientv3.OpGet("", clientv3.WithLimit(queueBatch))
 // slices are the queue slices in which items for these bookmarks may lie.
 func (s *Instances) slices(h *workflow.Instance, bookmarks []workflow.Bookmark) []string {
 	var out []string
-	for _, b := range bookmarks {
-		for _, sl := range []string{noCorrelation, slice(h.CorrelationID), addressed(h.ID)} {
-			if key := s.keys.queueSlice(b.Hash, sl); !slices.Contains(out, key) {
-				out = append(out, key)
-			}
+	of := []string{noCorrelation}
+	for _, sl := range []string{slice(h.CorrelationID), addressed(h.ID)} {
+		if !slices.Contains(of, sl) {
+			of = append(of, sl)
+		}
+	}
+	seen := make(map[string]bool, len(bookmarks))
+	for i := range bookmarks {
+		hash := bookmarks[i].Hash
+		if seen[hash] {
+			continue
+		}
+		seen[hash] = true
+		for _, sl := range of {
+			out = append(out, s.keys.queueSlice(hash, sl))
 		}
 	}
 	return out

@@ -50,6 +50,11 @@ func (f *fsck) instances() {
 		if r.Header.Status == workflow.StatusFinished && len(r.Header.Bookmarks) > 0 {
 			f.report("finished-instance-waits", name, "%d bookmarks", len(r.Header.Bookmarks)).Hint = "DELETE /api/v1/instances/" + id
 		}
+		if r.Unwritten != nil && !f.hasMail(id) {
+			at := f.s.keys.mail(id, workflow.ContinueID)
+			n := f.report("index-unwritten", name, "a commit left some of what waits to be written behind it, and no command is there by which a node goes on")
+			f.repair(n, "puts a command that goes on", f.s.keys.instance(id), at).put(at, workflow.Command{ID: workflow.ContinueID, Kind: workflow.CommandContinue, CreatedAt: time.Now().UTC()})
+		}
 		if r.Seq == 0 && r.Header.Status == workflow.StatusRunning && !f.hasMail(id) {
 			n := f.report("instance-without-start", name, "it never ran, and no command is there to run it")
 			f.remove(n, id, kv)
@@ -225,16 +230,37 @@ func (f *fsck) drop(n *Finding, name string, by ...string) {
 	f.repair(n, "deletes it", append(by, name)...).del(f.s.keys.root + f.below(name))
 }
 
+// unwritten are the keys that commits left to be written or deleted behind them, below the
+// root: they may be there and may not.
+func (f *fsck) unwritten() map[string]bool {
+	keys := map[string]bool{}
+	for _, id := range f.ids {
+		r := f.records[id]
+		if r.Unwritten == nil {
+			continue
+		}
+		o := newContent()
+		for _, step := range f.s.unwritten(r) {
+			step(o)
+		}
+		for i := range o.writes {
+			keys[f.below(string(o.writes[i].KeyBytes()))] = true
+		}
+	}
+	return keys
+}
+
 // bookmarks: those of the instances' headers and the keys are the same.
 func (f *fsck) bookmarks() {
 	stands := map[string]*workflow.Bookmark{}
+	left := f.unwritten()
 	for _, id := range f.ids {
 		h := &f.records[id].Header
 		for i := range h.Bookmarks {
 			b := &h.Bookmarks[i]
 			key := f.s.keys.bookmark(b.Hash, h.CorrelationID, b.ID)
 			stands[f.below(key)] = b
-			if !f.has(key) {
+			if !f.has(key) && !left[f.below(key)] {
 				o := f.repair(f.report("bookmark-missing", key, "instance %s waits there", id), "puts it", f.s.keys.instance(id), key)
 				f.s.putBookmark(o, *b, h.CorrelationID, id)
 			}
@@ -249,6 +275,9 @@ func (f *fsck) bookmarks() {
 			return
 		}
 		b := stands[name]
+		if b == nil && left[name] {
+			return
+		}
 		if b == nil {
 			f.drop(f.report("bookmark-without-instance", name, "no instance waits there"), name, f.s.keys.instance(id))
 			return
@@ -278,7 +307,7 @@ func (f *fsck) shape(method, template, of, by string) {
 
 // tasks: each bookmark that is a task is listed, and nothing else.
 func (f *fsck) tasks() {
-	stands := map[string]bool{}
+	stands, left := map[string]bool{}, f.unwritten()
 	for _, id := range f.ids {
 		r := f.records[id]
 		for i := range r.Header.Bookmarks {
@@ -288,13 +317,13 @@ func (f *fsck) tasks() {
 			}
 			key := f.s.keys.task(b)
 			stands[f.below(key)] = true
-			if !f.has(key) {
+			if !f.has(key) && !left[f.below(key)] {
 				f.repair(f.report("task-missing", key, "no worker finds task %s", b.ID), "puts it", f.s.keys.instance(id), key).putRaw(key, nil)
 			}
 		}
 	}
 	f.under("task/", func(name string, _ *mvccpb.KeyValue, parts []string) {
-		if id := parts[max(0, len(parts)-2)]; !stands[name] && !f.lostWith(id) {
+		if id := parts[max(0, len(parts)-2)]; !stands[name] && !left[name] && !f.lostWith(id) {
 			f.drop(f.report("task-outdated", name, "no instance waits for it"), name, f.s.keys.instance(id))
 		}
 	})
@@ -303,7 +332,7 @@ func (f *fsck) tasks() {
 // timers: each has its bookmark; a bookmark that is due at a time has its timer, or the command of it,
 // also as a dead letter.
 func (f *fsck) timers() {
-	stands, moved := map[string]timerEntry{}, map[string]bool{}
+	stands, moved, left := map[string]timerEntry{}, map[string]bool{}, f.unwritten()
 	for _, id := range f.ids {
 		for _, b := range f.records[id].Header.Bookmarks {
 			if b.DueAt == nil {
@@ -317,7 +346,7 @@ func (f *fsck) timers() {
 				moved[f.below(at)] = true
 				continue
 			}
-			if !f.has(key) && !f.comes(fired) {
+			if !f.has(key) && !f.comes(fired) && !left[f.below(key)] {
 				n := f.report("timer-missing", key, "bookmark %s will never be due", b.ID)
 				f.repair(n, "puts it", f.s.keys.instance(id), key, fired).put(key, entry)
 			}
@@ -336,6 +365,7 @@ func (f *fsck) timers() {
 		}
 		should, ok := stands[name]
 		switch {
+		case !ok && n == nil && left[name]:
 		case !ok && n == nil:
 			f.drop(f.report("timer-without-bookmark", name, "nothing waits at %s", e.Bookmark), name, f.s.keys.instance(id))
 		case !ok:
@@ -526,7 +556,7 @@ func (f *fsck) movers() {
 		if r.Header.Status != workflow.StatusRunning || r.Seq == 0 { // instances looks after those that never ran
 			continue
 		}
-		if len(r.Header.Bookmarks) == 0 && !f.hasMail(id) {
+		if len(r.Header.Bookmarks) == 0 && r.Unwritten == nil && !f.hasMail(id) {
 			n := f.report("instance-without-cause", f.s.keys.instance(id), "it is %s, waits for nothing and has no mail: nothing will ever move it", r.Header.SubStatus)
 			n.Hint = "POST /api/v1/instances/" + id + "/cancel"
 		}

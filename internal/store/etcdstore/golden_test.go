@@ -92,6 +92,10 @@ var golden = []struct {
 		Labels: map[string]string{"region": "north <1>", "customer": "4711"},
 	}}},
 	{"instance/<id>", "instance-parts", &store.Record{Header: goldenInstance, Seq: 5, Parts: []store.Part{{At: 57, Gap: 4, ID: "s145d5hn30d6sjai3jj6bie2jo", Bytes: 50_002, Kept: 38_012}}}},
+	{"instance/<id>", "instance-unwritten", &store.Record{Header: goldenInstance, Seq: 6, Unwritten: &store.Unwritten{
+		Gone: []workflow.Bookmark{{ID: "i1~2", Hash: "hash", ActivityType: workflow.TaskType, Name: "check", DueAt: &goldenLater, CreatedAt: goldenAt}},
+		Made: []store.Span{{From: 1, To: 3}}, Moved: true, Was: "order-4711", Trace: goldenCommand.Trace, At: goldenAt, Delete: true,
+	}}},
 	{"journal/<id>/<seq>", "journal", &journalEntry{
 		Commit: "commit-1", Seq: 5, Node: "node-1", Fence: 4711, Commands: []string{"c1", "c2"}, Others: []string{"c0"}, At: goldenAt.Truncate(time.Microsecond), Took: 1500, First: 8,
 		Activities: [][]string{{"event1", workflow.EventType}, {"line1", "Elsa.WriteLine"}},

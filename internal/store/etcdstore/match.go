@@ -150,7 +150,7 @@ func (m *Match) findWaiting(ctx context.Context, s *conn, resp *etcdserverpb.Txn
 func (m *Match) Addressable() error {
 	st := &m.stimulus
 	switch {
-	case m.Instance == nil:
+	case m.Instance == nil, m.Instance.Unwritten != nil && m.Instance.Unwritten.Delete:
 		return workflow.Fail(workflow.CodeInstanceNotFound, fmt.Sprintf("there is no instance %q", st.InstanceID))
 	case m.Instance.Header.Status == workflow.StatusFinished:
 		return workflow.Fail(workflow.CodeInstanceFinished, fmt.Sprintf("instance %q is finished (%s); nothing waits there any more", st.InstanceID, m.Instance.Header.SubStatus))
@@ -200,7 +200,7 @@ func (s *conn) matchAddressed(m *Match, kv *mvccpb.KeyValue) error {
 	}
 	for _, b := range h.Bookmarks {
 		if b.Hash == m.Hash && (m.stimulus.BookmarkID == "" || m.stimulus.BookmarkID == b.ID) {
-			m.Bookmarks = append(m.Bookmarks, store.BookmarkRef{ID: b.ID, InstanceID: h.ID, Hash: b.Hash, CorrelationID: h.CorrelationID, Moved: m.Instance.Modified})
+			m.Bookmarks = append(m.Bookmarks, store.BookmarkRef{ID: b.ID, InstanceID: h.ID, Hash: b.Hash, CorrelationID: h.CorrelationID, Moved: m.Instance.Modified, Unindexed: m.Instance.Unwritten != nil})
 		}
 	}
 	return nil
@@ -234,6 +234,9 @@ func (m *Match) guard(s *conn) []clientv3.Cmp {
 // bookmarkStands holds while the bookmark is where it was found.
 func (s *conn) bookmarkStands(b *store.BookmarkRef) clientv3.Cmp {
 	key := s.keys.bookmark(b.Hash, b.CorrelationID, b.ID)
+	if b.Unindexed {
+		return modifiedAt(s.keys.instance(b.InstanceID), b.Moved)
+	}
 	if b.Created > 0 {
 		return createdAt(key, b.Created)
 	}

@@ -56,6 +56,7 @@ type removal struct {
 	rec   *store.Record // of a damaged one only the mod revision
 	read  bool          // the header could be read
 	seen  int64         // the revision of the look
+	told  bool          // that it ends, who waits for it
 
 	guard  []clientv3.Cmp // that it is as it was read, and who removes it may
 	beside *ops           // what else the last transaction does; nil: nothing
@@ -117,6 +118,9 @@ func (r *removal) readable(ctx context.Context) (bool, error) {
 // remove deletes the keys; false: something moved. What does not fit beside the rest
 // goes first, and the record, which tells that something is left to do, last.
 func (r *removal) remove(ctx context.Context) (bool, error) {
+	if done, err := r.narrow(ctx); err != nil || !done {
+		return false, err
+	}
 	keys, err := r.keys(ctx)
 	if err != nil {
 		return false, err
@@ -154,6 +158,9 @@ func (r *removal) remove(ctx context.Context) (bool, error) {
 	}
 	t.del(r.s.keys.instance(r.id))
 	t.del(r.s.keys.cancel(r.id))
+	if r.rec.Unwritten != nil {
+		t.del(r.s.keys.mail(r.id, workflow.ContinueID))
+	}
 	r.s.record(t.ops, r.s.keys.commandRecord(r.id, deletedRecord), deletedEntry{})
 	r.s.forgetIncidents(&r.rec.Header, t.ops)
 	t.tail = append(t.tail, clientv3.OpDelete(r.s.keys.journalOf(r.id), clientv3.WithPrefix()))
@@ -161,8 +168,70 @@ func (r *removal) remove(ctx context.Context) (bool, error) {
 	return applied(t.submit(ctx))
 }
 
-// removeChunk is how many keys of an instance one transaction deletes.
-const removeChunk = 1000
+// narrow takes the bookmarks of a wide instance away under one decision, as a commit does
+// ([Decide]): an owner goes on, if this ends, and needs no program for it. Before, it writes
+// what a commit has left. False: something moved.
+func (r *removal) narrow(ctx context.Context) (bool, error) {
+	if r.rec.Unwritten != nil {
+		done, err := r.s.writePages(ctx, r.guard, r.rec)
+		if r.told = r.rec.Unwritten.Delete; err != nil || !done || r.told {
+			return done, err
+		}
+	}
+	if done, err := r.cancelChildren(ctx); err != nil || !done {
+		return false, err
+	}
+	if len(r.rec.Header.Bookmarks) <= removeChunk/3 || r.beside != nil {
+		return true, nil
+	}
+	d := Decide(&store.Commit{Delete: true, Before: r.rec, After: *r.rec, Burned: r.rec.Header.Bookmarks, At: r.at})
+	t := r.s.begin("decide that instance "+r.id+" is removed", r.guard...)
+	t.when(noneNewer(r.s.keys.mailbox(r.id), r.seen))
+	d.After.Parts, d.After.Apart = nil, false
+	t.put(r.s.keys.instance(r.id), &d.After)
+	r.s.deleteParts(t.ops, r.id)
+	t.put(r.s.keys.mail(r.id, workflow.ContinueID), d.Continue)
+	if err := r.tell(ctx, t.ops); err != nil {
+		return false, err
+	}
+	resp, err := t.submit(ctx)
+	if err != nil || !resp.Succeeded {
+		return false, err
+	}
+	left := d.After
+	left.Modified, r.seen = resp.Header.Revision, resp.Header.Revision
+	r.rec, r.told = &left, true
+	r.guard = append(fenceCompares(r.fence), modifiedAt(r.s.keys.instance(r.id), left.Modified))
+	return r.s.writePages(ctx, r.guard, r.rec)
+}
+
+// cancelChildren ends the children that only the instance waits for, as far as its header
+// tells, a slice at a time. They go before it: of what is deleted nobody knows them.
+func (r *removal) cancelChildren(ctx context.Context) (bool, error) {
+	var ids []string
+	for i := range r.rec.Header.Bookmarks {
+		if b := &r.rec.Header.Bookmarks[i]; b.Child() != "" && slices.Contains(childTypes, b.ActivityType) {
+			ids = append(ids, b.Child())
+		}
+	}
+	for slice := range slices.Chunk(ids, removedChildren) {
+		t := r.s.begin("remove instance "+r.id, r.guard...)
+		for _, child := range slice {
+			cancel := newOps()
+			r.s.putOutgoing(cancel, store.Outgoing{InstanceID: child, Command: workflow.Command{ID: store.CancelCommand(r.id, child), Kind: workflow.CommandCancel, CreatedAt: r.at}})
+			t.nested([]clientv3.Cmp{exists(r.s.keys.instance(child))}, cancel, nil)
+		}
+		if done, err := applied(t.submit(ctx)); err != nil || !done {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+const (
+	removeChunk     = 1000 // keys of an instance that one transaction deletes
+	removedChildren = 100  // that one transaction cancels
+)
 
 // keys are those of index entries, bookmarks, timers and tasks.
 func (r *removal) keys(ctx context.Context) ([]string, error) {
@@ -236,8 +305,11 @@ func (r *removal) each(ctx context.Context, prefix string, do func(*mvccpb.KeyVa
 // childTypes are the activities whose bookmarks wait for children.
 var childTypes = []string{"Elsa.ExecuteWorkflow", "Elsa.DispatchWorkflow", "Elsa.BulkDispatchWorkflows"}
 
-// tell ends what waits for the instance, and what only it waits for.
+// tell ends what waits for the instance.
 func (r *removal) tell(ctx context.Context, o *ops) error {
+	if r.told {
+		return nil
+	}
 	h := &r.rec.Header
 	var parents []workflow.Parent
 	switch {
@@ -254,15 +326,6 @@ func (r *removal) tell(ctx context.Context, o *ops) error {
 		end := newOps()
 		r.s.putOutgoing(end, store.Outgoing{InstanceID: p.InstanceID, Command: ChildEnd(p.BookmarkID, r.id, workflow.Cancelled, nil, r.at)})
 		o.nested([]clientv3.Cmp{exists(r.s.keys.instance(p.InstanceID))}, end, nil)
-	}
-	for i := range h.Bookmarks {
-		child := h.Bookmarks[i].Child()
-		if child == "" || !slices.Contains(childTypes, h.Bookmarks[i].ActivityType) || i >= removeChunk {
-			continue
-		}
-		cancel := newOps()
-		r.s.putOutgoing(cancel, store.Outgoing{InstanceID: child, Command: workflow.Command{ID: store.CancelCommand(r.id, child), Kind: workflow.CommandCancel, CreatedAt: r.at}})
-		o.nested([]clientv3.Cmp{exists(r.s.keys.instance(child))}, cancel, nil)
 	}
 	return nil
 }

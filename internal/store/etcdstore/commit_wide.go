@@ -1,0 +1,179 @@
+package etcdstore
+
+import (
+	"context"
+	"fmt"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// A commit that changes more of the index than one transaction takes is made in several,
+// under one decision (docs/keys.md, A commit that is wide):
+//
+//   - The decision is the commit itself, without the changes of the index: what is left of
+//     them stands in the record ([store.Unwritten]), and ~continue in the mailbox says that
+//     there is something left. What it decides holds from then on, also if another node writes the rest.
+//   - Pages write the index, each under the fence and at the decision's revision of the
+//     instance. They write no record.
+//   - The next commit writes the record without what was left. Of a delete it is what takes
+//     the record away.
+
+// Wide tells whether a commit changes more of the index than fits one transaction, also if
+// it does nothing else.
+func Wide(c *store.Commit) bool {
+	n := 0
+	for _, list := range [][]workflow.Bookmark{c.Burned, c.Created} {
+		for i := range list {
+			n += operations(&list[i])
+		}
+	}
+	return n+2*len(moved(c)) > maxOps
+}
+
+// operations is how many keys the index has of a bookmark.
+func operations(b *workflow.Bookmark) int {
+	n := 1
+	if b.DueAt != nil {
+		n++
+	}
+	if b.ActivityType == workflow.TaskType {
+		n++
+	}
+	return n
+}
+
+// Parts tells whether a commit that does not fit might fit in parts: it changes the index of
+// an instance that is there, or begins it.
+func Parts(c *store.Commit) bool {
+	return c.After.Unwritten == nil && (len(c.Burned) > 0 || Waits(c) > 0) && !(c.Delete && c.Before == nil)
+}
+
+// Decide is the commit that decides all that c does and leaves the changes of the index to
+// [Instances.WriteIndex].
+func Decide(c *store.Commit) *store.Commit {
+	d := *c
+	d.Release = false
+	if d.Continue == nil {
+		d.Continue = &workflow.Command{ID: workflow.ContinueID, Kind: workflow.CommandContinue, CreatedAt: c.At, Trace: c.Trace}
+	}
+	left := &store.Unwritten{Moved: len(moved(c)) > 0, Was: correlationBefore(c), Made: made(c), Delete: c.Delete, Trace: c.Trace, At: c.At}
+	for i := range c.Burned {
+		left.Gone = append(left.Gone, keyed(&c.Burned[i]))
+	}
+	if c.Delete {
+		// What is left of the instance is what its keys are made of.
+		d.Delete, d.Journal, d.Variables = false, nil, workflow.VariableChanges{}
+		d.After.Header = c.Before.Header
+		h := &d.After.Header
+		h.Bookmarks, h.Input, h.Output = nil, nil, nil
+		d.After.State = nil
+	}
+	d.After.Unwritten = left
+	return &d
+}
+
+// keyed is what the keys of a bookmark are made of.
+func keyed(b *workflow.Bookmark) workflow.Bookmark {
+	k := workflow.Bookmark{ID: b.ID, Hash: b.Hash, DueAt: b.DueAt}
+	if b.ActivityType == workflow.TaskType {
+		k.ActivityType, k.Name, k.CreatedAt = b.ActivityType, b.Name, b.CreatedAt
+	}
+	return k
+}
+
+// made are the places in the header of what a commit creates.
+func made(c *store.Commit) (spans []store.Span) {
+	if len(c.Created) == 0 {
+		return nil
+	}
+	created := bookmarkIDs(c.Created)
+	for i, b := range c.After.Header.Bookmarks {
+		switch {
+		case !created[b.ID]:
+		case len(spans) > 0 && spans[len(spans)-1].To == i:
+			spans[len(spans)-1].To++
+		default:
+			spans = append(spans, store.Span{From: i, To: i + 1})
+		}
+	}
+	return spans
+}
+
+// unwritten are the changes of the index that a record says were left.
+func (s *conn) unwritten(r *store.Record) []func(*ops) {
+	left, h := r.Unwritten, &r.Header
+	var steps []func(*ops)
+	for i := range left.Gone {
+		steps = append(steps, func(o *ops) { s.dropBookmark(o, &left.Gone[i], left.Was) })
+	}
+	made := left.Made
+	for i := range h.Bookmarks {
+		b := &h.Bookmarks[i]
+		for len(made) > 0 && made[0].To <= i {
+			made = made[1:]
+		}
+		switch {
+		case len(made) > 0 && made[0].From <= i:
+			steps = append(steps, func(o *ops) { s.makeBookmark(o, b, h.CorrelationID, h.ID, left.Trace, left.At) })
+		case left.Moved:
+			steps = append(steps, func(o *ops) { s.moveBookmark(o, *b, left.Was, h.CorrelationID, h.ID) })
+		}
+	}
+	return steps
+}
+
+const (
+	// pageOps and pageBytes bound what one page writes: what comes in between, of this
+	// instance's neighbours, waits for it.
+	pageOps   = 2000
+	pageBytes = 1 << 20
+)
+
+// WriteIndex writes what a commit left of the index, a page at a time, from the beginning.
+// The record stays as it is, so that a page can be written twice, or by who comes next.
+// [store.ErrFenced]: the lock is another's, or the instance moved: who did that has written it.
+//
+// If, of each page: the lock is mine, the instance as the commit left it. Then: the keys of
+// some bookmarks. Both compares are monotone.
+func (s *Instances) WriteIndex(ctx context.Context, f *store.Fence, r *store.Record) error {
+	if r.Unwritten == nil {
+		return nil
+	}
+	done, err := s.writePages(ctx, append(fenceCompares(f), modifiedAt(s.keys.instance(r.Header.ID), r.Modified)), r)
+	switch {
+	case err != nil || done:
+		return err
+	case f == nil:
+		return fmt.Errorf("write where instance %s waits: %w", r.Header.ID, store.ErrConflict)
+	}
+	return fmt.Errorf("write where instance %s waits: %w", r.Header.ID, store.ErrFenced)
+}
+
+// writePages writes what a record says was left; false: a compare of the guard did not hold.
+func (s *conn) writePages(ctx context.Context, guard []clientv3.Cmp, r *store.Record) (bool, error) {
+	for steps := s.unwritten(r); len(steps) > 0; {
+		t := s.begin("write where instance "+r.Header.ID+" waits", guard...)
+		t.ops = newContent()
+		for len(steps) > 0 && len(t.writes) < pageOps && t.size < pageBytes {
+			steps[0](t.ops)
+			steps = steps[1:]
+		}
+		if done, err := applied(t.submit(ctx)); err != nil || !done {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// wholeFrom is from how many places on the record of an instance that waits there is written whole.
+const wholeFrom = 500
+
+// endBytes is how many bytes of its record are kept free for each place where an instance
+// waits, so that a commit which ends all of them has room to say which they were.
+const endBytes = 20
+
+// maxRecord is how many bytes a record may have, compressed, to wait at one more place.
+func maxRecord(waits int) int64 { return int64(maxRequest - waits*endBytes) }

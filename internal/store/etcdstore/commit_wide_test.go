@@ -1,0 +1,150 @@
+package etcdstore
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// wide makes an instance that waits for n tasks.
+func (w *world) wide(id string, n int) {
+	w.tb.Helper()
+	var tasks []workflow.Bookmark
+	for i := range n {
+		b := w.bookmark(id, fmt.Sprint("b", i), fmt.Sprint("e", i))
+		b.ActivityType, b.Name, b.DueAt = workflow.TaskType, "pack", &timerDue
+		tasks = append(tasks, b)
+	}
+	c := w.first(id, nil, tasks...)
+	w.commit(Decide(c))
+	w.ok(w.WriteIndex(w.ctx(), nil, w.record(id)))
+	next := w.next(id, nil)
+	next.Before.Unwritten, next.After.Unwritten = nil, nil
+	next.Consumed = []store.Consumed{{Command: workflow.Command{ID: workflow.ContinueID, Kind: workflow.CommandContinue}, Created: 1, Drop: true}}
+	w.commit(next)
+}
+
+// Of what a commit left to be written nothing counts as missing or too much, as long as a
+// command is there by which a node goes on; without it the check says so, and a repair puts it.
+func TestFsckKnowsWhatIsNotWrittenYet(t *testing.T) {
+	t.Parallel()
+	for name, decide := range map[string]func(c *store.Commit){
+		"ends": func(c *store.Commit) {
+			c.Burned, c.After.Header.Bookmarks = c.Before.Header.Bookmarks, nil
+			c.After.Header.Status, c.After.Header.SubStatus, c.After.Header.FinishedAt = workflow.StatusFinished, workflow.Cancelled, &c.At
+		},
+		"is deleted": func(c *store.Commit) { c.Burned, c.Delete = c.Before.Header.Bookmarks, true },
+		"moves":      func(c *store.Commit) { c.After.Header.CorrelationID = "other" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := furnished(t)
+			w.wide("wide", 8)
+			if got := rules(w.fsck()); len(got) > 0 {
+				t.Fatalf("before: %v", got)
+			}
+			c := w.next("wide", nil)
+			decide(c)
+			w.commit(Decide(c))
+			if got := rules(w.fsck()); len(got) > 0 {
+				t.Errorf("behind the decision: %v", got)
+			}
+			_, err := w.raw.Delete(w.ctx(), w.keys.mail("wide", workflow.ContinueID))
+			w.ok(err)
+			if got := rules(w.fsck()); !slices.Equal(got, []string{"index-unwritten"}) {
+				t.Errorf("without a command: %v", got)
+			}
+			if got := rules(w.repaired().Check); len(got) > 0 {
+				t.Errorf("after the repair: %v", got)
+			}
+			w.want(w.keys.mail("wide", workflow.ContinueID)[len(w.keys.root):], 1)
+		})
+	}
+}
+
+// What was left to be written goes before any other commit.
+func TestNoCommitPassesWhatIsNotWrittenYet(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.wide("wide", 3)
+	c := w.next("wide", nil)
+	c.Burned, c.After.Header.Bookmarks = c.Before.Header.Bookmarks, nil
+	w.commit(Decide(c))
+	if _, err := w.Commit(w.ctx(), w.next("wide", nil)); err == nil || !strings.Contains(err.Error(), "not written yet") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A page of another decision, or of an owner that lost its lock, writes nothing.
+func TestAPageIsWrittenUnderTheFence(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.wide("wide", 3)
+	c := w.next("wide", nil)
+	c.Burned, c.After.Header.Bookmarks = c.Before.Header.Bookmarks, nil
+	w.commit(Decide(c))
+	rec := w.record("wide")
+	lost := w.lock("wide", "2")
+	_, err := w.raw.Delete(w.ctx(), lost.Key)
+	w.ok(err)
+	if err := w.WriteIndex(w.ctx(), lost, rec); !errors.Is(err, store.ErrFenced) {
+		t.Errorf("with a lost lock: %v", err)
+	}
+	moved := *rec
+	moved.Modified--
+	if err := w.WriteIndex(w.ctx(), nil, &moved); !errors.Is(err, store.ErrConflict) {
+		t.Errorf("of an instance that moved: %v", err)
+	}
+	w.want("bookmark/", 3)
+	w.ok(w.WriteIndex(w.ctx(), nil, rec))
+	w.want("bookmark/", 0)
+}
+
+// An instance that no node can run and that waits at more places than one transaction takes is
+// removed under one decision, with the children that it waits for.
+func TestAWideInstanceIsRemoved(t *testing.T) {
+	t.Parallel()
+	for _, n := range []int{1, 300, 1300} {
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.wide("wide", n)
+			w.ok(w.Remove(w.ctx(), w.lock("wide", "2"), "wide", w.now))
+			for _, prefix := range []string{"instance/", "bookmark/", "timer/", "task/", "mailbox/", "index/", "journal/"} {
+				w.want(prefix, 0)
+			}
+			w.want("idem/c/wide/~deleted", 1)
+		})
+	}
+}
+
+// A record that has no room for its end takes no more places to wait at.
+func TestARecordKeepsRoomForItsEnd(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.instance("i", "e")
+	c := w.next("i", nil)
+	b := w.bookmark("i", "more", "more")
+	c.After.Header.Bookmarks, c.Created = append(c.After.Header.Bookmarks, b), []workflow.Bookmark{b}
+	c.After.Header.Input = map[string]any{"doc": random(maxRequest - 60<<10)}
+	fits := *c
+	if _, err := w.Commit(w.ctx(), c); err != nil {
+		t.Fatalf("two places: %v", err)
+	}
+	many := fits
+	many.ID, many.Before = w.id("commit"), w.record("i")
+	many.After.Seq, many.Created = many.Before.Seq+1, nil
+	many.After.Header.Bookmarks = slices.Clone(many.Before.Header.Bookmarks)
+	for i := range 3000 {
+		b := w.bookmark("i", fmt.Sprint("m", i), "m")
+		many.After.Header.Bookmarks, many.Created = append(many.After.Header.Bookmarks, b), append(many.Created, b)
+	}
+	if _, err := w.Commit(w.ctx(), Decide(&many)); !errors.Is(err, ErrTooLarge) || !strings.Contains(err.Error(), "waits at 3002 places") {
+		t.Errorf("3,002 places: %v", err)
+	}
+}

@@ -176,7 +176,7 @@ func (s *Instances) writeInstance(c *store.Commit, o *ops) {
 			c.Form = store.InParts
 		}
 	}
-	size := s.putRecord(o, c.Before, &c.After, c.Form == store.InParts)
+	size := partsOf(s.conn).put(o, c.Before, &c.After, c.Form == store.InParts)
 	if most := maxRecord(len(h.Bookmarks)); len(c.Created) > 0 && len(h.Bookmarks) >= wholeFrom && size > most {
 		o.fail(s.keys.instance(h.ID), fmt.Errorf("%w: the record of the instance, which waits at %d places, has %d bytes after compression (at most %d, so that it can be ended)", ErrTooLarge, len(h.Bookmarks), size, most))
 	}
@@ -296,7 +296,7 @@ func (s *Instances) deleteInstance(c *store.Commit, o *ops) {
 	s.forgetIncidents(&c.Before.Header, o)
 	o.tail = append(o.tail, clientv3.OpDelete(s.keys.journalOf(id), clientv3.WithPrefix()))
 	if len(c.Before.Parts) > 0 {
-		s.deleteParts(o, id)
+		partsOf(s.conn).delete(o, id)
 	}
 }
 

@@ -40,7 +40,7 @@ func (s *Instances) Secure(ctx context.Context, f *store.Fence, id string, base,
 	there, used, twin := t.otherwise.key(key), t.otherwise.count(s.keys.keyRecord(keyName(cmd.Key))), read(0)
 	if base == nil {
 		t.when(absent(s.keys.instance(id)))
-		s.putRecord(t.ops, nil, fresh, false)
+		partsOf(s.conn).put(t.ops, nil, fresh, false)
 		s.writeIndex(t.ops, nil, fresh)
 		twin = t.otherwise.value(s.keys.instance(id))
 	} else {

@@ -65,7 +65,7 @@ func (s *Upkeep) Fsck(ctx context.Context) (*Check, error) {
 	if err := f.read(ctx); err != nil {
 		return nil, err
 	}
-	rules := []func(){f.meta, f.heads, f.instances, f.parts, f.indexed, f.journals, f.indexes, f.bookmarks, f.tasks, f.deadLetters, f.jobs, f.timers, f.queue, f.sends, f.mail, f.movers, f.gates,
+	rules := []func(){f.meta, f.heads, f.instances, fsckParts{f}.check, f.indexed, f.journals, f.indexes, f.bookmarks, f.tasks, f.deadLetters, f.jobs, f.timers, f.queue, f.sends, f.mail, f.movers, fsckGates{f}.check,
 		f.triggers, f.schedules, f.versions, f.occurrences, f.webhooks, f.incidents, f.signOuts, f.idempotency, f.locks, func() { strangers(f) }, f.format}
 	for _, rule := range rules {
 		if rule(); f.err != nil {

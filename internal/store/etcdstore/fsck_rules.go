@@ -24,7 +24,7 @@ func (f *fsck) instances() {
 		id := parts[0]
 		n := f.decode(name, kv, r)
 		if n == nil && len(r.Parts) > 0 {
-			n = f.joined(name, kv, r)
+			n = fsckParts{f}.joined(name, kv, r)
 		}
 		switch {
 		case n != nil:
@@ -64,10 +64,13 @@ func (f *fsck) instances() {
 	f.children(told)
 }
 
+// fsckParts are the rules of the parts of records.
+type fsckParts struct{ *fsck }
+
 // joined reads the parts of an instance into its record, or reports that it is damaged. Of one that has moved
 // since the check began it gives what its record alone says.
-func (f *fsck) joined(name string, kv *mvccpb.KeyValue, r *store.Record) *Finding {
-	whole, err := f.s.join(f.ctx, kv, Decode)
+func (f fsckParts) joined(name string, kv *mvccpb.KeyValue, r *store.Record) *Finding {
+	whole, err := partsOf(f.s.conn).join(f.ctx, kv, Decode)
 	switch {
 	case err == nil:
 		*r = *whole
@@ -81,8 +84,8 @@ func (f *fsck) joined(name string, kv *mvccpb.KeyValue, r *store.Record) *Findin
 	return nil
 }
 
-// parts: each belongs to an instance, whose record names it.
-func (f *fsck) parts() {
+// check: each belongs to an instance, whose record names it.
+func (f fsckParts) check() {
 	f.values("part/", mostChunk, func(name string, kv *mvccpb.KeyValue, parts []string) {
 		r := f.records[parts[0]]
 		if r != nil && slices.ContainsFunc(r.Parts, func(p store.Part) bool { return len(parts) == 2 && p.ID == parts[1] }) || r == nil && f.lostWith(parts[0]) {
@@ -591,8 +594,11 @@ func (f *fsck) tells(child, parent, bookmark string) bool {
 	return r != nil && r.Header.Status == workflow.StatusRunning && r.Header.Parent != nil && *r.Header.Parent == workflow.Parent{InstanceID: parent, BookmarkID: bookmark}
 }
 
-// gates are held by instances that run, and that know it.
-func (f *fsck) gates() {
+// fsckGates are the rules of gates.
+type fsckGates struct{ *fsck }
+
+// check: they are held by instances that run, and that know it.
+func (f fsckGates) check() {
 	held := map[string]string{} // by the key, who runs and knows that it holds it
 	f.values("gate/", fsckPage, func(name string, kv *mvccpb.KeyValue, _ []string) {
 		holder := string(kv.Value)
@@ -634,7 +640,7 @@ func (f *fsck) gates() {
 
 // beside finds instances that run although another holds their gate, as what came back before
 // Weft asked for the gate did, and gates that nobody holds while one runs.
-func (f *fsck) beside(held map[string]string) {
+func (f fsckGates) beside(held map[string]string) {
 	for _, id := range f.ids {
 		r := f.records[id]
 		if r.Gate == nil || r.Header.Status != workflow.StatusRunning {

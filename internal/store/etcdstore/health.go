@@ -58,16 +58,16 @@ func (s *Upkeep) Health(ctx context.Context) Health {
 		}
 	})
 	for i, e := range endpoints {
-		all.Go(func() { h.Members[i] = s.member(ctx, e) })
+		all.Go(func() { h.Members[i] = memberHealth(ctx, s.client, e) })
 	}
 	all.Wait()
 	return h
 }
 
-func (s *Upkeep) member(ctx context.Context, endpoint string) MemberHealth {
+func memberHealth(ctx context.Context, client *clientv3.Client, endpoint string) MemberHealth {
 	m := MemberHealth{Endpoint: endpoint}
 	began := time.Now()
-	told, err := s.client.Status(ctx, endpoint)
+	told, err := client.Status(ctx, endpoint)
 	if m.Err = err; err != nil {
 		return m
 	}

@@ -127,7 +127,7 @@ func (q *Loading) decode(ctx context.Context, resp *pb.TxnResponse, same *store.
 		case same != nil:
 			l.Record = same
 		default:
-			if l.Record, err = q.s.join(ctx, kv, DecodeWhole); err != nil {
+			if l.Record, err = partsOf(q.s.conn).join(ctx, kv, DecodeWhole); err != nil {
 				return nil, err
 			}
 			l.Bytes += decodedBytes(kv.Value) + partBytes(l.Record)

@@ -156,10 +156,15 @@ func (c *cutter) cut(from, to int, gap string) {
 	c.at = to
 }
 
-// putRecord puts an instance's record in the place of before (nil: there is none): a large one in parts, if
+// recordParts writes, deletes and joins the parts of records.
+type recordParts struct{ *conn }
+
+func partsOf(s *conn) recordParts { return recordParts{s} }
+
+// put puts an instance's record in the place of before (nil: there is none): a large one in parts, if
 // apart, of which it puts those that are new and deletes those that are over. It tells how many bytes all of
 // the record takes, and notes in r what parts it has.
-func (s *conn) putRecord(o *ops, before, r *store.Record, apart bool) int64 {
+func (s recordParts) put(o *ops, before, r *store.Record, apart bool) int64 {
 	key := s.keys.instance(r.Header.ID)
 	if r.Apart {
 		o.fail(key, fmt.Errorf("%w: it was read without its parts", ErrDamaged))
@@ -168,7 +173,7 @@ func (s *conn) putRecord(o *ops, before, r *store.Record, apart bool) int64 {
 	r.Parts = nil
 	raw, err := workflow.Marshal(r)
 	if err != nil || len(raw) > o.most || len(raw) < partsAbove || !apart {
-		s.dropParts(o, before, nil)
+		s.drop(o, before, nil)
 		return o.put(key, r) // which tells what is wrong
 	}
 	had := map[string]int64{}
@@ -194,7 +199,7 @@ func (s *conn) putRecord(o *ops, before, r *store.Record, apart bool) int64 {
 		size += kept
 	}
 	r.Parts = c.parts
-	s.dropParts(o, before, r.Parts)
+	s.drop(o, before, r.Parts)
 	if len(r.Parts) == 0 {
 		return o.put(key, r)
 	}
@@ -211,8 +216,8 @@ func (s *conn) putRecord(o *ops, before, r *store.Record, apart bool) int64 {
 	return size + int64(len(text))
 }
 
-// dropParts deletes the parts of before that are not among these.
-func (s *conn) dropParts(o *ops, before *store.Record, now []store.Part) {
+// drop deletes the parts of before that are not among these.
+func (s recordParts) drop(o *ops, before *store.Record, now []store.Part) {
 	if before == nil || len(before.Parts) == 0 {
 		return
 	}
@@ -229,7 +234,7 @@ func (s *conn) dropParts(o *ops, before *store.Record, now []store.Part) {
 
 // join reads the parts of a record, and decodes all of it by how. Of one that has no parts it reads nothing.
 // [errMoved]: the record is another by now, and its parts are gone.
-func (s *conn) join(ctx context.Context, kv *mvccpb.KeyValue, how func([]byte, any) error) (*store.Record, error) {
+func (s recordParts) join(ctx context.Context, kv *mvccpb.KeyValue, how func([]byte, any) error) (*store.Record, error) {
 	r := &store.Record{Modified: kv.ModRevision}
 	if err := how(kv.Value, r); err != nil || len(r.Parts) == 0 {
 		return r, err
@@ -306,7 +311,7 @@ func again[T any](look func() (T, error)) (T, error) {
 // movesSeen is how often an instance is read again because it moved while it was read.
 const movesSeen = 20
 
-// deleteParts deletes all parts of an instance.
-func (s *conn) deleteParts(o *ops, id string) {
+// delete deletes all parts of an instance.
+func (s recordParts) delete(o *ops, id string) {
 	o.tail = append(o.tail, clientv3.OpDelete(s.keys.partsOf(id), clientv3.WithPrefix()))
 }

@@ -19,7 +19,7 @@ func (s *Reader) Instance(ctx context.Context, id string) (*store.Record, error)
 		if err != nil || len(resp.Kvs) == 0 {
 			return nil, err
 		}
-		return s.join(ctx, resp.Kvs[0], Decode)
+		return partsOf(s.conn).join(ctx, resp.Kvs[0], Decode)
 	})
 }
 
@@ -41,7 +41,7 @@ func (s *Reader) SeeInstance(ctx context.Context, id string) (Sight, error) {
 		seen := Sight{Revision: resp.Header.Revision}
 		if len(resp.Kvs) > 0 {
 			seen.Modified = resp.Kvs[0].ModRevision
-			seen.Record, seen.Damage = s.join(ctx, resp.Kvs[0], Decode)
+			seen.Record, seen.Damage = partsOf(s.conn).join(ctx, resp.Kvs[0], Decode)
 			if isMoved(seen.Damage) {
 				return seen, seen.Damage
 			}

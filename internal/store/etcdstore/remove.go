@@ -164,7 +164,7 @@ func (r *removal) remove(ctx context.Context) (bool, error) {
 	r.s.record(t.ops, r.s.keys.commandRecord(r.id, deletedRecord), deletedEntry{})
 	r.s.forgetIncidents(&r.rec.Header, t.ops)
 	t.tail = append(t.tail, clientv3.OpDelete(r.s.keys.journalOf(r.id), clientv3.WithPrefix()))
-	r.s.deleteParts(t.ops, r.id)
+	partsOf(r.s).delete(t.ops, r.id)
 	return applied(t.submit(ctx))
 }
 
@@ -189,7 +189,7 @@ func (r *removal) narrow(ctx context.Context) (bool, error) {
 	t.when(noneNewer(r.s.keys.mailbox(r.id), r.seen))
 	d.After.Parts, d.After.Apart = nil, false
 	t.put(r.s.keys.instance(r.id), &d.After)
-	r.s.deleteParts(t.ops, r.id)
+	partsOf(r.s).delete(t.ops, r.id)
 	t.put(r.s.keys.mail(r.id, workflow.ContinueID), d.Continue)
 	if err := r.tell(ctx, t.ops); err != nil {
 		return false, err

@@ -137,7 +137,7 @@ func (s *Upkeep) Purge(ctx context.Context, ids []string, locks func(id string) 
 		entries := rec.Seq - journalFrom(rec) + 1
 		if entries > journalSlice {
 			// It puts, which etcd refuses when it has no space: the others go on.
-			if rec, err = s.join(ctx, kv, DecodeWhole); err == nil {
+			if rec, err = partsOf(s.conn).join(ctx, kv, DecodeWhole); err == nil {
 				err = s.shortenJournal(ctx, rec, guard)
 			}
 			if !isMoved(err) {
@@ -174,7 +174,7 @@ func (p *purge) add(rec *store.Record, guard []clientv3.Cmp, entries int64) {
 	p.s.forgetIncidents(&rec.Header, o)
 	o.tail = append(o.tail, clientv3.OpDelete(p.s.keys.journalOf(rec.Header.ID), clientv3.WithPrefix()))
 	if len(rec.Parts) > 0 {
-		p.s.deleteParts(o, rec.Header.ID)
+		partsOf(p.s.conn).delete(o, rec.Header.ID)
 	}
 	p.list = append(p.list, clientv3.OpTxn(guard, o.list(), nil))
 	p.ids = append(p.ids, rec.Header.ID)
@@ -207,7 +207,7 @@ func (s *Upkeep) shortenJournal(ctx context.Context, rec *store.Record, guard []
 	left.JournalFrom = from + journalSlice
 	left.JournalBytes -= left.JournalBytes * journalSlice / have
 	t := s.begin("shorten the journal of "+rec.Header.ID, guard...)
-	s.writeEnd(t.ops, &left, s.putRecord(t.ops, rec, &left, len(rec.Parts) > 0))
+	s.writeEnd(t.ops, &left, partsOf(s.conn).put(t.ops, rec, &left, len(rec.Parts) > 0))
 	t.tail = append(t.tail, clientv3.OpDelete(s.keys.journal(rec.Header.ID, from), clientv3.WithRange(s.keys.journal(rec.Header.ID, left.JournalFrom))))
 	if h := &rec.Header; len(h.Incidents) > 0 {
 		t.tail = append(t.tail, clientv3.OpDelete(s.keys.incident(h.DefinitionID, h.ID, from), clientv3.WithRange(s.keys.incident(h.DefinitionID, h.ID, left.JournalFrom))))

@@ -54,7 +54,7 @@ func (s *Reader) situation(ctx context.Context, id string) (*store.Situation, er
 	if kv == nil {
 		return st, s.startBehindGate(ctx, st, id)
 	}
-	rec, damage := s.join(ctx, kv, Decode)
+	rec, damage := partsOf(s.conn).join(ctx, kv, Decode)
 	if isMoved(damage) {
 		return nil, damage
 	}

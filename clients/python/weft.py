@@ -568,6 +568,16 @@ Etcd = TypedDict("Etcd", {
     "troubles": "List[Trouble]",  # What is wrong, the worst first.
 })
 
+EtcdMember = TypedDict("EtcdMember", {
+    "address": "str",  # Of the endpoint.
+    "answers": "bool",  # It was asked a moment ago, and answered.
+    "leader": "bool",
+    "roundTripSeconds": "float",  # Of its last answer; 0: there was none.
+    "takesCalls": "bool",  # The node's requests go to it.
+    "version": "str",  # Of etcd; empty: it did not tell.
+    "why": "str",  # It does not answer, or takes no calls; empty: it does both.
+})
+
 EventRequest = TypedDict("EventRequest", {
     "correlationId": "NotRequired[str]",
     "instanceId": "NotRequired[str]",  # Only this instance.
@@ -970,6 +980,7 @@ Meters = TypedDict("Meters", {
     "commitSeconds": "Mean",  # How long a commit took.
     "commits": "List[Rate]",  # By outcome, those that there were.
     "drainsUntil": "Union[str, None]",  # While it drains: when it ends at the latest, by its clock.
+    "etcdMembers": "List[EtcdMember]",  # Members of etcd by its settings; none if its etcd is embedded, or its program older.
     "hot": "List[Hot]",  # Instances that it commits once a second or more, those with the most commits first; 10 at most.
     "inFlight": "int",  # Requests that it answers.
     "locks": "int",  # That it holds.

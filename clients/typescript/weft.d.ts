@@ -578,6 +578,22 @@ export interface Etcd {
   troubles: Array<Trouble>;
 }
 
+export interface EtcdMember {
+  /** Of the endpoint. */
+  address: string;
+  /** It was asked a moment ago, and answered. */
+  answers: boolean;
+  leader: boolean;
+  /** Of its last answer; 0: there was none. */
+  roundTripSeconds: number;
+  /** The node's requests go to it. */
+  takesCalls: boolean;
+  /** Of etcd; empty: it did not tell. */
+  version: string;
+  /** It does not answer, or takes no calls; empty: it does both. */
+  why: string;
+}
+
 export interface EventRequest {
   correlationId?: string;
   /** Only this instance. */
@@ -1139,6 +1155,8 @@ export interface Meters {
   commits: Array<Rate>;
   /** While it drains: when it ends at the latest, by its clock. */
   drainsUntil: string | null;
+  /** Members of etcd by its settings; none if its etcd is embedded, or its program older. */
+  etcdMembers: Array<EtcdMember>;
   /** Instances that it commits once a second or more, those with the most commits first; 10 at most. */
   hot: Array<Hot>;
   /** Requests that it answers. */

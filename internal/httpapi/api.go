@@ -20,6 +20,7 @@ import (
 	"github.com/weft-run/weft/internal/tracing"
 	"github.com/weft-run/weft/internal/webhook"
 	"github.com/weft-run/weft/pkg/cluster"
+	"github.com/weft-run/weft/pkg/cluster/etcdmembers"
 	"github.com/weft-run/weft/pkg/metrics"
 	"github.com/weft-run/weft/pkg/refresh"
 	"github.com/weft-run/weft/pkg/runtime"
@@ -47,6 +48,8 @@ type Config struct {
 	Ready func() error
 	// Shedding tells whether connections are refused for their number; nil: never.
 	Shedding func() bool
+	// EtcdMembers are the members of etcd as this node sees them; nil: it is embedded.
+	EtcdMembers func() []etcdmembers.Member
 	// Drain begins the end of this node and returns at once.
 	Drain func()
 	// DrainsUntil tells when a drain that has begun is over at the latest, or the zero time;

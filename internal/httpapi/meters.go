@@ -11,6 +11,7 @@ import (
 	"github.com/weft-run/weft/internal/auth"
 	"github.com/weft-run/weft/pkg/client"
 	"github.com/weft-run/weft/pkg/cluster"
+	"github.com/weft-run/weft/pkg/cluster/etcdmembers"
 	"github.com/weft-run/weft/pkg/metrics"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -88,6 +89,22 @@ type metersView struct {
 
 	NotReady    string         `json:"notReady" doc:"Why it should get no traffic; empty: it is ready."`
 	UnreadFiles []metrics.File `json:"unreadFiles" doc:"Settings whose files cannot be taken as they are: gone, empty, cut, or with a mistake. What was read before counts on; the node's log says what is wrong."`
+
+	EtcdMembers []etcdMemberView `json:"etcdMembers" doc:"Members of etcd by its settings; none if its etcd is embedded, or its program older."`
+}
+
+type etcdMemberView struct {
+	Address          string  `json:"address" doc:"Of the endpoint."`
+	Answers          bool    `json:"answers" doc:"It was asked a moment ago, and answered."`
+	TakesCalls       bool    `json:"takesCalls" doc:"The node's requests go to it."`
+	Why              string  `json:"why" doc:"It does not answer, or takes no calls; empty: it does both."`
+	RoundTripSeconds float64 `json:"roundTripSeconds" doc:"Of its last answer; 0: there was none."`
+	Leader           bool    `json:"leader"`
+	Version          string  `json:"version" doc:"Of etcd; empty: it did not tell."`
+}
+
+func viewEtcdMember(m etcdmembers.Member) etcdMemberView {
+	return etcdMemberView{Address: m.Address, Answers: m.Answers, TakesCalls: m.Fit, Why: m.Why, RoundTripSeconds: m.RoundTrip.Seconds(), Leader: m.Leader, Version: m.Version}
 }
 
 type meanView struct {
@@ -162,6 +179,10 @@ func ownMeters(a *API) metersView {
 	}
 	if e := a.cfg.Session.Epoch(); e != nil {
 		v.SessionSince = knownTime(e.Began)
+	}
+	v.EtcdMembers = []etcdMemberView{}
+	if a.cfg.EtcdMembers != nil {
+		v.EtcdMembers = each(a.cfg.EtcdMembers(), viewEtcdMember)
 	}
 	if a.cfg.DrainsUntil != nil {
 		v.DrainsUntil = knownTime(a.cfg.DrainsUntil())

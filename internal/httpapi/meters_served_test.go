@@ -20,7 +20,7 @@ func TestANodeTellsItsMeters(t *testing.T) {
 		return v["seconds"].(float64) > 0 && commands["count"].(float64) > 0 && commands["mean"].(float64) >= 1
 	})
 	if v["nodeId"] != "node-1" || len(v["commits"].([]any)) == 0 || v["bursts"].(map[string]any)["total"].(float64) < 1 || v["store"].(map[string]any)["quota"].(float64) <= 0 ||
-		v["sessionSince"] == nil || v["drainsUntil"] != nil {
+		v["sessionSince"] == nil || v["drainsUntil"] != nil || v["etcdMembers"] == nil {
 		t.Errorf("%v", v)
 	}
 	all := s.get(t, "/api/v1/cluster/meters").json(t)

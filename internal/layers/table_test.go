@@ -77,6 +77,7 @@ var table = map[string]place{
 
 	"pkg/cluster":              {floor: 1},
 	"pkg/cluster/groupcommit":  {floor: 1, wing: "tests"},
+	"pkg/cluster/etcdmembers":  {floor: 1},
 	"pkg/cluster/clustertest":  {floor: 1, wing: "tests", step: 1},
 	"pkg/graph":                {floor: 1},
 	"internal/compare":         {floor: 1},

@@ -396,6 +396,17 @@ type Etcd struct {
 	Troubles []Trouble `json:"troubles"` // What is wrong, the worst first.
 }
 
+// EtcdMember is a part of other answers.
+type EtcdMember struct {
+	Address          string  `json:"address"` // Of the endpoint.
+	Answers          bool    `json:"answers"` // It was asked a moment ago, and answered.
+	Leader           bool    `json:"leader"`
+	RoundTripSeconds float64 `json:"roundTripSeconds"` // Of its last answer; 0: there was none.
+	TakesCalls       bool    `json:"takesCalls"`       // The node's requests go to it.
+	Version          string  `json:"version"`          // Of etcd; empty: it did not tell.
+	Why              string  `json:"why"`              // It does not answer, or takes no calls; empty: it does both.
+}
+
 // EventRequest is the body of [Client.SendEvent]. Zero fields are left out.
 type EventRequest struct {
 	CorrelationID string `json:"correlationId,omitempty"`
@@ -836,25 +847,26 @@ type Memory struct {
 
 // Meters is the answer of [Client.GetMeters].
 type Meters struct {
-	At             time.Time  `json:"at"` // By its clock.
-	Bursts         Rate       `json:"bursts"`
-	CommitCommands Mean       `json:"commitCommands"` // How many commands a commit consumed.
-	CommitSeconds  Mean       `json:"commitSeconds"`  // How long a commit took.
-	Commits        []Rate     `json:"commits"`        // By outcome, those that there were.
-	DrainsUntil    *time.Time `json:"drainsUntil"`    // While it drains: when it ends at the latest, by its clock.
-	Hot            []Hot      `json:"hot"`            // Instances that it commits once a second or more, those with the most commits first; 10 at most.
-	InFlight       int64      `json:"inFlight"`       // Requests that it answers.
-	Locks          int64      `json:"locks"`          // That it holds.
-	NodeID         string     `json:"nodeId"`
-	NotReady       string     `json:"notReady"`     // Why it should get no traffic; empty: it is ready.
-	ReadBatch      Mean       `json:"readBatch"`    // How many requests that only read shared a proposal to etcd.
-	Seconds        float64    `json:"seconds"`      // That the rates and means are of, some seconds up to now. 0: the node has just started, there are no rates, and means are of all since then.
-	SessionSince   *time.Time `json:"sessionSince"` // When its present session with etcd began, by its clock; null: it has none.
-	Store          StoreMeter `json:"store"`
-	Takeovers      int64      `json:"takeovers"`   // Commands that another process had left and this one began, since its start.
-	UnreadFiles    []string   `json:"unreadFiles"` // Settings whose files cannot be taken as they are: gone, empty, cut, or with a mistake. What was read before counts on; the node's log says what is wrong.
-	Working        int64      `json:"working"`     // Instances that it works at the moment.
-	WriteBatch     Mean       `json:"writeBatch"`  // The same of requests that may write. Without group commit there is none.
+	At             time.Time    `json:"at"` // By its clock.
+	Bursts         Rate         `json:"bursts"`
+	CommitCommands Mean         `json:"commitCommands"` // How many commands a commit consumed.
+	CommitSeconds  Mean         `json:"commitSeconds"`  // How long a commit took.
+	Commits        []Rate       `json:"commits"`        // By outcome, those that there were.
+	DrainsUntil    *time.Time   `json:"drainsUntil"`    // While it drains: when it ends at the latest, by its clock.
+	EtcdMembers    []EtcdMember `json:"etcdMembers"`    // Members of etcd by its settings; none if its etcd is embedded, or its program older.
+	Hot            []Hot        `json:"hot"`            // Instances that it commits once a second or more, those with the most commits first; 10 at most.
+	InFlight       int64        `json:"inFlight"`       // Requests that it answers.
+	Locks          int64        `json:"locks"`          // That it holds.
+	NodeID         string       `json:"nodeId"`
+	NotReady       string       `json:"notReady"`     // Why it should get no traffic; empty: it is ready.
+	ReadBatch      Mean         `json:"readBatch"`    // How many requests that only read shared a proposal to etcd.
+	Seconds        float64      `json:"seconds"`      // That the rates and means are of, some seconds up to now. 0: the node has just started, there are no rates, and means are of all since then.
+	SessionSince   *time.Time   `json:"sessionSince"` // When its present session with etcd began, by its clock; null: it has none.
+	Store          StoreMeter   `json:"store"`
+	Takeovers      int64        `json:"takeovers"`   // Commands that another process had left and this one began, since its start.
+	UnreadFiles    []string     `json:"unreadFiles"` // Settings whose files cannot be taken as they are: gone, empty, cut, or with a mistake. What was read before counts on; the node's log says what is wrong.
+	Working        int64        `json:"working"`     // Instances that it works at the moment.
+	WriteBatch     Mean         `json:"writeBatch"`  // The same of requests that may write. Without group commit there is none.
 }
 
 // NearMiss is a part of other answers.

@@ -87,7 +87,7 @@ func (e *Epoch) remaining() time.Duration {
 }
 
 // overdue is how long ago the lease was renewed, if by now it should have been
-// again: the client renews every third of the TTL and looks every half second.
+// again, and the time of an election is over too.
 func (e *Epoch) overdue() (since time.Duration, late bool) {
 	since = e.TTL - e.remaining()
 	return since, since > max(e.TTL/2, e.TTL/3+time.Second)

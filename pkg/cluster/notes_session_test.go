@@ -6,6 +6,7 @@ package cluster
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -85,8 +86,9 @@ func TestNote12_InABlackHoleTheEpochEndsWithItsTTL(t *testing.T) {
 
 type silentLease struct{ clientv3.Lease }
 
-func (silentLease) KeepAlive(context.Context, clientv3.LeaseID) (<-chan *clientv3.LeaseKeepAliveResponse, error) {
-	return make(chan *clientv3.LeaseKeepAliveResponse), nil
+func (silentLease) KeepAliveOnce(ctx context.Context, _ clientv3.LeaseID) (*clientv3.LeaseKeepAliveResponse, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
 }
 
 // The client's own look at its leases is up to a second late; ours is not.
@@ -107,6 +109,36 @@ func TestNote12_WithoutRenewalsTheEpochEndsWithItsTTL(t *testing.T) {
 	}
 	if d := time.Since(start); d > e.TTL+300*time.Millisecond+late() {
 		t.Errorf("after %v, TTL %v", d, e.TTL)
+	}
+}
+
+// secondTryLease does not answer every other renewal, as a member that passes it on to a
+// leader that hangs.
+type secondTryLease struct {
+	clientv3.Lease
+	asked, answered atomic.Int64
+}
+
+func (d *secondTryLease) KeepAliveOnce(ctx context.Context, lease clientv3.LeaseID) (*clientv3.LeaseKeepAliveResponse, error) {
+	if d.asked.Add(1)%2 == 1 {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	defer d.answered.Add(1)
+	return d.Lease.KeepAliveOnce(ctx, lease)
+}
+
+func TestARenewalWithoutAnAnswerIsAskedForAgain(t *testing.T) {
+	w := newWorld(t)
+	d := &secondTryLease{}
+	s := w.run("a", ttl(2*time.Second), func(c *Config) { d.Lease = c.Client.Lease; c.Client.Lease = d })
+	began := time.Now()
+	polltest.Eventually(t, "two lives of the lease are over", func() bool { return time.Since(began) > 2*s.cfg.TTL && d.answered.Load() > 3 })
+	if e := s.Epoch(); e == nil || e.Number != 1 {
+		t.Errorf("the session was lost: %+v", e)
+	}
+	if _, late := s.Overdue(); late {
+		t.Error("the lease counts as late")
 	}
 }
 

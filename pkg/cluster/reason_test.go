@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -33,11 +34,11 @@ func (f *failing) Get(ctx context.Context, key string, opts ...clientv3.OpOption
 	return f.KV.Get(ctx, key, opts...)
 }
 
-func (f *failing) KeepAlive(ctx context.Context, lease clientv3.LeaseID) (<-chan *clientv3.LeaseKeepAliveResponse, error) {
+func (f *failing) KeepAliveOnce(ctx context.Context, lease clientv3.LeaseID) (*clientv3.LeaseKeepAliveResponse, error) {
 	if err := f.err.Load(); err != nil {
 		return nil, *err
 	}
-	return f.Lease.KeepAlive(ctx, lease)
+	return f.Lease.KeepAliveOnce(ctx, lease)
 }
 
 // lines may be written while they are read.
@@ -79,7 +80,7 @@ func TestReadinessNamesNoAddress(t *testing.T) {
 			w := newWorld(t)
 			var log lines
 			var f failing
-			s := w.open("a", func(cfg *Config) {
+			s := w.open("a", ttl(2*time.Second), func(cfg *Config) {
 				f.KV, f.Lease = cfg.Client.KV, cfg.Client.Lease
 				cfg.Client.KV, cfg.Client.Lease = &f, &f
 				cfg.Logger = slog.New(slog.NewJSONHandler(&log, nil))

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+
 	"github.com/weft-run/weft/internal/pace"
 )
 
@@ -62,14 +64,13 @@ func (s *Session) keep(ctx context.Context, e *Epoch) (why reason, err error) {
 	var loops sync.WaitGroup
 	defer loops.Wait()
 	defer cancel()
-
-	renewals, err := s.cfg.LeaseClient.KeepAlive(ctx, e.Lease)
-	if err != nil {
-		return "the lease cannot be kept alive", err
-	}
 	loops.Go(func() { s.heartbeats(ctx, e) })
 	loops.Go(func() { s.janitor(ctx, e) })
 
+	r := &renewals{s: s, e: e, answers: make(chan renewal)}
+	defer r.end()
+	next := time.NewTimer(0) // an epoch may have waited for this
+	defer next.Stop()
 	expiry := time.NewTimer(e.remaining())
 	defer expiry.Stop()
 	for {
@@ -78,27 +79,86 @@ func (s *Session) keep(ctx context.Context, e *Epoch) (why reason, err error) {
 			return "stopped", nil
 		case <-e.ctx.Done():
 			return "its time is over", context.Cause(e.ctx)
-		case ka, ok := <-renewals:
-			if !ok {
-				return "the lease is gone or was not renewed in time", nil
+		case <-next.C:
+			r.ask(ctx)
+			next.Reset(askAgain(e.TTL))
+		case a := <-r.answers:
+			switch {
+			case errors.Is(a.err, rpctypes.ErrLeaseNotFound):
+				return "the lease is gone or was not renewed in time", a.err
+			case a.err != nil:
+				err = a.err // for the log, if no later one is answered
+				continue
 			}
 			// An answer that was read only after the whole TTL may be old:
 			// the process was paused. Ask before believing it.
 			if !e.Live() && s.leaseIsGone(ctx, e) {
 				return "the lease ended while this process was paused or starved", nil
 			}
-			if ka.TTL > 0 {
-				e.trust(time.Now())
-			}
+			r.end()
+			err = nil
+			e.trust(a.asked)
+			next.Reset(max(renewEvery(e.TTL)-time.Since(a.asked), 0))
 			expiry.Reset(e.remaining())
 		case <-expiry.C:
-			return "there was no renewal for a whole TTL", nil
+			return "there was no renewal for a whole TTL", err
 		case <-e.suspect:
 			if s.leaseIsGone(ctx, e) {
 				return "etcd does not know the lease any more", nil
 			}
 		}
 	}
+}
+
+// renewals are the requests that renew a lease for one more time: the first answer
+// counts. A member that hangs, and one that passes a renewal on to a leader that
+// hangs, answers none; so after a part of the TTL another one is sent, over another
+// member if there is one. The first goes on beside it: an etcd that is slow answers it.
+type renewals struct {
+	s       *Session
+	e       *Epoch
+	answers chan renewal
+	cancel  context.CancelFunc // of those under way; nil if there are none
+	ctx     context.Context    // of those under way
+	tries   sync.WaitGroup
+}
+
+// renewal is one answer.
+type renewal struct {
+	asked time.Time
+	err   error
+}
+
+// renewEvery leaves time for an election before the lease counts as late; see
+// [Epoch.overdue].
+func renewEvery(ttl time.Duration) time.Duration { return ttl / 5 }
+
+// askAgain is how long one renewal may go without an answer before the next is sent.
+func askAgain(ttl time.Duration) time.Duration { return max(ttl/10, 250*time.Millisecond) }
+
+// ask sends a renewal.
+func (r *renewals) ask(ctx context.Context) {
+	if r.cancel == nil {
+		r.ctx, r.cancel = context.WithTimeoutCause(ctx, r.e.TTL, errNoAnswer)
+	}
+	ctx = r.ctx
+	r.tries.Go(func() {
+		a := renewal{asked: time.Now()}
+		_, a.err = r.s.cfg.LeaseClient.KeepAliveOnce(ctx, r.e.Lease)
+		select {
+		case r.answers <- a:
+		case <-ctx.Done():
+		}
+	})
+}
+
+// end ends those that are under way, and waits for them.
+func (r *renewals) end() {
+	if r.cancel != nil {
+		r.cancel()
+		r.cancel = nil
+	}
+	r.tries.Wait()
 }
 
 // leaseIsGone is true only if etcd said so.

@@ -36,6 +36,18 @@ const (
 	RetryOther RetryReason = "other"
 )
 
+// EtcdMemberReason is why a connection to a member of etcd was closed: the label reason
+// of weft_etcd_member_left_out_total.
+type EtcdMemberReason string
+
+// Why connections to members of etcd are closed.
+const (
+	// EtcdMemberSilent is that it did not answer in time.
+	EtcdMemberSilent EtcdMemberReason = "silent"
+	// EtcdMemberBehind is that it has no leader, or not what was committed.
+	EtcdMemberBehind EtcdMemberReason = "behind"
+)
+
 // PurgedKind is what retention deletes: the label kind of weft_purged_total.
 type PurgedKind string
 

@@ -73,6 +73,7 @@ type Metrics struct {
 	shed            *prometheus.CounterVec
 	storeBytes      *prometheus.GaugeVec
 	storeLevel      prometheus.Gauge
+	etcdMembers     *EtcdMembers
 	timerLateness   prometheus.Histogram
 	lateShards      *prometheus.GaugeVec
 	lateOldest      *prometheus.GaugeVec
@@ -227,6 +228,7 @@ func New(reg prometheus.Registerer) (*Metrics, error) { //nolint:funlen // all n
 		storeBytes: b.gaugeVec("store_bytes",
 			"Size of etcd's database, of its fullest member: in use, allocated, and the quota on what is allocated.",
 			label{"part", knownStoreParts}),
+		etcdMembers: b.etcdMembers(),
 		storeLevel: b.gauge("store_level",
 			"0 while etcd has room, 1 while starts are refused, 2 while only what ends or deletes instances runs."),
 		timerLateness: b.histogram("timer_lateness_seconds",

@@ -36,6 +36,8 @@ var contract = map[string][]string{
 	"weft_definition_refresh_total":     {"outcome", "target"},
 	"weft_definition_refresh_seconds":   nil,
 	"weft_sessions_lost_total":          nil,
+	"weft_etcd_member_answers":          {"member"}, // by endpoint: with how many members down would the cluster stop
+	"weft_etcd_member_left_out_total":   {"member", "reason"},
 	"weft_nodes":                        nil,
 	"weft_node_info":                    {"node", "version"},
 	"weft_draining":                     nil,
@@ -129,6 +131,8 @@ func useAll(m *metrics.Metrics) {
 	m.SetNodeInfo("a", "v0")
 	m.SetNodeInfo("b", "v1")
 	m.SetDraining(true)
+	metrics.EtcdMembersOf(m).Answers("10.0.0.1:2379", true)
+	metrics.EtcdMembersOf(m).LeftOut("10.0.0.1:2379", metrics.EtcdMemberSilent)
 	m.Condition.SetFileUnread(metrics.FileAuthKeys, true)
 	m.Condition.Ask(func() (ready, session bool) { return false, true })
 	m.Commit(metrics.CommitCommitted, time.Millisecond, 2048, "")
@@ -369,12 +373,13 @@ func TestKnownSeriesExistAtZeroFromTheStart(t *testing.T) {
 			t.Errorf("%s = %v before anything happened", series, v)
 		}
 	}
-	// Only what depends on this node, its activities and its routes is not
+	// Only what depends on this node, its etcd, its activities and its routes is not
 	// known beforehand.
 	unknown := map[string]bool{
 		"weft_node_info": true, "weft_activities_total": true,
 		"weft_http_requests_total": true, "weft_http_request_seconds": true,
 		"weft_instances": true, "weft_oldest_suspended_seconds": true,
+		"weft_etcd_member_answers": true, "weft_etcd_member_left_out_total": true,
 	}
 	families := gather(t, reg)
 	for name := range contract {

@@ -51,11 +51,11 @@ func (n *Node) build(ctx context.Context) error {
 		return err
 	}
 	n.waitsFor.Store("etcd, which has not answered yet")
-	clients, err := openEtcd(ctx, n.cfg, &n.undo)
+	clients, err := openEtcd(ctx, n.cfg, &n.undo, n.metrics)
 	if err != nil {
 		return err
 	}
-	n.endpoints, n.defragment = clients.endpoints, clients.defragment
+	n.endpoints, n.defragment, n.members = clients.endpoints, clients.defragment, clients.members
 	if own := clients.certificate; own != nil {
 		own.telling(n.unread(metrics.FileEtcdCert))
 		n.showExpiry(metrics.CertificateEtcd, func() (*tls.Certificate, error) { return own.fresh(ctx), nil })
@@ -299,7 +299,7 @@ func (n *Node) buildAPI(gatherer prometheus.Gatherer, refresher refresh.Refreshe
 		Auth: guard, Hosts: n.hosts(), Audit: audit, Peers: peers,
 		Runtime: n.runtime, Explainer: n.explainer, Live: n.live, Webhooks: n.webhooks, Catalog: n.catalog, Refresher: refresher, Reloader: n.reloader, Session: n.session,
 		Gatherer: gatherer, NodeID: n.cfg.NodeID, Ready: n.Ready, Drain: n.Drain, DrainsUntil: n.drainsUntil, Etcd: etcd, Scheme: n.scheme(), Version: n.cfg.Version,
-		MaxBody: n.cfg.MaxBody, MaxInFlight: n.cfg.MaxInFlight, BodyBytes: n.cfg.BodyBytes, Shedding: n.listener.shedding, LinkKeys: n.linkKeys, Now: n.cfg.Now, Secrets: n.secretSource(), Metrics: n.metrics, Tracer: n.tracer, Log: n.log,
+		MaxBody: n.cfg.MaxBody, MaxInFlight: n.cfg.MaxInFlight, BodyBytes: n.cfg.BodyBytes, Shedding: n.listener.shedding, EtcdMembers: n.EtcdMembers, LinkKeys: n.linkKeys, Now: n.cfg.Now, Secrets: n.secretSource(), Metrics: n.metrics, Tracer: n.tracer, Log: n.log,
 	})
 	if err != nil {
 		return err

@@ -86,7 +86,7 @@ func notedSocket(dir string) string {
 // than a node they make none: an empty one in a directory that was misspelled would pass every check.
 func openKept(ctx context.Context, cfg Config, undo *cleanups) (etcdClients, error) {
 	if len(cfg.EtcdEndpoints) > 0 {
-		return dialEtcd(ctx, cfg, undo)
+		return dialEtcd(ctx, cfg, undo, nil)
 	}
 	if err := hasEtcd(cfg.DataDir, cfg.etcdDir()); err != nil {
 		return etcdClients{}, err

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -16,6 +17,9 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/server/v3/embed"
 	"go.etcd.io/etcd/server/v3/etcdserver/api/v3client"
+
+	"github.com/weft-run/weft/pkg/cluster/etcdmembers"
+	"github.com/weft-run/weft/pkg/metrics"
 )
 
 // etcdClients are the two ways to etcd: a client that keeps the session's lease
@@ -28,6 +32,9 @@ type etcdClients struct {
 	ended       <-chan error // the embedded etcd's end; nil if there is none
 	defragment  func() error // of the embedded etcd; nil if there is none
 	certificate *certificate // that is shown to etcd; nil if there is none
+	// members are those that main and lease keep off while they hang; nil for an
+	// embedded etcd.
+	members, leaseMembers *etcdmembers.Members
 }
 
 // defaultQuota bounds the embedded etcd's database; etcd advises not to go beyond
@@ -38,9 +45,9 @@ const (
 )
 
 // openEtcd starts the embedded etcd or dials the configured one.
-func openEtcd(ctx context.Context, cfg Config, undo *cleanups) (etcdClients, error) {
+func openEtcd(ctx context.Context, cfg Config, undo *cleanups, counts *metrics.Metrics) (etcdClients, error) {
 	if len(cfg.EtcdEndpoints) > 0 {
-		return dialEtcd(ctx, cfg, undo)
+		return dialEtcd(ctx, cfg, undo, counts)
 	}
 	return embedEtcd(ctx, cfg, undo)
 }
@@ -135,10 +142,12 @@ func socketPath(dataDir string, undo *cleanups) (string, error) {
 	return filepath.Join(dir, socketName), nil
 }
 
-func dialEtcd(ctx context.Context, cfg Config, undo *cleanups) (etcdClients, error) {
+func dialEtcd(ctx context.Context, cfg Config, undo *cleanups, counts *metrics.Metrics) (etcdClients, error) {
 	dial := clientv3.Config{
-		Endpoints:            cfg.EtcdEndpoints,
-		DialTimeout:          min(etcdTry, cfg.EtcdDialTimeout),
+		Endpoints:   cfg.EtcdEndpoints,
+		DialTimeout: min(etcdTry, cfg.EtcdDialTimeout),
+		// gRPC asks no sooner, and etcd refuses to be asked much sooner: members that
+		// hang are noticed by etcdmembers.
 		DialKeepAliveTime:    10 * time.Second,
 		DialKeepAliveTimeout: 3 * time.Second,
 		// A client that repeats a mutation on its own reports an applied
@@ -162,6 +171,9 @@ func dialEtcd(ctx context.Context, cfg Config, undo *cleanups) (etcdClients, err
 		}
 		dial.Password = strings.TrimRight(string(password), "\r\n")
 	}
+	clients.members = etcdmembers.New(etcdmembers.Config{SessionTTL: cfg.SessionTTL, Log: cfg.Logger, Metrics: counts})
+	// What it sees is what the other one tells.
+	clients.leaseMembers = etcdmembers.New(etcdmembers.Config{SessionTTL: cfg.SessionTTL, Log: slog.New(slog.DiscardHandler)})
 	undo.add("etcd clients", func(context.Context) error { return clients.close() })
 	deadline := time.Now().Add(cfg.EtcdDialTimeout)
 	err = patiently(ctx, cfg, func(ctx context.Context) error {
@@ -179,11 +191,16 @@ func dialEtcd(ctx context.Context, cfg Config, undo *cleanups) (etcdClients, err
 // but with a user, who is authenticated at once; so it asks for something, that an
 // etcd that is away is noticed now.
 func (c *etcdClients) reach(ctx context.Context, name string, dial clientv3.Config) (err error) {
-	for _, client := range []**clientv3.Client{&c.main, &c.lease} {
-		if *client != nil {
+	for _, one := range []struct {
+		client  **clientv3.Client
+		members *etcdmembers.Members
+	}{{&c.main, c.members}, {&c.lease, c.leaseMembers}} {
+		if *one.client != nil {
 			continue
 		}
-		if *client, err = clientv3.New(dial); err != nil {
+		own := dial
+		own.DialOptions = slices.Concat(dial.DialOptions, one.members.DialOptions())
+		if *one.client, err = clientv3.New(own); err != nil {
 			return err
 		}
 	}
@@ -194,6 +211,11 @@ func (c *etcdClients) reach(ctx context.Context, name string, dial clientv3.Conf
 }
 
 func (c etcdClients) close() error {
+	for _, m := range []*etcdmembers.Members{c.members, c.leaseMembers} {
+		if m != nil {
+			m.Close()
+		}
+	}
 	var errs []error
 	for _, client := range []*clientv3.Client{c.lease, c.main, c.watches} {
 		if client == nil {

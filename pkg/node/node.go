@@ -24,6 +24,7 @@ import (
 	"github.com/weft-run/weft/internal/webhook"
 	"github.com/weft-run/weft/pkg/client"
 	"github.com/weft-run/weft/pkg/cluster"
+	"github.com/weft-run/weft/pkg/cluster/etcdmembers"
 	"github.com/weft-run/weft/pkg/metrics"
 	"github.com/weft-run/weft/pkg/refresh"
 	"github.com/weft-run/weft/pkg/runtime"
@@ -39,8 +40,9 @@ type Node struct {
 	metrics    *metrics.Metrics
 	tracer     *tracing.Tracer
 	listener   *limitedListener
-	endpoints  []string     // of etcd
-	defragment func() error // of the embedded etcd; nil if there is none
+	endpoints  []string             // of etcd
+	members    *etcdmembers.Members // of an etcd that is not embedded; else nil
+	defragment func() error         // of the embedded etcd; nil if there is none
 	session    *cluster.Session
 	keepFormat func(context.Context) error // returns when the data is of another format
 	secrets    *secrets.Dir                // nil: none
@@ -259,6 +261,19 @@ func (n *Node) ID() string { return n.cfg.NodeID }
 // EtcdEndpoints are the addresses of the etcd that this node uses, also of an
 // embedded one.
 func (n *Node) EtcdEndpoints() []string { return n.endpoints }
+
+// EtcdMember is a member of etcd as this node sees it.
+type EtcdMember = etcdmembers.Member
+
+// EtcdMembers are the members of etcd behind [Node.EtcdEndpoints], and whether they
+// answer. There are none for an embedded etcd, which ends the node if it ends. Endpoints
+// that are left out of the settings are not known here.
+func (n *Node) EtcdMembers() []EtcdMember {
+	if n.members == nil {
+		return nil
+	}
+	return n.members.Members()
+}
 
 // URL is the root of the API as people should call it.
 func (n *Node) URL() string {

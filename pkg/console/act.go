@@ -1,10 +1,12 @@
 package console
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"slices"
@@ -104,25 +106,57 @@ const (
 )
 
 const (
-	// formsAtOnce is how many forms are read at a time.
-	formsAtOnce = 16
-	formTimeout = 30 * time.Second // for one to arrive
+	// formsAtOnce is how many long forms are read at a time, and strangersAtOnce how many of those
+	// who are not signed in.
+	formsAtOnce, strangersAtOnce = 16, 4
+	shortForm                    = 4 << 10          // bytes of one that needs no place, such as a sign-in
+	formTimeout                  = 30 * time.Second // for one to arrive
+	strangerTimeout              = 5 * time.Second  // for one of a stranger
+	linger                       = 2 * time.Second
 )
 
 var errManyForms = errors.New("as many forms are read as may be")
 
-// readForm reads a form of so many bytes at most.
-func (v *visit) readForm(most int64) error {
-	places := v.console.forms
+// readForm reads a form of so many bytes at most. A short one takes a place only when it is
+// here: who sends slowly, or nothing, keeps nobody from signing in. Of a stranger's all has to come
+// soon, and what is longer takes one of a few places that are strangers' own.
+func (v *visit) readForm(most int64) (err error) {
+	patience, places := strangerTimeout, v.console.strangers
+	if v.who != nil || v.console.cfg.Open || v.console.hadSession(v.r) {
+		patience, places = formTimeout, v.console.forms
+	}
+	ctl := http.NewResponseController(v.w) // tests' writers have no deadlines
+	_ = ctl.SetReadDeadline(time.Now().Add(patience))
+	defer func() {
+		if err == nil {
+			_ = ctl.SetReadDeadline(time.Time{}) // else the server takes it for the end of the browser
+			return
+		}
+		// Nobody waits for the rest, but for a moment, in which who sends sees the answer.
+		_ = ctl.SetReadDeadline(time.Now().Add(linger))
+		if v.r.ProtoMajor == 1 {
+			v.w.Header().Set("Connection", "close")
+		}
+	}()
+	body, head := v.r.Body, make([]byte, 0, shortForm)
+	for len(head) < cap(head) {
+		n, err := body.Read(head[len(head):cap(head)])
+		head = head[:len(head)+n]
+		if errors.Is(err, io.EOF) {
+			v.r.Body = io.NopCloser(bytes.NewReader(head))
+			return v.r.ParseForm()
+		}
+		if err != nil {
+			return err
+		}
+	}
 	select {
 	case places <- struct{}{}:
 		defer func() { <-places }()
 	default:
 		return errManyForms
 	}
-	_ = http.NewResponseController(v.w).SetReadDeadline(time.Now().Add(formTimeout)) // tests' writers have none
-	v.r.Body = http.MaxBytesReader(v.w, v.r.Body, most)
-	defer func() { _ = http.NewResponseController(v.w).SetReadDeadline(time.Time{}) }() // else the server takes it for the end of the browser
+	v.r.Body = http.MaxBytesReader(v.w, io.NopCloser(io.MultiReader(bytes.NewReader(head), body)), most)
 	return v.r.ParseForm()
 }
 

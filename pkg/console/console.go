@@ -49,7 +49,8 @@ type Console struct {
 	pages      map[string]*template.Template
 	operations map[string]operation
 	files      map[string]*file
-	forms      chan struct{} // a place for each form that is read
+	forms      chan struct{} // a place for each long form that is read
+	strangers  chan struct{} // the same of those who are not signed in
 	line       atomic.Int64  // in which second the log had a line about a sign-in that was refused
 }
 
@@ -64,7 +65,7 @@ func New(cfg Config) (*Console, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	c := &Console{cfg: cfg, mux: http.NewServeMux(), forms: make(chan struct{}, formsAtOnce)}
+	c := &Console{cfg: cfg, mux: http.NewServeMux(), forms: make(chan struct{}, formsAtOnce), strangers: make(chan struct{}, strangersAtOnce)}
 	var err error
 	if c.sealer, err = newSealer(cfg.Secrets); err != nil {
 		return nil, err
@@ -105,6 +106,10 @@ func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Cache-Control", "no-store")
 	if r.TLS != nil {
 		h.Set("Strict-Transport-Security", "max-age=31536000")
+	}
+	// Until somebody wants it: the server waits for a body that no page reads.
+	if r.Body != nil && r.Body != http.NoBody {
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(strangerTimeout)) // tests' writers have none
 	}
 	if foreign.Check(r) != nil {
 		http.Error(w, "A page of another site may not do this.", http.StatusForbidden)

@@ -132,6 +132,9 @@ func TestAlterationsThatDoNotFit(t *testing.T) {
 		`{"alterations": [7]}`: {"/alterations/0", "wrong-type"},
 		`{"alterations": [` + strings.Repeat(`{"type":"retry"},`, 3000) + `{"type":"retry"}]}`: {"too-many-alterations", "3001"},
 		`{"alterations": []}`: {"missing-field"},
+		`{"alterations": [{"type": "reschedule", "dueAt": "1969-12-31T23:59:59Z"}]}`:      {"/alterations/0/dueAt", `"bad-time"`, "years 1970 to 9999"},
+		`{"alterations": [{"type": "reschedule", "dueAt": "9999-12-31T23:59:59-12:00"}]}`: {"/alterations/0/dueAt", `"bad-time"`, "years 1970 to 9999"},
+		`{"alterations": [{"type": "reschedule", "dueAt": "9999-12-31T23:59:59Z"}]}`:      {`"no-timer"`},
 	} {
 		for _, path := range []string{"/api/v1/instances/misfit#/alterations", "/api/v1/instances/misfit#/alterations?dryRun=true"} {
 			a := s.do(t, http.MethodPost, path, body)

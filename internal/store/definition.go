@@ -8,6 +8,9 @@ import (
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
+// LastListedMilli is the latest time of a list of instances that begins with the newest: in November of 2286.
+const LastListedMilli = 9_999_999_999_999
+
 // LastMilli is the latest time that keys keep in order, in milliseconds since 1970: the end of the year
 // 9999. No later one can be written as JSON either.
 const LastMilli = 253_402_300_799_999

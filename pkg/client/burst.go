@@ -582,5 +582,28 @@ func (x *burst) unfit(hd *workflow.Instance) string {
 			return fmt.Sprintf("instance.bookmarks: %q is no bookmark of instance %s", b.ID, x.handle.id)
 		}
 	}
+	return untimely(hd)
+}
+
+// untimely tells which time of a header keys would not keep in order; "": none. A timer that was due before 1970 is due at once.
+func untimely(hd *workflow.Instance) string {
+	listed := time.UnixMilli(store.LastListedMilli)
+	if !workflow.KeepsTime(hd.CreatedAt) || hd.CreatedAt.After(listed) {
+		return fmt.Sprintf("instance.createdAt is %s; it must be between %d and %s", hd.CreatedAt.Format(time.RFC3339), workflow.FirstYear, listed.UTC().Format(time.RFC3339))
+	}
+	refused := func(what string, at time.Time) string {
+		return fmt.Sprintf("%s is %s; it must be a time of the years %d to %d, in UTC", what, at.Format(time.RFC3339), workflow.FirstYear, workflow.LastYear)
+	}
+	if at := hd.FinishedAt; at != nil && !workflow.KeepsTime(*at) {
+		return refused("instance.finishedAt", *at)
+	}
+	for i, b := range hd.Bookmarks {
+		switch {
+		case !workflow.KeepsTime(b.CreatedAt):
+			return refused(fmt.Sprintf("instance.bookmarks[%d].createdAt, of %s,", i, b.ActivityID), b.CreatedAt)
+		case b.DueAt != nil && b.DueAt.UTC().Year() > workflow.LastYear:
+			return refused(fmt.Sprintf("instance.bookmarks[%d].dueAt, of %s,", i, b.ActivityID), *b.DueAt)
+		}
+	}
 	return ""
 }

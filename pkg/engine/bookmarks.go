@@ -34,12 +34,15 @@ type Wait struct {
 
 // Wait creates a bookmark; the execution does not complete while it has one. It
 // returns an error when the payload or the metadata have no JSON form or hold the
-// value of a secret, and when the instance waits at too many places already.
+// value of a secret, and when the instance waits at too many places already, or would be due after [workflow.LastYear].
 func (x *Execution) Wait(w Wait) (workflow.Bookmark, error) {
 	b := x.b
 	// One that waited at more places before there was this limit keeps as many.
 	if most := max(b.limits.Waits, b.had); len(b.marks) >= most {
 		return workflow.Bookmark{}, fmt.Errorf("the instance waits at %d places; at most %d are possible at once: take fewer at a time, or give them to child instances", len(b.marks), most)
+	}
+	if w.DueAt != nil && w.DueAt.UTC().Year() > workflow.LastYear { // one before 1970 is due at once
+		return workflow.Bookmark{}, fmt.Errorf("it would wait until the year %d, and the last one that a timer can be of is %d", w.DueAt.UTC().Year(), workflow.LastYear)
 	}
 	w.Name, w.Type, w.Callback = workflow.ValidText(w.Name), workflow.ValidText(w.Type), workflow.ValidText(w.Callback)
 	payload, err := normalize(w.Payload, 0)

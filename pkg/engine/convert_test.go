@@ -63,6 +63,13 @@ func TestParseDuration(t *testing.T) {
 			t.Errorf("ParseDuration(%q) = %s", s, got)
 		}
 	}
+	for s, long := range map[string]bool{
+		"106751d": false, "106752d": true, "100000d": false, "-200000d": true, "1d9999999h": true, "2562047h": false, "2562048h": true, "9999999999s": true, "P20000W": true, "PT9999999999S": true, "99999999.00:00:00": true, "1e9h": false, "9999999x": false,
+	} {
+		if _, err := engine.ParseDuration(s); err != nil && strings.Contains(err.Error(), "too long a duration") != long || err == nil && long {
+			t.Errorf("ParseDuration(%q): %v", s, err)
+		}
+	}
 }
 
 func TestNormalize(t *testing.T) {

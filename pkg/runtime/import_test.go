@@ -3,6 +3,7 @@ package runtime_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/weft-run/weft/pkg/runtime"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -214,4 +215,49 @@ func TestAnImportBringsAnInstance(t *testing.T) {
 		}
 		m.Sound()
 	})
+}
+
+// An import is refused for a time that no key keeps in order, and says which one it is; up to the year 9999 a timer is kept.
+func TestAnImportIsRefusedForATimeThatNoKeyKeepsInOrder(t *testing.T) {
+	t.Parallel()
+	m := newCluster(t, 1)[0]
+	m.Publish("id: waits\nroot:\n  - delay: 1h\n")
+	m.Start("waits", "i", "")
+	at := func(text string) time.Time {
+		at, err := time.Parse(time.RFC3339, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return at
+	}
+	for _, c := range []struct {
+		what string
+		set  func(*workflow.Instance)
+	}{
+		{"instance.createdAt", func(in *workflow.Instance) { in.CreatedAt = at("1969-12-31T23:59:59Z") }},
+		{"instance.createdAt", func(in *workflow.Instance) { in.CreatedAt = at("2287-01-01T00:00:00Z") }},
+		{"instance.createdAt", func(in *workflow.Instance) { in.CreatedAt = time.Time{} }},
+		{"instance.finishedAt", func(in *workflow.Instance) { in.FinishedAt = new(at("0000-01-01T00:00:00Z")) }},
+		{"instance.bookmarks[0].createdAt", func(in *workflow.Instance) { in.Bookmarks[0].CreatedAt = at("1960-01-01T00:00:00Z") }},
+		{"instance.bookmarks[0].dueAt", func(in *workflow.Instance) { in.Bookmarks[0].DueAt = new(at("9999-12-31T23:59:59-12:00")) }},
+		{"", func(in *workflow.Instance) { in.Bookmarks[0].DueAt = new(at("9999-12-31T23:59:59Z")) }},
+		{"", func(in *workflow.Instance) { in.Bookmarks[0].DueAt = new(at("2300-01-01T00:00:00Z")) }},
+	} {
+		state, err := m.Export(t.Context(), "i")
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.set(&state.Instance)
+		_, err = m.Import(t.Context(), "i", state, 0)
+		if c.what == "" {
+			page, lerr := m.Timers(t.Context(), "", 10)
+			if err != nil || lerr != nil || len(page.Items) != 1 || !page.Items[0].DueAt.Equal(*state.Instance.Bookmarks[0].DueAt) {
+				t.Errorf("%v, %v: %+v", err, lerr, page.Items)
+			}
+			continue
+		}
+		if workflow.CodeOf(err) != workflow.CodeInvalid || !strings.Contains(err.Error(), c.what) {
+			t.Errorf("%s: %v", c.what, err)
+		}
+	}
 }

@@ -136,8 +136,8 @@ func (alt *Alteration) check(problem func(code, field, format string, args ...an
 		alt.checkRenamed(problem)
 	case AlterReschedule:
 		missing("dueAt", alt.DueAt == nil)
-		if alt.DueAt != nil && (alt.DueAt.Year() < 1970 || alt.DueAt.Year() > 2286) {
-			problem("bad-time", "dueAt", "dueAt must be between 1970 and 2286")
+		if alt.DueAt != nil && !KeepsTime(*alt.DueAt) {
+			problem("bad-time", "dueAt", "dueAt must be a time of the years %d to %d, in UTC", FirstYear, LastYear)
 		}
 	case AlterRetry, AlterCancel:
 	}

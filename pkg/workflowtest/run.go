@@ -272,6 +272,9 @@ func (r *Run) Advance(d time.Duration) error {
 		return fmt.Errorf("the clock cannot go back by %v", -d)
 	}
 	until := r.now.Add(d)
+	if !workflow.KeepsTime(until) {
+		return fmt.Errorf("the clock would show the year %d; a node keeps times up to the year %d", until.Year(), workflow.LastYear)
+	}
 	for range maxRounds {
 		if id, at, ok := r.nextTrigger(); ok && !r.started() && !at.After(until) {
 			r.now = at

@@ -183,6 +183,8 @@ func (r *fileReader) time(n *yaml.Node) time.Time {
 	t, err := time.Parse(time.RFC3339, n.Value)
 	if n.Kind != yaml.ScalarNode || err != nil {
 		r.problem(n, "a time is written like 2026-01-31T08:00:00Z")
+	} else if !workflow.KeepsTime(t) {
+		r.problem(n, "a node keeps times of the years %d to %d, in UTC", workflow.FirstYear, workflow.LastYear)
 	}
 	return t
 }

@@ -19,7 +19,7 @@ import (
 // misplaced: it says the right time, and lies where others look for sooner ones.
 
 // lastShort is the latest time in 13 digits: in November of 2286.
-const lastShort = 9_999_999_999_999
+const lastShort = store.LastListedMilli
 
 // behindShort is what a later time begins with.
 const behindShort = "9999999999999"

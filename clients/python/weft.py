@@ -627,6 +627,44 @@ FateCommit = TypedDict("FateCommit", {
     "sequence": "int",
 })
 
+Filling = TypedDict("Filling", {
+    "bytes": "int",  # Of all keys and values of the cluster. What else is in use is what etcd keeps of before its last compaction, its own, and what others keep there.
+    "definitions": "List[FillingDefinition]",  # What the instances of each take that were read: records, parts, journals, mail, entries in lists.
+    "growth": "Union[FillingGrowth, None]",  # null: this node has not looked for ten minutes yet.
+    "kinds": "List[FillingKind]",  # The largest first.
+    "largest": "List[FillingInstance]",  # The largest instances of those that were read, 20 at most.
+    "revision": "int",  # Of etcd: all is as it was then.
+    "store": "StoreMeter",  # How full etcd is, as the node that answers knows it.
+    "tookSeconds": "float",
+    "whole": "bool",  # All was read. False: within 8 seconds or 256 MiB only some was, and what is estimated says by how much it may be wrong.
+})
+
+FillingDefinition = TypedDict("FillingDefinition", {
+    "bytes": "int",
+    "definitionId": "str",
+    "instances": "int",
+})
+
+FillingGrowth = TypedDict("FillingGrowth", {
+    "bytesADay": "float",  # Of what is in use; below 0 it shrinks.
+    "daysLeft": "Union[float, None]",  # Until starts are refused, if it goes on so; null: it does not grow, or they are refused already.
+    "overSeconds": "float",  # For how long this was seen: since the start of the node, and a day at most.
+})
+
+FillingInstance = TypedDict("FillingInstance", {
+    "bytes": "int",
+    "definitionId": "str",
+    "instanceId": "str",
+    "keys": "int",
+})
+
+FillingKind = TypedDict("FillingKind", {
+    "bytes": "int",
+    "keys": "int",
+    "kind": "str",
+    "off": "int",  # By how many bytes that may be wrong, either way (two standard errors, if what was not read is like what was). 0: all was read.
+})
+
 Gaps = TypedDict("Gaps", {
     "before": "int",  # What was set last by a commit before this one is not known, as the journal no longer has it, or is too long to be read at once; 0: none is missing.
     "more": "int",  # So many variables are left out, as there are more than 5,000.
@@ -1897,6 +1935,10 @@ class Client(_Core):
     def get_stats(self, *, definition_id: Optional[str] = None, by: Optional[str] = None, wait: Optional[int] = None, accept: Optional[str] = None) -> Answer["Stats"]:
         """How many instances there are, by sub-status and by definition: GET /api/v1/stats."""
         return self._call("GET", "/api/v1/stats", {"definitionId": definition_id, "by": by}, wait=wait, accept=accept)
+
+    def get_store(self, *, wait: Optional[int] = None, accept: Optional[str] = None) -> Answer["Filling"]:
+        """What fills etcd: by kind and definition, the largest instances, days until it is full: GET /api/v1/cluster/store."""
+        return self._call("GET", "/api/v1/cluster/store", {}, wait=wait, accept=accept)
 
     def get_variable_changes(self, id: str, *, from_: Optional[int] = None, to: Optional[int] = None, wait: Optional[int] = None, accept: Optional[str] = None) -> Answer["VariableChanges"]:
         """How the variables of an instance differ between two of its commits: GET /api/v1/instances/{id}/variables/changes."""

@@ -671,6 +671,56 @@ export interface FateCommit {
   sequence: number;
 }
 
+export interface Filling {
+  /** Of all keys and values of the cluster. What else is in use is what etcd keeps of before its last compaction, its own, and what others keep there. */
+  bytes: number;
+  /** What the instances of each take that were read: records, parts, journals, mail, entries in lists. */
+  definitions: Array<FillingDefinition>;
+  /** null: this node has not looked for ten minutes yet. */
+  growth: FillingGrowth | null;
+  /** The largest first. */
+  kinds: Array<FillingKind>;
+  /** The largest instances of those that were read, 20 at most. */
+  largest: Array<FillingInstance>;
+  /** Of etcd: all is as it was then. */
+  revision: number;
+  /** How full etcd is, as the node that answers knows it. */
+  store: StoreMeter;
+  tookSeconds: number;
+  /** All was read. False: within 8 seconds or 256 MiB only some was, and what is estimated says by how much it may be wrong. */
+  whole: boolean;
+}
+
+export interface FillingDefinition {
+  bytes: number;
+  definitionId: string;
+  instances: number;
+}
+
+export interface FillingGrowth {
+  /** Of what is in use; below 0 it shrinks. */
+  bytesADay: number;
+  /** Until starts are refused, if it goes on so; null: it does not grow, or they are refused already. */
+  daysLeft: number | null;
+  /** For how long this was seen: since the start of the node, and a day at most. */
+  overSeconds: number;
+}
+
+export interface FillingInstance {
+  bytes: number;
+  definitionId: string;
+  instanceId: string;
+  keys: number;
+}
+
+export interface FillingKind {
+  bytes: number;
+  keys: number;
+  kind: string;
+  /** By how many bytes that may be wrong, either way (two standard errors, if what was not read is like what was). 0: all was read. */
+  off: number;
+}
+
 export interface Gaps {
   /** What was set last by a commit before this one is not known, as the journal no longer has it, or is too long to be read at once; 0: none is missing. */
   before: number;
@@ -2308,6 +2358,9 @@ export class Client {
 
   /** How many instances there are, by sub-status and by definition: GET /api/v1/stats. */
   getStats(query?: { definitionId?: string; by?: "definition" | "version" | "total"; }, options?: Options): Promise<Answer<Stats>>;
+
+  /** What fills etcd: by kind and definition, the largest instances, days until it is full: GET /api/v1/cluster/store. */
+  getStore(options?: Options): Promise<Answer<Filling>>;
 
   /** How the variables of an instance differ between two of its commits: GET /api/v1/instances/{id}/variables/changes. */
   getVariableChanges(id: string, query?: { from?: number; to?: number; }, options?: Options): Promise<Answer<VariableChanges>>;

@@ -387,6 +387,10 @@ export class Client extends Core {
     return this.call("GET", `/api/v1/stats`, { query, options });
   }
 
+  getStore(options = {}) {
+    return this.call("GET", `/api/v1/cluster/store`, { options });
+  }
+
   getVariableChanges(id, query = {}, options = {}) {
     return this.call("GET", `/api/v1/instances/${part(id)}/variables/changes`, { query, options });
   }

@@ -53,6 +53,9 @@ func newCommand(stdout, stderr io.Writer, environ func() []string) *cobra.Comman
 	}
 	cmd.AddCommand(newDevCommand(stdout, stderr), newDevNodeCommand(stdout, stderr), newManCommand(version(), environ))
 	remote.Add(cmd, ask.Streams{In: os.Stdin, Out: stdout, Err: stderr}, environ(), version(), commit())
+	if store, _, err := cmd.Find([]string{"store"}); err == nil {
+		store.AddCommand(newStoreRepair(stdout, stderr, environ))
+	}
 	help := newHelpCommand(stdout)
 	cmd.AddCommand(help)
 	cmd.SetHelpCommand(help)

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -103,6 +104,7 @@ type API struct {
 	strangers strangers // lines about them in the audit log
 	audited   ledger    // the last lines of the audit log
 	meter     meter
+	filling   sync.Mutex // held while it is looked what fills etcd
 
 	intake context.Context // ends with Drain
 	drain  context.CancelFunc
@@ -170,6 +172,7 @@ func (a *API) table() []route {
 		callerRoutes(),
 		a.nodeRoutes(),
 		a.balanceRoutes(), etcdRoutes(a),
+		fillingRoutes(),
 		auditRoutes(),
 		a.operateRoutes(),
 		scheduleRoutes(),

@@ -12,6 +12,9 @@ const (
 	Full             // all but what ends or deletes instances
 )
 
+// NearlyFullAt is the part of the quota from which on, in use, starts are refused.
+const NearlyFullAt = 0.70
+
 // Fullness is how full etcd is, in words. Errors, the log, the API, the console and the commands all take
 // them from here, so that an operator who reads one of them finds the same in the others.
 type Fullness struct {
@@ -28,8 +31,8 @@ func Tell(l Level, sp etcdstore.Space) Fullness {
 		return f
 	case sp.NoSpace:
 		f.Level = Full
-		f.Text = "etcd is full: it has raised the alarm NOSPACE and refuses everything but deletes (" + sp.String() + ")"
-		f.Advice = "delete instances that have ended (weft store says what fills it), then run weft store repair: docs/runbooks/etcd-near-quota.md"
+		f.Text = "etcd is full: it has raised the alarm NOSPACE and takes nothing (retention still deletes) (" + sp.String() + ")"
+		f.Advice = "run weft store repair, which makes room of what was deleted and takes the alarm back, then delete what nobody needs (weft store says what fills it): docs/runbooks/etcd-near-quota.md"
 	case l == Full:
 		f.Text = "etcd is full: only what ends or deletes instances is taken until there is room (" + sp.String() + ")"
 		f.Advice = "delete or cancel what nobody needs (weft store says what fills it), then run weft store repair: docs/runbooks/etcd-near-quota.md"

@@ -20,7 +20,7 @@ func TestFullnessIsToldInTheSameWordsEverywhere(t *testing.T) {
 	}{
 		"nearly full": {intake.NearlyFull, etcdstore.Space{InUse: 140 << 20, Allocated: 150 << 20, Quota: 190 << 20}, []string{"etcd is nearly full: starts", "140 MiB in use", "do this: delete or cancel", "weft store"}},
 		"full":        {intake.Full, etcdstore.Space{InUse: 170 << 20, Allocated: 180 << 20, Quota: 190 << 20}, []string{"etcd is full: only what ends", "do this: delete or cancel", "weft store repair"}},
-		"alarm":       {intake.Full, etcdstore.Space{InUse: 20 << 20, Allocated: 190 << 20, Quota: 190 << 20, NoSpace: true}, []string{"etcd is full: it has raised the alarm NOSPACE", "do this: delete instances", "weft store repair"}},
+		"alarm":       {intake.Full, etcdstore.Space{InUse: 20 << 20, Allocated: 190 << 20, Quota: 190 << 20, NoSpace: true}, []string{"etcd is full: it has raised the alarm NOSPACE", "do this: run weft store repair", "weft store repair"}},
 	} {
 		in := intake.New(nil, nil)
 		in.SetSpace(c.level, c.space)

@@ -31,6 +31,7 @@ type Intake struct {
 	draining atomic.Bool // this node is going
 	level    atomic.Int32
 	space    atomic.Pointer[etcdstore.Space]
+	grown    growth
 }
 
 // New makes an intake that takes everything, but no starts while overdue says that
@@ -55,7 +56,12 @@ func (i *Intake) Suspended() bool { return i.paused.Load() || i.draining.Load() 
 func (i *Intake) SetSpace(l Level, sp etcdstore.Space) {
 	i.space.Store(&sp)
 	i.level.Store(int32(l))
+	i.grown.add(time.Now(), sp.InUse)
 }
+
+// Growth tells by how many bytes a day what is in use grows, over how long that was seen by this node, since its
+// start and in the last day. Less than ten minutes tell nothing: over is 0 then.
+func (i *Intake) Growth() (bytesADay float64, over time.Duration) { return i.grown.slope() }
 
 // Level tells how full etcd is.
 func (i *Intake) Level() Level { return Level(i.level.Load()) }

@@ -15,7 +15,7 @@ import (
 // allocated, by nothing but a defragmentation, and as free pages are used again
 // first, it does no harm before it is near the quota.
 const (
-	inUseNearlyFull, inUseFull         = 0.70, 0.85
+	inUseNearlyFull, inUseFull         = intake.NearlyFullAt, 0.85
 	allocatedNearlyFull, allocatedFull = 0.95, 0.98
 	leave                              = 0.05
 	leaveAllocated                     = 0.02

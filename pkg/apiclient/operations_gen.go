@@ -480,6 +480,12 @@ func (c *Client) GetStats(ctx context.Context, query GetStatsQuery, opts ...Opti
 	return call[Stats](ctx, c, request{method: "GET", path: "/api/v1/stats", query: query.values(), body: nil}, opts)
 }
 
+// GetStore: What fills etcd: by kind and definition, the largest instances, days until it is full.
+// It is GET /api/v1/cluster/store, for the role viewer.
+func (c *Client) GetStore(ctx context.Context, opts ...Option) (*Answer[Filling], error) {
+	return call[Filling](ctx, c, request{method: "GET", path: "/api/v1/cluster/store", query: nil, body: nil}, opts)
+}
+
 // GetVariableChangesQuery is the query of [Client.GetVariableChanges]; zero fields are left out.
 type GetVariableChangesQuery struct {
 	From *int64 // A commit, 0 for before the first; the one before to if absent.

@@ -460,6 +460,49 @@ type FateCommit struct {
 	Sequence int64      `json:"sequence"`
 }
 
+// Filling is the answer of [Client.GetStore].
+type Filling struct {
+	Bytes       int64               `json:"bytes"`       // Of all keys and values of the cluster. What else is in use is what etcd keeps of before its last compaction, its own, and what others keep there.
+	Definitions []FillingDefinition `json:"definitions"` // What the instances of each take that were read: records, parts, journals, mail, entries in lists.
+	Growth      *FillingGrowth      `json:"growth"`      // null: this node has not looked for ten minutes yet.
+	Kinds       []FillingKind       `json:"kinds"`       // The largest first.
+	Largest     []FillingInstance   `json:"largest"`     // The largest instances of those that were read, 20 at most.
+	Revision    int64               `json:"revision"`    // Of etcd: all is as it was then.
+	Store       StoreMeter          `json:"store"`       // How full etcd is, as the node that answers knows it.
+	TookSeconds float64             `json:"tookSeconds"`
+	Whole       bool                `json:"whole"` // All was read. False: within 8 seconds or 256 MiB only some was, and what is estimated says by how much it may be wrong.
+}
+
+// FillingDefinition is a part of other answers.
+type FillingDefinition struct {
+	Bytes        int64  `json:"bytes"`
+	DefinitionID string `json:"definitionId"`
+	Instances    int64  `json:"instances"`
+}
+
+// FillingGrowth is a part of other answers.
+type FillingGrowth struct {
+	BytesADay   float64  `json:"bytesADay"`   // Of what is in use; below 0 it shrinks.
+	DaysLeft    *float64 `json:"daysLeft"`    // Until starts are refused, if it goes on so; null: it does not grow, or they are refused already.
+	OverSeconds float64  `json:"overSeconds"` // For how long this was seen: since the start of the node, and a day at most.
+}
+
+// FillingInstance is a part of other answers.
+type FillingInstance struct {
+	Bytes        int64  `json:"bytes"`
+	DefinitionID string `json:"definitionId"`
+	InstanceID   string `json:"instanceId"`
+	Keys         int64  `json:"keys"`
+}
+
+// FillingKind is a part of other answers.
+type FillingKind struct {
+	Bytes int64  `json:"bytes"`
+	Keys  int64  `json:"keys"`
+	Kind  string `json:"kind"`
+	Off   int64  `json:"off"` // By how many bytes that may be wrong, either way (two standard errors, if what was not read is like what was). 0: all was read.
+}
+
 // Gaps is a part of other answers.
 type Gaps struct {
 	Before     int64 `json:"before"`     // What was set last by a commit before this one is not known, as the journal no longer has it, or is too long to be read at once; 0: none is missing.

@@ -221,7 +221,7 @@ func TestDoctorOfARealEtcd(t *testing.T) {
 		if _, err := etcdserverpb.NewMaintenanceClient(client.ActiveConnection()).Alarm(t.Context(), raise); err != nil {
 			t.Fatal(err)
 		}
-		u.doctorWants(1, "do this now: make room in etcd, then weft store repair", []string{"bad  etcd         etcd has raised the alarm NOSPACE"})
+		u.doctorWants(1, "do this now: run weft store repair", []string{"bad  etcd         etcd has raised the alarm NOSPACE"})
 	})
 	t.Run("a member is gone", func(t *testing.T) {
 		t.Parallel()

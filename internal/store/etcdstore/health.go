@@ -112,7 +112,7 @@ func (h Health) Troubles() []Trouble {
 			"bring back most members of etcd: docs/runbooks/etcd-member-missing.md"})
 	}
 	for _, alarm := range h.alarms() {
-		t := Trouble{HealthDown, "etcd has raised the alarm NOSPACE: it refuses everything but deletes", "make room in etcd, then weft store repair: docs/runbooks/etcd-near-quota.md"}
+		t := Trouble{HealthDown, "etcd has raised the alarm NOSPACE: it takes nothing, and only retention still deletes", "run weft store repair, which makes room of what was deleted and takes the alarm back: docs/runbooks/etcd-near-quota.md"}
 		if alarm == "CORRUPT" {
 			t.Text, t.Do = "etcd has raised the alarm CORRUPT: its members do not have the same data", "find the member that differs and replace it, or restore a backup: docs/runbooks/etcd-member-missing.md"
 		}

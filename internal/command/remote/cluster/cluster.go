@@ -21,7 +21,7 @@ type commands struct{ *ask.Asker }
 // Commands are the commands of this package, which ask as asker does.
 func Commands(asker *ask.Asker) []*cobra.Command {
 	a := commands{asker}
-	return []*cobra.Command{a.queueCommand(), a.lettersCommand(), a.timersCommand(), a.locksCommand(), a.jobsCommand(), a.nodesCommand(), a.clusterCommand(), a.schedulesCommand(), a.auditCommand(), a.topCommand()}
+	return []*cobra.Command{a.queueCommand(), a.lettersCommand(), a.timersCommand(), a.locksCommand(), a.jobsCommand(), a.nodesCommand(), a.clusterCommand(), a.storeCommand(), a.schedulesCommand(), a.auditCommand(), a.topCommand()}
 }
 
 // editFlags are what a stimulus may be sent again with.

@@ -172,7 +172,7 @@ func (s *Instances) writeInstance(c *store.Commit, o *ops) {
 	if c.Form == store.Undecided {
 		// One that lies in parts stays so: it may have become larger than a transaction. One that waits
 		// at many places is smaller whole, as its state repeats what its header says of them.
-		if c.Form = store.Whole; c.Before != nil && len(c.Before.Parts) > 0 || s.partsKnown() && len(h.Bookmarks) < wholeFrom {
+		if c.Form = store.Whole; c.Before != nil && len(c.Before.Parts) > 0 || s.partsKnown() && !isWide(c) {
 			c.Form = store.InParts
 		}
 	}

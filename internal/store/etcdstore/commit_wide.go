@@ -171,6 +171,12 @@ func (s *conn) writePages(ctx context.Context, guard []clientv3.Cmp, r *store.Re
 // wholeFrom is from how many places on the record of an instance that waits there is written whole.
 const wholeFrom = 500
 
+// isWide tells whether an instance waits, or did until this commit, at so many places that its record is
+// written whole: of one that faults the state keeps them.
+func isWide(c *store.Commit) bool {
+	return len(c.After.Header.Bookmarks) >= wholeFrom || c.Before != nil && len(c.Before.Header.Bookmarks) >= wholeFrom
+}
+
 // endBytes is how many bytes of its record are kept free for each place where an instance
 // waits, so that a commit which ends all of them has room to say which they were.
 const endBytes = 20

@@ -172,7 +172,7 @@ func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if !ok {
 		st, code = http.StatusInternalServerError, workflow.CodeInternal
 	}
-	if code == workflow.CodeUnknownOutcome || code == workflow.CodeUnavailable {
+	if (code == workflow.CodeUnknownOutcome || code == workflow.CodeUnavailable) && a.cfg.Runtime != nil { // a node that starts has none
 		e = toldFull(e, a.cfg.Runtime.Intake().Fullness())
 	}
 	exchangeOf(r).code = code

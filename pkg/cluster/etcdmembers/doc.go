@@ -40,7 +40,8 @@
 //   - That a call is answered in this time: an etcd that has no leader, or is slow in
 //     all its members, answers nobody. A slow member that answers is not left out.
 //   - That a connection which is closed led to a member that hangs: on a machine that has
-//     too much to do it may have been slow. Then it is made again at once.
+//     too much to do it may have been slow. Then it is made again at once, and answers of that
+//     member may take up to four times as long until there was a minute without.
 //   - Behind one address that leads to several members at once, for each call to another
 //     one, nothing of this is true.
 //

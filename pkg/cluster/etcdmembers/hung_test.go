@@ -347,3 +347,23 @@ func TestANameOfWhichOneAddressHangsLeadsToAnother(t *testing.T) {
 		t.Errorf("it took %v", took)
 	}
 }
+
+// On a machine that has too much to do each member is silent at times: connections are not
+// closed again and again for it.
+func TestAMemberThatComesBackAtOnceGetsMoreTime(t *testing.T) {
+	t.Parallel()
+	const patience = time.Second
+	now, k := time.Now(), &known{}
+	for i, c := range []struct {
+		after time.Duration // the last connection was closed
+		want  int
+	}{{0, 1}, {patience - 1, mostLonger}, {0, mostLonger}, {patience, mostLonger}, {calm, mostLonger}, {calm + 1, 0}, {patience, 0}, {10, 1}} {
+		k.cut = now.Add(-c.after)
+		if got := k.again(now, patience); got != c.want {
+			t.Errorf("step %d: %d times as long more, want %d", i, got, c.want)
+		}
+	}
+	if got := (&known{}).again(now, patience); got != 0 {
+		t.Errorf("the first connection: %d", got)
+	}
+}

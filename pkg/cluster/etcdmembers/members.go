@@ -70,7 +70,9 @@ type Member struct {
 // known is what was last said of an address.
 type known struct {
 	Member
-	told bool // the log was told that it does not answer, or is not fit
+	told   bool      // the log was told that it does not answer, or is not fit
+	cut    time.Time // when a connection to it was last closed for its silence
+	longer int       // its answers may take so many times patience, and patience
 }
 
 // The bounds of patience, and the other times as multiples of it.
@@ -79,6 +81,8 @@ const (
 	mostPatience  = time.Second
 	partOfTTL     = 25
 	aloneFactor   = 4 // nobody else answers: silence has to last longer
+	mostLonger    = 3
+	calm          = time.Minute // without a connection that was closed too soon
 	behindFactor  = 2
 )
 

@@ -29,9 +29,10 @@ const (
 
 // link is one connection that is ready, until it breaks.
 type link struct {
-	m    *Members
-	addr string
-	cc   grpc.ClientConnInterface // over this connection
+	m        *Members
+	addr     string
+	patience time.Duration            // how long an answer on it may take
+	cc       grpc.ClientConnInterface // over this connection
 
 	begin  sync.Once
 	ctx    context.Context // of the connection
@@ -60,7 +61,7 @@ func (l *link) is() rank {
 type probes struct{ m *Members }
 
 func (p *probes) Build(over any) (balancer.Producer, func()) {
-	l := &link{m: p.m, cc: over.(grpc.ClientConnInterface), done: make(chan struct{})}
+	l := &link{m: p.m, patience: p.m.patience, cc: over.(grpc.ClientConnInterface), done: make(chan struct{})}
 	l.ctx, l.cancel = context.WithCancel(context.Background())
 	return l, func() {
 		l.cancel()
@@ -74,8 +75,24 @@ func (m *Members) begin(l *link, addr string) {
 	l.addr = addr
 	m.mu.Lock()
 	m.links[l] = true
+	if k := m.known[addr]; k != nil {
+		l.patience = m.patience * time.Duration(1+k.again(time.Now(), m.patience))
+	}
 	m.mu.Unlock()
 	go l.run()
+}
+
+// again is how much longer the answers on a new connection may take: a member that hangs takes
+// none, so if there is one right after the last was closed, it was slow. A machine that has
+// too much to do would close connections all the time.
+func (k *known) again(now time.Time, patience time.Duration) int {
+	switch since := now.Sub(k.cut); {
+	case k.cut.IsZero() || since > calm:
+		k.longer = 0
+	case since < patience:
+		k.longer = min(2*k.longer+1, mostLonger)
+	}
+	return k.longer
 }
 
 func (l *link) run() {
@@ -97,7 +114,7 @@ func (l *link) run() {
 
 // ask asks the member for its state, which needs neither disk nor leader.
 func (l *link) ask() {
-	ctx, cancel := context.WithTimeout(l.ctx, l.m.patience)
+	ctx, cancel := context.WithTimeout(l.ctx, l.patience)
 	defer cancel()
 	asked := time.Now()
 	told, err := pb.NewMaintenanceClient(l.cc).Status(ctx, &pb.StatusRequest{})
@@ -113,7 +130,7 @@ func (l *link) ask() {
 	case code == codes.Unavailable || code == codes.Canceled: // it is breaking
 	case code != codes.DeadlineExceeded && !errors.Is(err, context.DeadlineExceeded):
 		l.answered(asked, now, nil) // such as a token that has expired
-	case now.Sub(asked) > l.m.patience+l.m.patience/2:
+	case now.Sub(asked) > l.patience+l.m.patience/2:
 		// It is this process that stood still: what was answered is not read yet.
 	default:
 		l.unanswered(asked, now)
@@ -136,6 +153,9 @@ func (l *link) unanswered(asked, now time.Time) {
 	}
 	if others || now.Sub(l.silentSince) >= aloneFactor*l.m.patience {
 		l.m.metrics.LeftOut(l.addr, metrics.EtcdMemberSilent)
+		if k := l.m.known[l.addr]; k != nil {
+			k.cut = now
+		}
 		l.m.cut(l.addr)
 	}
 }

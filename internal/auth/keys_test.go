@@ -161,7 +161,7 @@ func TestAFileThatIsEmptyOrCutRevokesNobody(t *testing.T) {
 	indented := []byte("# ours\n  " + strings.ReplaceAll(strings.TrimSpace(string(block)), "\n", "\n  ") + "\n# end\n")
 	for name, whole := range map[string][]byte{"block": block, "flow": flow, "indented": indented, "Windows": bytes.ReplaceAll(block, []byte("\n"), []byte("\r\n"))} {
 		damaged := [][]byte{nil, []byte("[]"), []byte("\n \n"), []byte("# only\n"), []byte("null\n"), make([]byte, len(whole)), append(bytes.Clone(whole[:len(whole)/2]), make([]byte, 100)...)}
-		for n := range len(whole) {
+		for n := range whole {
 			damaged = append(damaged, whole[:n])
 		}
 		t.Run(name, func(t *testing.T) {

@@ -30,21 +30,23 @@ func TestIntervalsAreWholeMilliseconds(t *testing.T) {
 	}
 }
 
-// Keys keep times in order up to the year 2286.
+// Keys keep times in order up to the year 9999.
 func TestATimeThatKeysCannotKeepIsRefused(t *testing.T) {
 	t.Parallel()
-	last := time.Date(2286, 11, 20, 17, 46, 39, 999_000_000, time.UTC)
+	last := time.Date(9999, 12, 31, 23, 59, 59, 999_000_000, time.UTC)
 	for _, c := range []struct {
+		year    int
 		trigger engine.Trigger
 		refused bool
 	}{
-		{engine.Trigger{ActivityID: "t", At: &last}, false},
-		{engine.Trigger{ActivityID: "t", At: new(last.Add(time.Millisecond))}, true},
-		{engine.Trigger{ActivityID: "t", At: new(time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC))}, true},
-		{engine.Trigger{ActivityID: "t", At: new(time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC))}, false}, // it has been
-		{engine.Trigger{ActivityID: "t", Every: 292 * 365 * 24 * time.Hour}, true},
+		{2026, engine.Trigger{ActivityID: "t", At: &last}, false},
+		{2026, engine.Trigger{ActivityID: "t", At: new(last.Add(time.Millisecond))}, true},
+		{2026, engine.Trigger{ActivityID: "t", At: new(time.Date(2286, 11, 20, 17, 46, 40, 0, time.UTC))}, false},
+		{2026, engine.Trigger{ActivityID: "t", At: new(time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC))}, false}, // it has been
+		{2026, engine.Trigger{ActivityID: "t", Every: 292 * 365 * 24 * time.Hour}, false},
+		{9900, engine.Trigger{ActivityID: "t", Every: 292 * 365 * 24 * time.Hour}, true},
 	} {
-		idx, problems := index(&workflow.Definition{}, []engine.Trigger{c.trigger}, time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
+		idx, problems := index(&workflow.Definition{}, []engine.Trigger{c.trigger}, time.Date(c.year, 1, 1, 0, 0, 0, 0, time.UTC))
 		if refused := len(problems) == 1 && problems[0].Code == "time-too-late" && len(idx.Schedules) == 0; refused != c.refused {
 			t.Errorf("%+v: %+v, %+v", c.trigger, idx.Schedules, problems)
 		}

@@ -175,7 +175,7 @@ func TestAUsedVersionThatIsDamagedEndsNoCheck(t *testing.T) {
 // so and changes nothing, and what follows such a time is nothing.
 func TestARefreshOfAScheduleThatKeysCannotKeep(t *testing.T) {
 	b := newBundle(t)
-	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	now := time.Date(9731, 1, 1, 0, 0, 0, 0, time.UTC)
 	n := b.nodeWith(catalog.Config{Now: func() time.Time { return now }})
 	s := catalog.SchedulesOf(n.Catalog)
 	n.mustPublish("id: a\nroot:\n  - timer: 2190000h\n    id: rarely\n    trigger: true\n  - writeLine: x\n") // 250 years

@@ -36,9 +36,10 @@ func TestNext(t *testing.T) {
 		{"timer without an interval", store.CronEntry{Kind: store.ScheduleTimer}, "2030-01-01T00:00:00Z", ""},
 		{"a date to come", store.CronEntry{Kind: store.ScheduleStartAt, At: &day}, "2030-05-31T00:00:00Z", "2030-06-01T00:00:00Z"},
 		{"a date that has come", store.CronEntry{Kind: store.ScheduleStartAt, At: &day}, "2030-06-01T00:00:00Z", ""},
-		{"the last that keys keep in order", store.CronEntry{Kind: store.ScheduleTimer, Interval: time.Millisecond}, "2286-11-20T17:46:39.998Z", "2286-11-20T17:46:39.999Z"},
-		{"a timer behind it", store.CronEntry{Kind: store.ScheduleTimer, Interval: time.Millisecond}, "2286-11-20T17:46:39.999Z", ""},
-		{"cron behind it", store.CronEntry{Kind: store.ScheduleCron, Expression: "0 0 0 1 1 *"}, "2286-06-01T00:00:00Z", ""},
+		{"the last that keys keep in order", store.CronEntry{Kind: store.ScheduleTimer, Interval: time.Millisecond}, "9999-12-31T23:59:59.998Z", "9999-12-31T23:59:59.999Z"},
+		{"a timer behind it", store.CronEntry{Kind: store.ScheduleTimer, Interval: time.Millisecond}, "9999-12-31T23:59:59.999Z", ""},
+		{"a timer whose key has more digits", store.CronEntry{Kind: store.ScheduleTimer, Interval: time.Millisecond}, "2286-11-20T17:46:39.999Z", "2286-11-20T17:46:40Z"},
+		{"cron behind it", store.CronEntry{Kind: store.ScheduleCron, Expression: "0 0 0 1 1 *"}, "9999-06-01T00:00:00Z", ""},
 		{"no kind", store.CronEntry{}, "2030-06-01T00:00:00Z", ""},
 	} {
 		got, ok := catalog.Next(&c.e, at(c.after))

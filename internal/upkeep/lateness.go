@@ -67,10 +67,10 @@ func (w *dueWorker) tellLate(ctx context.Context, first []etcdstore.First, now t
 	switch {
 	case len(shards) == 0 && !l.said.IsZero():
 		l.said = time.Time{}
-		w.t.cfg.Log.InfoContext(ctx, w.of.String()+" fire in time again")
+		w.t.cfg.Log.InfoContext(ctx, "what is due fires in time again", "what", w.of.String())
 	case len(shards) > 0 && mine && !w.t.intake.Suspended() && time.Since(l.said) >= lateSaid:
 		l.said = time.Now()
-		w.t.cfg.Log.WarnContext(ctx, w.of.String()+" are due and do not fire; see docs/runbooks/late-timers.md",
-			"late", oldest.Truncate(time.Millisecond), "shards", shards, "firesHere", w.may())
+		w.t.cfg.Log.WarnContext(ctx, "what is due does not fire; see docs/runbooks/late-timers.md",
+			"what", w.of.String(), "late", oldest.Truncate(time.Millisecond), "shards", shards, "firesHere", w.may())
 	}
 }

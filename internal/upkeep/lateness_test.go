@@ -18,8 +18,8 @@ import (
 func watchedMember(t *testing.T, name string) (m *member, skew *atomic.Int64, late, again *atomic.Int64, late30 func(kind string) (shards int, oldest time.Duration)) {
 	t.Helper()
 	skew, reg := new(atomic.Int64), prometheus.NewRegistry()
-	said := &about{Handler: slog.DiscardHandler, what: "are due and do not fire"}
-	over := &about{Handler: slog.DiscardHandler, what: "fire in time again"}
+	said := &about{Handler: slog.DiscardHandler, what: "what is due does not fire"}
+	over := &about{Handler: slog.DiscardHandler, what: "what is due fires in time again"}
 	m = newMember(t, name, "a", func(c *membertest.Config) {
 		c.Rest = 50 * time.Millisecond
 		c.Session = func(c *cluster.Config) { c.OneMachine = true }

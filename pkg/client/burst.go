@@ -298,20 +298,8 @@ func (x *burst) one(ctx context.Context, cmd workflow.Command, created int64, w 
 // apply runs one command. A command that is done with, with any effect or none, is
 // no error. In hand it is not durable, and nobody was told that it is accepted.
 func (x *burst) apply(ctx context.Context, cmd workflow.Command, inHand bool) (store.Effect, error) {
-	switch {
-	case x.overtaken:
-		x.noteRefusal(&cmd, engine.NotRunning, inHand)
-		return store.Effect{Outcome: workflow.OutcomeRefused, Code: string(workflow.CodeInstanceFinished),
-			Detail: "a cancel or a delete came before its turn"}, nil
-	case x.deleting:
-		return x.afterDelete(cmd, inHand), nil
-	case x.gated != nil && returns(cmd.Kind):
-		x.noteRefusal(&cmd, engine.NotRunning, false)
-		return store.Effect{Outcome: workflow.OutcomeRefused, Code: string(workflow.CodeInstanceGated), Detail: x.gated.Error()}, nil
-	case cmd.Kind == workflow.CommandStart && x.started(inHand):
-		return store.Effect{Outcome: workflow.OutcomeRefused, Code: string(workflow.CodeInstanceExists)}, nil
-	case x.why != "":
-		return x.setAside(cmd), nil
+	if effect, done := x.unfitToRun(cmd, inHand); done {
+		return effect, nil
 	}
 	switch cmd.Kind {
 	case workflow.CommandStart:
@@ -361,6 +349,28 @@ func (x *burst) apply(ctx context.Context, cmd workflow.Command, inHand bool) (s
 		effect.Interrupted = x.env.Stopped.Activity
 	}
 	return effect, err
+}
+
+// unfitToRun decides about a command that does not come to the engine.
+func (x *burst) unfitToRun(cmd workflow.Command, inHand bool) (effect store.Effect, done bool) {
+	refused := func(code workflow.Code, why string) (store.Effect, bool) {
+		return store.Effect{Outcome: workflow.OutcomeRefused, Code: string(code), Detail: why}, true
+	}
+	switch {
+	case x.overtaken:
+		x.noteRefusal(&cmd, engine.NotRunning, inHand)
+		return refused(workflow.CodeInstanceFinished, "a cancel or a delete came before its turn")
+	case x.deleting:
+		return x.afterDelete(cmd, inHand), true
+	case x.gated != nil && returns(cmd.Kind):
+		x.noteRefusal(&cmd, engine.NotRunning, false)
+		return refused(workflow.CodeInstanceGated, x.gated.Error())
+	case cmd.Kind == workflow.CommandStart && x.started(inHand):
+		return refused(workflow.CodeInstanceExists, "")
+	case x.why != "":
+		return x.setAside(cmd), true
+	}
+	return store.Effect{}, false
 }
 
 // noteRefusal lets the journal say why alterations were refused that were accepted before. Who

@@ -335,7 +335,7 @@ func TestChildrenThatLoseARaceAreCancelledInSlices(t *testing.T) {
 	}
 	before := must(m.store.Reader.Instance(t.Context(), "i"))(t).Seq
 	at := slices.IndexFunc(r.Instance.Bookmarks, func(b workflow.Bookmark) bool { return b.Name == "other" })
-	r = must(m.open("i").Do(t.Context(), resumeOf("other", r.Instance, at)))(t)
+	must(m.open("i").Do(t.Context(), resumeOf("other", r.Instance, at)))(t)
 	if rec := must(m.store.Reader.Instance(t.Context(), "i"))(t); rec.Seq-before < 3 || len(rec.Header.Bookmarks) != 1 {
 		t.Errorf("%d children were cancelled in %d commits, and it waits at %d places", n, rec.Seq-before, len(rec.Header.Bookmarks))
 	}

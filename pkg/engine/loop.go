@@ -172,16 +172,7 @@ func (b *Burst) step(w work) {
 	var x *Execution
 	switch w.kind {
 	case workExecute:
-		if callback := refuses(&w); callback != "" {
-			x = w.owner
-			b.invoke(x, brokenCall{Kind: workResume, Resume: &Resume{Callback: callback}})
-			break
-		}
-		x = b.begin(&w)
-		if x == nil {
-			break
-		}
-		b.invoke(x, brokenCall{Kind: workExecute})
+		x = execute(b, &w)
 	case workResume:
 		x = w.x
 		if w.resume.Bookmark.ID != "" {
@@ -220,6 +211,20 @@ func (b *Burst) step(w work) {
 	if x != nil {
 		b.askCommit = b.owed.after(x.node.commit, b.env.Now()) || b.askCommit
 	}
+}
+
+// execute begins the child of w, or tells the activity around it that it may not begin, and gives whose turn it
+// was; nil: nobody's.
+func execute(b *Burst, w *work) *Execution {
+	if callback := refuses(w); callback != "" {
+		b.invoke(w.owner, brokenCall{Kind: workResume, Resume: &Resume{Callback: callback}})
+		return w.owner
+	}
+	x := b.begin(w)
+	if x != nil {
+		b.invoke(x, brokenCall{Kind: workExecute})
+	}
+	return x
 }
 
 // refuses asks the activity around w whether it may begin; "": it may. A memory that cannot be read is found

@@ -28,7 +28,7 @@ const (
 	FileSecrets    File = "secrets-dir"
 	FileTLSCert    File = "tls-cert"
 	FileEtcdCert   File = "etcd-cert"
-	FileOIDCSecret File = "auth-oidc-client-secret-file"
+	FileOIDCSecret File = "auth-oidc-client-secret-file" //nolint:gosec // the name of a setting
 )
 
 var knownFiles = []string{string(FileAuthKeys), string(FileSecrets), string(FileTLSCert), string(FileEtcdCert), string(FileOIDCSecret)}

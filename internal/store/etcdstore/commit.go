@@ -82,18 +82,7 @@ func (s *Instances) prepare(c *store.Commit) (*prepared, error) {
 		return nil, fmt.Errorf("commit of instance %s: what the commit before it left is not written yet", id)
 	}
 	t := &prepared{}
-	o := newContent()
-	s.guard(c, t)
-	if c.Delete {
-		s.deleteInstance(c, o)
-	} else {
-		s.writeInstance(c, o)
-	}
-	if c.After.Unwritten == nil {
-		s.writeBookmarks(c, o)
-	}
-	s.consume(c, t, o)
-	s.writeSent(c, o)
+	o := s.content(c, t)
 	var err error
 	if c.Release && c.Fence != nil {
 		if release, ok := s.release(c, t); ok {
@@ -128,6 +117,23 @@ func (s *Instances) prepare(c *store.Commit) (*prepared, error) {
 	}
 	t.size = o.size + sizeOf(t.cmps)
 	return t, nil
+}
+
+// content is what a commit writes, and adds to t what has to be so for it.
+func (s *Instances) content(c *store.Commit, t *prepared) *ops {
+	o := newContent()
+	s.guard(c, t)
+	if c.Delete {
+		s.deleteInstance(c, o)
+	} else {
+		s.writeInstance(c, o)
+	}
+	if c.After.Unwritten == nil {
+		s.writeBookmarks(c, o)
+	}
+	s.consume(c, t, o)
+	s.writeSent(c, o)
+	return o
 }
 
 // deletedRecord proves that a delete was applied, as the journal goes with the

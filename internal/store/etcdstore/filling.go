@@ -167,7 +167,7 @@ func (l *fillingLook) page(ctx context.Context, k *kindRead) error {
 // owned notes whose a key is, if an instance's.
 func (l *fillingLook) owned(kind, key string, value []byte, size int64) {
 	parts := strings.Split(key, "/")
-	id := ""
+	var id string
 	switch kind {
 	case "instance", "part", "journal", "cancel":
 		id = parts[1]

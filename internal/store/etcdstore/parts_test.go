@@ -46,6 +46,7 @@ func wide(n, size int) []any {
 }
 
 func stateWith(tb testing.TB, vars any) json.RawMessage {
+	tb.Helper()
 	raw, err := workflow.Marshal(map[string]any{"v": 1, "started": true, "executions": []any{map[string]any{"id": "1", "node": "root", "parent": -1, "vars": vars}}})
 	if err != nil {
 		tb.Fatal(err)
@@ -55,6 +56,7 @@ func stateWith(tb testing.TB, vars any) json.RawMessage {
 
 // holdings are instances with much in them, each in another place and shape.
 func holdings(tb testing.TB) map[string]func(*store.Record) {
+	tb.Helper()
 	input := func(v map[string]any) func(*store.Record) {
 		return func(r *store.Record) { r.Header.Input = v }
 	}
@@ -73,6 +75,7 @@ func holdings(tb testing.TB) map[string]func(*store.Record) {
 }
 
 func same(tb testing.TB, r *store.Record, text string) {
+	tb.Helper()
 	r.Header.Input, r.Header.Output = map[string]any{"a": text}, map[string]any{"a": text}
 	r.State = stateWith(tb, map[string]any{"a": text})
 }

@@ -2,6 +2,7 @@ package etcdmembers
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
@@ -50,7 +51,7 @@ func (m *Members) call(ctx context.Context, method string, req, reply any, cc *g
 		ctx, stop := m.within(ctx)
 		defer stop()
 		err := invoke(ctx, method, req, reply, cc, opts...)
-		if err != nil && context.Cause(ctx) == errLeader {
+		if err != nil && errors.Is(context.Cause(ctx), errLeader) {
 			return errLeader
 		}
 		return err
@@ -120,7 +121,7 @@ type renewal struct {
 
 func (r *renewal) RecvMsg(m any) error {
 	err := r.ClientStream.RecvMsg(m)
-	if err != nil && context.Cause(r.ctx) == errLeader {
+	if err != nil && errors.Is(context.Cause(r.ctx), errLeader) {
 		return errLeader
 	}
 	return err

@@ -123,12 +123,12 @@ func (d *doctor) look(ctx context.Context) {
 		d.bad(blocks, "context", d.Explained(err), "name a server: weft login --server URL, or --server")
 		return
 	}
-	if name, err := d.ContextName(); err != nil {
+	name, err := d.ContextName()
+	if err != nil {
 		d.bad(blocks, "context", d.Explained(err), "weft context list has the contexts")
 		return
-	} else {
-		d.fine("context", "%s, server %s, token %v", cmp.Or(name, "none"), d.Server(), d.HasToken())
 	}
+	d.fine("context", "%s, server %s, token %v", cmp.Or(name, "none"), d.Server(), d.HasToken())
 	began := time.Now()
 	live, err := c.Live(ctx)
 	if err != nil {

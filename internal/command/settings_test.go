@@ -169,7 +169,7 @@ func TestErrorsNameSettingsThatExist(t *testing.T) {
 }
 
 // notSettings are words of those texts that look like a setting.
-var notSettings = map[string]bool{"OpenID": true, "GiB": true, "data-binary": true}
+var notSettings = map[string]bool{"OpenID": true, "GiB": true, "MiB": true, "data-binary": true}
 
 func TestSecretsAreMasked(t *testing.T) {
 	t.Parallel()

@@ -104,11 +104,12 @@ func (c *call) listInstances() (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	page, err := c.api.cfg.Runtime.Instances(c.r.Context(), f, runtime.Paging{Limit: limit, Cursor: cursor, Show: c.shown()})
+	summary := c.query.Get("view") == "summary"
+	page, err := c.api.cfg.Runtime.Instances(c.r.Context(), f, runtime.Paging{Limit: limit, Cursor: cursor, Show: c.shown(), Whole: !summary})
 	if err != nil {
 		return reply{}, err
 	}
-	if c.query.Get("view") == "summary" {
+	if summary {
 		return found(page, f, viewSummary), nil
 	}
 	return found(page, f, viewInstance), nil

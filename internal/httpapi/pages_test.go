@@ -98,7 +98,7 @@ func TestPagesOfLargeItems(t *testing.T) { //nolint:paralleltest // it measures
 		pages    int // at least
 	}{
 		{"/api/v1/instances?", "instanceId", append(slices.Clone(want), "talks"), n * 9 / 10 / 8},
-		{"/api/v1/tasks?name=pack&", "instanceId", want, n * 9 / 10 / 8},
+		{"/api/v1/tasks?name=pack&", "instanceId", want, n * 45 / 100 / 8}, // the other half is input, and is not read
 		{"/api/v1/queue?", "id", events, queued * 9 / 10 / 8},
 		{"/api/v1/timers?", "", nil, 1},
 		{"/api/v1/dead-letters?", "id", nil, 1},

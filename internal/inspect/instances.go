@@ -87,6 +87,8 @@ type Paging struct {
 	// Show gives a text of an instance as who asks may see it: what it hides is not found
 	// by its parts. Nil: as it is.
 	Show func(string) string
+	// Whole: with input and output; else those of large instances are left out.
+	Whole bool
 }
 
 // InstancePage is a page of instances.
@@ -106,7 +108,7 @@ func (i *Inspector) Instances(ctx context.Context, f find.Filter, p Paging) (Ins
 	if now.IsZero() {
 		now = i.cfg.Now().UTC().Truncate(time.Millisecond)
 	}
-	read, err := i.cfg.Reader.Instances(ctx, etcdstore.InstanceQuery{Filter: f.Resolve(now), Cursor: place, Limit: int64(limitOf(p.Limit)), Show: p.Show})
+	read, err := i.cfg.Reader.Instances(ctx, etcdstore.InstanceQuery{Filter: f.Resolve(now), Cursor: place, Limit: int64(limitOf(p.Limit)), Show: p.Show, Whole: p.Whole})
 	if err != nil {
 		return InstancePage{}, etcdstore.ReadFailed("instances", err)
 	}

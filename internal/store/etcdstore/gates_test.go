@@ -183,11 +183,11 @@ func TestInstancesThatRunBesideAGateAreFound(t *testing.T) {
 		}
 		return out
 	}
-	if got := rules(); !slices.Equal(got, []string{"gate-missing instance/a"}) {
+	if got := rules(); !slices.Equal(got, []string{"gate-missing" + " instance/a"}) {
 		t.Errorf("found %v", got)
 	}
 	w.gated("b")
-	if got := rules(); !slices.Equal(got, []string{"gate-of-several instance/a"}) {
+	if got := rules(); !slices.Equal(got, []string{"gate-of-several" + " instance/a"}) {
 		t.Errorf("found %v", got)
 	}
 }

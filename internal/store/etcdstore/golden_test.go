@@ -110,6 +110,7 @@ var golden = []struct {
 	{"mailbox/<shard>/<id>/<command>", "mail", &goldenCommand},
 	{"mailbox/<shard>/<id>/<command>", "mail-alter", &workflow.Command{ID: "c1", Kind: workflow.CommandAlter, CreatedAt: goldenAt, Alter: &goldenAlter}},
 	{"mailbox/<shard>/<id>/<command>", "mail-labels", &workflow.Command{ID: "c1", Kind: workflow.CommandStart, CreatedAt: goldenAt, Start: &workflow.Start{DefinitionID: "ship", Version: 1, Labels: map[string]string{"customer": "acme"}}}},
+	{"mailbox/<shard>/<id>/<command>", "mail-retry-again", &workflow.Command{ID: "c1", Kind: workflow.CommandAlter, CreatedAt: goldenAt, Alter: &workflow.Alter{Alterations: []workflow.Alteration{{Type: workflow.AlterRetry, Again: true}}}}},
 	{"mailbox/<shard>/<id>/<command>", "mail-replayed", &workflow.Command{ID: "c1", Kind: workflow.CommandResume, CreatedAt: goldenAt, Replays: 2, Bookmark: "i1~1"}},
 	{"cancel/<id>", "cancel", new("c1")},
 	{"send/<shard>/<id>", "send", &store.Send{ID: "s1", Stimulus: goldenStimulus, Targets: []store.Target{goldenTarget}, Key: &goldenKey, CreatedAt: goldenAt, Trace: goldenCommand.Trace}},

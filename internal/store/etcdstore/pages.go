@@ -31,8 +31,10 @@ const firstChunk, mostChunk = 16, 64
 type budget struct{ taken, values int }
 
 // takes reports whether the page has room for a value, and counts it.
-func (b *budget) takes(value []byte) bool {
-	size := plainSize(value)
+func (b *budget) takes(value []byte) bool { return b.has(plainSize(value)) }
+
+// has is takes, of what has size bytes.
+func (b *budget) has(size int) bool {
 	if b.values > 0 && b.taken+size > PageBytes {
 		return false
 	}
@@ -142,11 +144,11 @@ func pageFrom(prefix, cursor string) string {
 	return prefix + cursor + "\x00"
 }
 
-// records reads instances by their ids, at a revision (0: each chunk at the present one), as
+// records reads instances by their ids, without their parts unless whole, at a revision (0: each chunk at the present one), as
 // long as a page holds them, and gives each to do, nil if it is not there or damaged, which is
 // said then. It returns how many of ids it has looked at: all, unless do said that it was
 // enough, or the page is full.
-func (s *conn) records(ctx context.Context, ids []string, revision int64, do func(i int, r *store.Record, damage error) (enough bool)) (int, error) {
+func (s *conn) records(ctx context.Context, ids []string, whole bool, revision int64, do func(i int, r *store.Record, damage error) (enough bool)) (int, error) {
 	var b budget
 	for at := 0; at < len(ids); {
 		chunk := ids[at:min(len(ids), at+b.chunk())]
@@ -162,10 +164,16 @@ func (s *conn) records(ctx context.Context, ids []string, revision int64, do fun
 			var rec *store.Record
 			var damage error
 			if kvs := r.GetResponseRange().Kvs; len(kvs) > 0 {
-				if !b.takes(kvs[0].Value) {
+				rec, damage = decodeRecord(kvs[0])
+				if size := plainSize(kvs[0].Value); !whole && !b.has(size) || whole && !b.has(sizeWithParts(kvs[0].Value, rec)) {
 					return at, nil
 				}
-				if rec, damage = decodeRecord(kvs[0]); damage != nil {
+				if whole && damage == nil && len(rec.Parts) > 0 {
+					if rec, damage = partsOf(s).joinAt(ctx, kvs[0], resp.Header.Revision, Decode); damage != nil && !errors.Is(damage, ErrDamaged) {
+						return at - 1, damage
+					}
+				}
+				if damage != nil {
 					rec = nil
 				}
 			}

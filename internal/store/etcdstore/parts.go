@@ -235,13 +235,18 @@ func (s recordParts) drop(o *ops, before *store.Record, now []store.Part) {
 // join reads the parts of a record, and decodes all of it by how. Of one that has no parts it reads nothing.
 // [errMoved]: the record is another by now, and its parts are gone.
 func (s recordParts) join(ctx context.Context, kv *mvccpb.KeyValue, how func([]byte, any) error) (*store.Record, error) {
+	return s.joinAt(ctx, kv, 0, how)
+}
+
+// joinAt is join at the revision at which the record was read: then it has not moved. 0: now.
+func (s recordParts) joinAt(ctx context.Context, kv *mvccpb.KeyValue, revision int64, how func([]byte, any) error) (*store.Record, error) {
 	r := &store.Record{Modified: kv.ModRevision}
 	if err := how(kv.Value, r); err != nil || len(r.Parts) == 0 {
 		return r, err
 	}
 	var ask reads
 	id := r.Header.ID
-	record, parts := ask.key(s.keys.instance(id)), ask.add(below(getOp, s.keys.partsOf(id)))
+	record, parts := ask.key(s.keys.instance(id)), ask.add(clientv3.OpGet(s.keys.partsOf(id), clientv3.WithPrefix(), clientv3.WithRev(revision)))
 	resp, err := s.read(ctx, "read the parts of instance "+id, ask.ops...)
 	if err != nil {
 		return r, err
@@ -287,6 +292,17 @@ func splice(stored []byte, r *store.Record, texts map[string][]byte) (whole []by
 		at = p.At + p.Gap
 	}
 	return append(whole, raw[at:]...), "", nil
+}
+
+// sizeWithParts is how many bytes of JSON a stored record is with its parts.
+func sizeWithParts(stored []byte, r *store.Record) int {
+	size := plainSize(stored)
+	if r != nil {
+		for _, p := range r.Parts {
+			size += p.Bytes
+		}
+	}
+	return size
 }
 
 // withoutParts is a record of which only what is listed and matched is wanted: without its parts it has no input,

@@ -264,6 +264,60 @@ func TestMissingAndUnusedPartsAreFound(t *testing.T) {
 	if len(page.Items) != 1 || page.Items[0].Damaged != "" {
 		t.Errorf("the list, which needs no part, has %+v", page.Items)
 	}
+	page, err = w.Reader.Instances(w.ctx(), InstanceQuery{Limit: 10, Whole: true})
+	w.ok(err)
+	if len(page.Items) != 1 || !strings.Contains(page.Items[0].Damaged, "part "+id) {
+		t.Errorf("the list of whole instances has %+v", page.Items)
+	}
+}
+
+// A list of whole instances has what lies in parts, as far as a page has room for it, at the revision of the page.
+func TestAListOfWholeInstancesHasTheirParts(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const n = 30
+	for i := range n {
+		c := w.first(fmt.Sprintf("i%02d", i), nil)
+		c.Form = store.InParts
+		c.After.Header.Input, c.After.Header.Output = map[string]any{"text": noise(600_000), "n": int64(i)}, map[string]any{"o": noise(20_000)}
+		w.commit(c)
+	}
+	got, pages := 0, 0
+	for cursor := ""; ; {
+		page, err := w.Reader.Instances(w.ctx(), InstanceQuery{Limit: 100, Cursor: cursor, Whole: true})
+		w.ok(err)
+		pages++
+		for _, in := range page.Items {
+			one, err := w.Reader.Instance(w.ctx(), in.ID)
+			w.ok(err)
+			if !reflect.DeepEqual(in.Input, one.Header.Input) || !reflect.DeepEqual(in.Output, one.Header.Output) || len(in.Input) != 2 {
+				t.Errorf("%s is listed with other values than it has", in.ID)
+			}
+			got++
+		}
+		if cursor = page.Next; cursor == "" {
+			break
+		}
+	}
+	if got != n || pages < 2 {
+		t.Errorf("%d instances in %d pages", got, pages)
+	}
+	// A parent is told what its child gave, also what lies in a part.
+	b := w.bookmark("p", "w", "x")
+	b.Payload = map[string]any{"childInstanceId": "i00"}
+	c := w.next("i00", nil)
+	c.Before, _ = w.Reader.Instance(w.ctx(), "i00")
+	c.After.Header.Status, c.After.Header.SubStatus, c.After.Header.FinishedAt = workflow.StatusFinished, workflow.Finished, &w.now
+	c.After.Header.Input, c.After.Header.Output, c.Form = c.Before.Header.Input, c.Before.Header.Output, store.InParts
+	w.commit(c)
+	ends, why, err := w.Instances.MissedEnds(w.ctx(), "p", []workflow.Bookmark{b}, false, w.now)
+	w.ok(err)
+	if why != "" || len(ends) != 1 {
+		t.Fatalf("%q, %d ends", why, len(ends))
+	}
+	if out, _ := ends[0].Input["WorkflowOutput"].(map[string]any); len(out) != 1 {
+		t.Errorf("it is told %v", ends[0].Input["WorkflowSubStatus"])
+	}
 }
 
 // wants that a check finds a thing, and repairs it.

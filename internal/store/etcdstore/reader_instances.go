@@ -34,7 +34,8 @@ type InstanceQuery struct {
 	Filter find.Filter // resolved
 	Cursor string      // the place behind which the page begins; "": at the first
 	Limit  int64
-	Most   int // instances that are looked at for it at most; 0: [MostLooked]
+	Whole  bool // with their input and output; else those of large instances are left out
+	Most   int  // instances that are looked at for it at most; 0: [MostLooked]
 	// Show gives a text of an instance as who asks may see it; nil: as it is.
 	Show func(string) string
 
@@ -216,9 +217,15 @@ func (l *listing) look(ctx context.Context, entries []entry, page *InstancePage,
 		for i, r := range resp.Responses {
 			n = chunk[i] // all before it were looked at
 			if kvs := r.GetResponseRange().Kvs; len(kvs) > 0 {
-				in, fits := l.judge(entries[n], kvs[0])
-				if fits && !kept.takes(kvs[0].Value) {
+				in, rec := l.judge(entries[n], kvs[0])
+				fits := rec.fits
+				if fits && !kept.has(rec.size) {
 					return n, true, nil
+				}
+				if fits && rec.apart {
+					if in, err = l.join(ctx, entries[n], kvs[0]); err != nil {
+						return n, false, err
+					}
 				}
 				if fits {
 					page.Items, page.Modified = append(page.Items, in), append(page.Modified, kvs[0].ModRevision)
@@ -238,15 +245,38 @@ func idOf(place string) string { return place[strings.LastIndexByte(place, '/')+
 
 // judge tells whether what an entry names fits. Of a record that cannot be read nobody
 // knows whether it does: it is listed.
-func (l *listing) judge(e entry, kv *mvccpb.KeyValue) (workflow.Instance, bool) {
+func (l *listing) judge(e entry, kv *mvccpb.KeyValue) (workflow.Instance, judged) {
 	f := &l.q.Filter
 	r, damage := decodeRecord(kv)
 	if damage == nil {
-		return r.Header, f.Fits(&r.Header, l.q.Show)
+		j := judged{fits: f.Fits(&r.Header, l.q.Show), size: plainSize(kv.Value)}
+		if j.apart = l.q.Whole && len(r.Parts) > 0; j.apart {
+			j.size = sizeWithParts(kv.Value, r)
+		}
+		return r.Header, j
 	}
 	in := l.damaged(e, damage)
 	known := find.Filter{Created: f.Created, Not: f.Not}
-	return in, known.Fits(&in, l.q.Show)
+	return in, judged{fits: known.Fits(&in, l.q.Show), size: plainSize(kv.Value)}
+}
+
+// judged is what a list makes of a record.
+type judged struct {
+	fits  bool
+	size  int  // bytes of what is listed of it
+	apart bool // its input and output are to be listed, and lie in parts
+}
+
+// join is what is listed of an instance that lies in parts.
+func (l *listing) join(ctx context.Context, e entry, kv *mvccpb.KeyValue) (workflow.Instance, error) {
+	r, err := partsOf(l.s.conn).joinAt(ctx, kv, l.revision, Decode)
+	switch {
+	case err == nil:
+		return r.Header, nil
+	case errors.Is(err, ErrDamaged):
+		return l.damaged(e, err), nil
+	}
+	return workflow.Instance{}, err
 }
 
 // damaged is what an index entry says of an instance whose record cannot be read.

@@ -15,7 +15,7 @@ import (
 
 // page reads a page of a list.
 func (w *world) page(f find.Filter, cursor string, limit int64) ([]workflow.Instance, string, error) {
-	page, err := w.Reader.Instances(w.ctx(), InstanceQuery{Filter: f, Cursor: cursor, Limit: limit})
+	page, err := w.Reader.Instances(w.ctx(), InstanceQuery{Filter: f, Cursor: cursor, Limit: limit, Whole: true})
 	if err != nil {
 		return nil, "", err
 	}

@@ -81,6 +81,22 @@ func (s *Instances) prepare(c *store.Commit) (*prepared, error) {
 	if c.Before != nil && c.Before.Unwritten != nil {
 		return nil, fmt.Errorf("commit of instance %s: what the commit before it left is not written yet", id)
 	}
+	t, err := s.render(c)
+	if errors.Is(err, ErrTooLarge) && c.Form == store.InParts {
+		// Parts are compressed one by one, and take more than one key would: what fits only in that stays in it,
+		// or goes back to it. Otherwise nothing could end an instance that was written so.
+		c.Form = store.Whole
+		if whole, bad := s.render(c); bad == nil {
+			return whole, nil
+		}
+		c.Form = store.InParts
+	}
+	return t, err
+}
+
+// render builds a commit in its form.
+func (s *Instances) render(c *store.Commit) (*prepared, error) {
+	id := c.After.Header.ID
 	t := &prepared{}
 	o := s.content(c, t)
 	var err error
@@ -176,7 +192,7 @@ func (s *Instances) writeInstance(c *store.Commit, o *ops) {
 	written := o.put(s.keys.journal(h.ID, c.After.Seq), newJournalEntry(c))
 	s.keepJournal(c, written, o)
 	if c.Form == store.Undecided {
-		// One that lies in parts stays so: it may have become larger than a transaction. One that waits
+		// One that lies in parts stays so if it can: it may have become larger than a transaction. One that waits
 		// at many places is smaller whole, as its state repeats what its header says of them.
 		if c.Form = store.Whole; c.Before != nil && len(c.Before.Parts) > 0 || s.partsKnown() && !isWide(c) {
 			c.Form = store.InParts

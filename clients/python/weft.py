@@ -2112,9 +2112,9 @@ class Client(_Core):
         """Make or change a webhook: who is told, and of what, from now on: PUT /api/v1/webhooks/{name}."""
         return self._call("PUT", f"/api/v1/webhooks/{_part(name)}", {}, body or {}, wait=wait, accept=accept, key=key)
 
-    def ready(self, *, wait: Optional[int] = None, accept: Optional[str] = None) -> Answer["Health"]:
+    def ready(self, *, unready: Optional[str] = None, wait: Optional[int] = None, accept: Optional[str] = None) -> Answer["Health"]:
         """The node takes work; else 503 says why not: GET /readyz."""
-        return self._call("GET", "/readyz", {}, wait=wait, accept=accept)
+        return self._call("GET", "/readyz", {"unready": unready}, wait=wait, accept=accept)
 
     def refresh_definitions(self, body: Optional["RefreshRequest"] = None, *, wait: Optional[int] = None, accept: Optional[str] = None, key: Optional[str] = None) -> Answer["Result"]:
         """Index the triggers of stored definitions again; one node at a time does the same refresh: POST /api/v1/definitions/refresh."""

@@ -2492,7 +2492,7 @@ export class Client {
   putWebhook(name: string, body?: WebhookRequest, options?: Options): Promise<Answer<Webhook>>;
 
   /** The node takes work; else 503 says why not: GET /readyz. */
-  ready(options?: Options): Promise<Answer<Health>>;
+  ready(query?: { unready?: "404"; }, options?: Options): Promise<Answer<Health>>;
 
   /** Index the triggers of stored definitions again; one node at a time does the same refresh: POST /api/v1/definitions/refresh. */
   refreshDefinitions(body?: RefreshRequest, options?: Options): Promise<Answer<Result>>;

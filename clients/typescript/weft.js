@@ -563,8 +563,8 @@ export class Client extends Core {
     return this.call("PUT", `/api/v1/webhooks/${part(name)}`, { body, options });
   }
 
-  ready(options = {}) {
-    return this.call("GET", `/readyz`, { options });
+  ready(query = {}, options = {}) {
+    return this.call("GET", `/readyz`, { query, options });
   }
 
   refreshDefinitions(body = {}, options = {}) {

@@ -24,7 +24,8 @@ func (a *API) healthRoutes() []route {
 			summary: "The process answers; never asks etcd", answers: map[int]any{200: healthView{}},
 			serve: func(*call) (reply, error) { return reply{body: healthView{Status: "live", NodeID: a.cfg.NodeID}}, nil }},
 		{method: "GET", path: "/readyz", bare: true, name: "ready", role: auth.Anyone, tag: "health", kind: open,
-			summary: "The node takes work; else 503 says why not", answers: map[int]any{200: healthView{}, 503: problemView{}},
+			summary: "The node takes work; else 503 says why not", answers: map[int]any{200: healthView{}, 404: healthView{}, 503: problemView{}},
+			query: []param{{name: "unready", typ: "string", values: []string{"404"}, doc: "The status in the place of 503, for load balancers that tell by it who is not ready, and keeps what it has, from who does not answer."}},
 			serve: (*call).ready},
 		{method: "GET", path: "/metrics", bare: true, name: "metrics", role: auth.Anyone, tag: "health", kind: open,
 			summary: "Prometheus metrics", answers: map[int]any{200: textOf{"text/plain"}},
@@ -53,6 +54,9 @@ func (a *API) shedding() bool {
 
 func (c *call) ready() (reply, error) {
 	if err := c.api.cfg.Ready(); err != nil {
+		if c.query.Get("unready") == "404" {
+			return reply{status: http.StatusNotFound, body: healthView{Status: "not ready: " + err.Error(), NodeID: c.api.cfg.NodeID}}, nil
+		}
 		return reply{}, &workflow.Error{Code: workflow.CodeUnavailable, Detail: "not ready: " + err.Error()}
 	}
 	return reply{body: healthView{Status: "ready", NodeID: c.api.cfg.NodeID, Shedding: c.api.shedding()}}, nil

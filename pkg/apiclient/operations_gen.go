@@ -1185,10 +1185,21 @@ func (c *Client) PutWebhook(ctx context.Context, name string, body WebhookReques
 	return call[Webhook](ctx, c, request{method: "PUT", path: "/api/v1/webhooks/" + url.PathEscape(name), query: nil, body: body}, opts)
 }
 
+// ReadyQuery is the query of [Client.Ready]; zero fields are left out.
+type ReadyQuery struct {
+	Unready string // One of 404. The status in the place of 503, for load balancers that tell by it who is not ready, and keeps what it has, from who does not answer.
+}
+
+func (q ReadyQuery) values() url.Values {
+	v := url.Values{}
+	set(v, "unready", q.Unready)
+	return v
+}
+
 // Ready: The node takes work; else 503 says why not.
 // It is GET /readyz.
-func (c *Client) Ready(ctx context.Context, opts ...Option) (*Answer[Health], error) {
-	return call[Health](ctx, c, request{method: "GET", path: "/readyz", query: nil, body: nil}, opts)
+func (c *Client) Ready(ctx context.Context, query ReadyQuery, opts ...Option) (*Answer[Health], error) {
+	return call[Health](ctx, c, request{method: "GET", path: "/readyz", query: query.values(), body: nil}, opts)
 }
 
 // RefreshDefinitions: Index the triggers of stored definitions again; one node at a time does the same refresh.

@@ -5,7 +5,7 @@ var resumeGuards = []patch{
 	{"a resume beside who has the lock does not begin", "pkg/client/resume_unlocked.go",
 		"err != nil || loaded.Locked ||", "err != nil ||", inClient, "TestAResumeThatMeetsAHolder"},
 	{"a resume beside mail takes the lock", "pkg/client/resume_unlocked.go",
-		"loaded.Record == nil || len(loaded.Mail) > 0 {", "loaded.Record == nil {", inClient, "TestAResumeBesideMail"},
+		"loaded.Record.Unwritten != nil || len(loaded.Mail) > 0 {", "loaded.Record.Unwritten != nil {", inClient, "TestAResumeBesideMail"},
 	{"what others may have written is looked at", "pkg/client/resume_unlocked.go",
 		"found.Created == known.Modified && ", "", inClient, "TestWhatOthersCommitted"},
 	{"what waits in several places is looked at", "pkg/client/resume_unlocked.go",

@@ -231,7 +231,7 @@ func (s *session) answers(ctx context.Context, c *child) bool {
 		if err != nil {
 			return false
 		}
-		_, err = api.Ready(ctx)
+		_, err = api.Ready(ctx, apiclient.ReadyQuery{})
 		return err == nil
 	}
 	return false

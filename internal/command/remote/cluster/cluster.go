@@ -539,7 +539,7 @@ func (a commands) statusCommand() *cobra.Command {
 			}
 			var notReady error
 			err = a.Repeated(cmd.Context(), func() error {
-				ready, err := c.Ready(cmd.Context())
+				ready, err := c.Ready(cmd.Context(), apiclient.ReadyQuery{})
 				var p *apiclient.ProblemError
 				if notReady = nil; errors.As(err, &p) {
 					notReady = ask.Exit(ask.ExitBad, errors.New(p.Detail))

@@ -245,7 +245,7 @@ func (d *doctor) etcd(told *apiclient.Answer[apiclient.Etcd], err error) (answer
 
 // ready tells whether the node that was asked takes work, and can do it.
 func (d *doctor) ready(ctx context.Context, c *apiclient.Client, etcd bool) {
-	ready, err := c.Ready(ctx)
+	ready, err := c.Ready(ctx, apiclient.ReadyQuery{})
 	switch {
 	case err != nil:
 		d.bad(hurts, "ready", d.Explained(err), "look at the node's log, and at etcd: docs/runbooks/not-ready.md")

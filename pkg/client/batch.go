@@ -25,14 +25,22 @@ func (b *batch) size() int { return len(b.mail) + len(b.hands) }
 
 func (b *batch) empty() bool { return b.size()+len(b.overtaken) == 0 }
 
+// front is how many of those in hand go before the mail: those that end the instance.
+func (b *batch) front() int {
+	if i := slices.IndexFunc(b.hands, func(w *waiter) bool { return !b.ending || !endsHand(w) }); i >= 0 {
+		return i
+	}
+	return len(b.hands)
+}
+
 // atMost cuts a batch to its first n commands; all, if n is 0.
 func atMost(b batch, n int) batch {
 	if n == 0 || b.size() <= n {
 		return b
 	}
-	if b.ending { // its hands are in front
-		hands := min(len(b.hands), n)
-		b.hands, b.mail, b.more = b.hands[:hands], b.mail[:min(len(b.mail), n-hands)], true
+	if b.ending {
+		mail := min(len(b.mail), n-min(b.front(), n))
+		b.hands, b.mail, b.more = b.hands[:n-mail], b.mail[:mail], true
 		return b
 	}
 	if len(b.mail) > n {

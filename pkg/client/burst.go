@@ -172,8 +172,8 @@ func (x *burst) work(ctx context.Context, work *batch) error {
 	return x.one(ctx, work.start.Command, work.start.Created, nil)
 }
 
-// inOrder runs the commands in order: the mailbox first, as it is older; what is in hand
-// first, if that ends the instance.
+// inOrder runs the commands in order: what ends the instance first, if it is in hand, then the
+// mailbox, as it is older than what else is in hand.
 func (x *burst) inOrder(ctx context.Context, work *batch) error {
 	x.overtaken = true
 	for _, m := range work.overtaken {
@@ -182,23 +182,24 @@ func (x *burst) inOrder(ctx context.Context, work *batch) error {
 		}
 	}
 	x.overtaken = false
-	if work.ending {
-		all, err := x.runHands(ctx, work)
-		if err == nil && all {
-			_, err = x.runMail(ctx, work)
-		} else if err == nil {
-			work.more, work.mail = work.more || len(work.mail) > 0, nil
-		}
+	front := work.front()
+	all, err := x.runHands(ctx, work, 0, front)
+	if err != nil {
 		return err
 	}
-	if all, err := x.runMail(ctx, work); err != nil || !all {
-		if err == nil {
-			x.handle.inbox.giveBack(work.hands)
-			work.hands = nil
-		}
+	if !all {
+		work.more, work.mail = work.more || len(work.mail) > 0, nil
+		return nil
+	}
+	if all, err = x.runMail(ctx, work); err != nil {
 		return err
 	}
-	_, err := x.runHands(ctx, work)
+	if !all {
+		x.handle.inbox.giveBack(work.hands[front:], work.hands[:front]...)
+		work.hands = work.hands[:front]
+		return nil
+	}
+	_, err = x.runHands(ctx, work, front, len(work.hands))
 	return err
 }
 
@@ -217,10 +218,11 @@ func (x *burst) runMail(ctx context.Context, work *batch) (all bool, err error) 
 	return true, nil
 }
 
-// runHands runs what is in hand; not all, if a commit has to come before the rest, which is
-// given back.
-func (x *burst) runHands(ctx context.Context, work *batch) (all bool, err error) {
-	for i, w := range work.hands {
+// runHands runs what is in hand, from one command up to another; not all, if a commit has to
+// come before the rest, which is given back.
+func (x *burst) runHands(ctx context.Context, work *batch, from, to int) (all bool, err error) {
+	for i := from; i < to; i++ {
+		w := work.hands[i]
 		if err := x.one(ctx, w.cmd, x.handle.inbox.durable(w), w); err != nil {
 			return false, err
 		}

@@ -86,7 +86,7 @@ func (o *owner) ending(c choice, mail []store.Mail, more bool) batch {
 		}
 	}
 	// What never ran has a start, which may be in hand. Another one there comes too late, or
-	// too early.
+	// is for the next instance of this id: it comes behind the mail.
 	starts := c.toFront(func(w *waiter) bool { return w.cmd.Kind == workflow.CommandStart })
 	b.hands = c.first(min(c.toFront(endsHand)+starts, handBatch))
 	b = atMost(b, o.course.atMost)

@@ -222,19 +222,20 @@ func TestWhatFitsNowhereIsInNobodysWay(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		doc, event int
-		ends       bool // the instance ends meanwhile
+		ends       bool // the instance ends before it
 		addressed  bool
 		reason     workflow.DeadReason
 	}{
-		"at the limit":            {800_000, 640_000, false, false, workflow.DeadTooLarge},
+		"at the limit":            {1_270_000, 640_000, false, false, workflow.DeadTooLarge},
 		"as much as a body":       {1_000_000, 1_000_000, false, true, workflow.DeadTooLarge},
-		"the event is the larger": {600_000, 890_000, false, false, workflow.DeadTooLarge},
-		"the instance has ended":  {900_000, 700_000, true, true, workflow.DeadInstanceFinished},
+		"the event is the larger": {940_000, 980_000, false, false, workflow.DeadTooLarge},
+		"the instance has ended":  {900_000, 780_000, true, true, workflow.DeadInstanceFinished},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := newCluster(t, 3, shortReply, func(c *membertest.Config) {
 				c.Retention = upkeep.Retention{Finished: time.Second, Grace: time.Millisecond}
+				c.Whole = true // of one in parts, an event finds room beside what a commit writes
 			})
 			a, b := c[0], c[1]
 			a.Publish(`

@@ -72,6 +72,7 @@ type Config struct {
 	BalanceEvery        time.Duration
 	Skew                func() time.Duration
 	Opening             int
+	Whole               bool // large instances are written in one key, as while a node of before lives
 	Show                func(string) string
 }
 
@@ -140,7 +141,7 @@ func (m *Member) build(cfg *Config, name, id string) error {
 	if m.Session, err = cluster.Open(m.T.Context(), joins); err != nil {
 		return err
 	}
-	if m.Store, err = etcdstore.New(etcdstore.Config{Client: etcd, Root: m.Root, Log: m.log}); err != nil {
+	if m.Store, err = etcdstore.New(etcdstore.Config{Client: etcd, Root: m.Root, Log: m.log, PartsKnown: func() bool { return !cfg.Whole }}); err != nil {
 		return err
 	}
 	if m.Catalog, err = catalog.New(catalog.Config{Store: m.Store.Definitions, Registry: cfg.Registry, Evaluators: expression.All(), Log: m.log, Now: cfg.Now}); err != nil {

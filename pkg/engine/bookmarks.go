@@ -123,7 +123,7 @@ func (b *Burst) unmark(drop func(m *mark) bool) {
 			if i := slices.IndexFunc(b.children, func(c ChildStart) bool { return c.InstanceID == m.child }); i >= 0 {
 				b.children = slices.Delete(b.children, i, i+1)
 			} else {
-				b.cancelLater(m.child)
+				cancelLater(b, m.child)
 			}
 		}
 		return true
@@ -131,7 +131,7 @@ func (b *Burst) unmark(drop func(m *mark) bool) {
 }
 
 // cancelLater cancels a child with one of the next commits, each of which cancels a slice.
-func (b *Burst) cancelLater(child string) {
+func cancelLater(b *Burst, child string) {
 	if len(b.cancels) < childSlice && len(b.cancelling) == 0 {
 		b.cancels = append(b.cancels, child)
 		return

@@ -11,14 +11,17 @@ import (
 // writeBookmarks deletes and puts bookmarks and their timers; a changed
 // correlation moves those that stay.
 func (s *Instances) writeBookmarks(c *store.Commit, o *ops) {
-	for _, step := range s.indexSteps(c) {
+	for _, step := range (indexWrites{s.conn}).indexSteps(c) {
 		step(o)
 	}
 }
 
+// indexWrites changes the index of what instances wait for, in one transaction or in several.
+type indexWrites struct{ *conn }
+
 // indexSteps are the changes of the index by a commit, in their order: each takes away,
 // puts or moves one bookmark.
-func (s *conn) indexSteps(c *store.Commit) []func(*ops) {
+func (s indexWrites) indexSteps(c *store.Commit) []func(*ops) {
 	is, id := c.After.Header.CorrelationID, c.After.Header.ID
 	steps := make([]func(*ops), 0, len(c.Burned)+len(c.Created))
 	was := correlationBefore(c)
@@ -59,7 +62,7 @@ func bookmarkIDs(bookmarks []workflow.Bookmark) map[string]bool {
 }
 
 // dropBookmark deletes what the index has of a bookmark.
-func (s *conn) dropBookmark(o *ops, b *workflow.Bookmark, correlation string) {
+func (s indexWrites) dropBookmark(o *ops, b *workflow.Bookmark, correlation string) {
 	o.del(s.keys.bookmark(b.Hash, correlation, b.ID))
 	for _, key := range s.keys.timersOf(b) {
 		o.del(key)
@@ -71,13 +74,13 @@ func (s *conn) dropBookmark(o *ops, b *workflow.Bookmark, correlation string) {
 
 // moveBookmark takes a bookmark from one correlation to another. Its timer and its task stay
 // where they are.
-func (s *conn) moveBookmark(o *ops, b workflow.Bookmark, was, is, instance string) {
+func (s indexWrites) moveBookmark(o *ops, b workflow.Bookmark, was, is, instance string) {
 	o.del(s.keys.bookmark(b.Hash, was, b.ID))
 	s.putBookmark(o, b, is, instance)
 }
 
 // makeBookmark puts a new bookmark with its timer and its task.
-func (s *conn) makeBookmark(o *ops, b *workflow.Bookmark, correlation, instance, trace string, at time.Time) {
+func (s indexWrites) makeBookmark(o *ops, b *workflow.Bookmark, correlation, instance, trace string, at time.Time) {
 	s.putBookmark(o, *b, correlation, instance)
 	if b.DueAt != nil {
 		entry := timerEntry{Instance: instance, Bookmark: b.ID, Hash: b.Hash, Due: *b.DueAt}

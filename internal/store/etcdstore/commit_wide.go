@@ -103,7 +103,7 @@ func made(c *store.Commit) (spans []store.Span) {
 }
 
 // unwritten are the changes of the index that a record says were left.
-func (s *conn) unwritten(r *store.Record) []func(*ops) {
+func (s indexWrites) unwritten(r *store.Record) []func(*ops) {
 	left, h := r.Unwritten, &r.Header
 	var steps []func(*ops)
 	for i := range left.Gone {
@@ -142,7 +142,7 @@ func (s *Instances) WriteIndex(ctx context.Context, f *store.Fence, r *store.Rec
 	if r.Unwritten == nil {
 		return nil
 	}
-	done, err := s.writePages(ctx, append(fenceCompares(f), modifiedAt(s.keys.instance(r.Header.ID), r.Modified)), r)
+	done, err := indexWrites{s.conn}.writePages(ctx, append(fenceCompares(f), modifiedAt(s.keys.instance(r.Header.ID), r.Modified)), r)
 	switch {
 	case err != nil || done:
 		return err
@@ -153,7 +153,7 @@ func (s *Instances) WriteIndex(ctx context.Context, f *store.Fence, r *store.Rec
 }
 
 // writePages writes what a record says was left; false: a compare of the guard did not hold.
-func (s *conn) writePages(ctx context.Context, guard []clientv3.Cmp, r *store.Record) (bool, error) {
+func (s indexWrites) writePages(ctx context.Context, guard []clientv3.Cmp, r *store.Record) (bool, error) {
 	for steps := s.unwritten(r); len(steps) > 0; {
 		t := s.begin("write where instance "+r.Header.ID+" waits", guard...)
 		t.ops = newContent()

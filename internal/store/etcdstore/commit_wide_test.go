@@ -131,7 +131,7 @@ func TestARecordKeepsRoomForItsEnd(t *testing.T) {
 	c := w.next("i", nil)
 	b := w.bookmark("i", "more", "more")
 	c.After.Header.Bookmarks, c.Created = append(c.After.Header.Bookmarks, b), []workflow.Bookmark{b}
-	c.After.Header.Input = map[string]any{"doc": random(maxRequest - 60<<10)}
+	c.After.Header.Input = map[string]any{"doc": random((maxRequest - 45<<10) * 4 / 3)} // three quarters of it are left in one key
 	fits := *c
 	if _, err := w.Commit(w.ctx(), c); err != nil {
 		t.Fatalf("two places: %v", err)

@@ -243,7 +243,7 @@ func (f *fsck) unwritten() map[string]bool {
 			continue
 		}
 		o := newContent()
-		for _, step := range f.s.unwritten(r) {
+		for _, step := range (indexWrites{f.s.conn}).unwritten(r) {
 			step(o)
 		}
 		for i := range o.writes {

@@ -173,7 +173,7 @@ func (r *removal) remove(ctx context.Context) (bool, error) {
 // what a commit has left. False: something moved.
 func (r *removal) narrow(ctx context.Context) (bool, error) {
 	if r.rec.Unwritten != nil {
-		done, err := r.s.writePages(ctx, r.guard, r.rec)
+		done, err := indexWrites{r.s}.writePages(ctx, r.guard, r.rec)
 		if r.told = r.rec.Unwritten.Delete; err != nil || !done || r.told {
 			return done, err
 		}
@@ -202,7 +202,7 @@ func (r *removal) narrow(ctx context.Context) (bool, error) {
 	left.Modified, r.seen = resp.Header.Revision, resp.Header.Revision
 	r.rec, r.told = &left, true
 	r.guard = append(fenceCompares(r.fence), modifiedAt(r.s.keys.instance(r.id), left.Modified))
-	return r.s.writePages(ctx, r.guard, r.rec)
+	return indexWrites{r.s}.writePages(ctx, r.guard, r.rec)
 }
 
 // cancelChildren ends the children that only the instance waits for, as far as its header

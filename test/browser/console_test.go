@@ -386,7 +386,7 @@ func TestSigningInAndOut(t *testing.T) {
 	if eval[bool](b, "document.cookie !== ''") {
 		t.Error("a script reads the session")
 	}
-	if err := os.WriteFile(file, []byte("[]\n"), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte("none\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	b.until("asked again", "fetch('/console/me').then(r => r.status === 401)")

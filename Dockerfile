@@ -35,7 +35,7 @@ COPY internal internal
 COPY pkg pkg
 ARG VERSION=
 ARG COMMIT=
-RUN CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags "-s -w -X github.com/weft-run/weft/internal/command.stamped=${VERSION} -X github.com/weft-run/weft/internal/command.stampedCommit=${COMMIT}" -o /weft ./cmd/weft
+RUN CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags "-s -w -X github.com/weft-run/weft/internal/people/command.stamped=${VERSION} -X github.com/weft-run/weft/internal/people/command.stampedCommit=${COMMIT}" -o /weft ./cmd/weft
 
 FROM base
 COPY --from=build /weft /weft

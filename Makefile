@@ -2,7 +2,7 @@
 # are in .ci/run, so that CI, which may have no make, runs the same ones.
 
 .DEFAULT_GOAL := help
-.PHONY: help build image release test race lint fmt generate bench bench-report bench-million bench-sustained bench-steady bench-idle bench-counts bench-peers bench-docs deploy-test browser-test compose-test ci chaos chaos-long chaos-processes bombs floods mutants
+.PHONY: help build image release test race lint fmt generate bench bench-report bench-million bench-sustained bench-steady bench-idle bench-counts bench-peers bench-cron bench-docs deploy-test browser-test compose-test ci chaos chaos-long chaos-processes bombs fills floods mutants prove findings
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -52,6 +52,9 @@ bench-steady: ## Send each kind of stimulus for MINUTES=10 (KIND=queue: those wi
 bench-idle: ## Measure what three nodes and three members of etcd cost that have nothing to do, two minutes
 	CGO_ENABLED=0 go run ./bench -report bench-results -idle 40s
 
+bench-cron: ## Scan 10,000 cron lines, each in a zone, beside go-cron
+	CGO_ENABLED=0 go -C tools/cron test -bench . -benchmem
+
 bench-peers: ## Measure Temporal and River beside Weft into bench-results/ (needs Debian's postgresql)
 	CGO_ENABLED=0 go -C bench/peers run . -out ../../bench-results
 
@@ -76,6 +79,9 @@ chaos-long: ## The same for two hours
 chaos-processes: ## Kill, stop and cut off real nodes and etcd members for 10 minutes (SEED=n ROUNDS=10)
 	@bash .ci/run chaos-processes
 
+fills: ## Cancel, delete, alter and retry many large instances beside a quota of QUOTA=190 MiB, two minutes
+	WEFT_FILLS=$(or $(QUOTA),190) go test ./test/e2e -run TestBulkWorkNeverFillsEtcd -count 1 -v -timeout 30m
+
 bombs: ## Run every expression that was made to end a node, each in a process of its own
 	go test ./internal/expression/js ./internal/expression/native ./internal/expression/liquid -run TestBombs -count 1 -bombs
 
@@ -87,6 +93,12 @@ fuzz: ## Run every fuzz target, one after the other (FUZZTIME=10m for each)
 
 mutants: ## Take away each guard, and see which test fails
 	@bash .ci/run mutants
+
+findings: ## See whether software of others still behaves as findings/ says (needs the module proxy)
+	@for f in findings/*.sh; do echo "== $$f"; bash "$$f" || exit 1; done
+
+prove: ## Run all that the tests can do: every case, world and round, the race detector and chaos, some hours
+	@bash .ci/run prove
 
 ci: ## Everything that a change must pass
 	@bash .ci/run

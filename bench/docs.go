@@ -11,9 +11,9 @@ import (
 	"strings"
 )
 
-// writeDocs puts the tables of the runs in dir between the marks of a document,
-// <!-- NAME --> and <!-- end of NAME -->, and plots into a directory of the
-// document's name beside it. Of a run that is not in dir they stay as they are.
+// writeDocs puts the tables of the runs in dir between the marks of a document and of
+// the page of its name in evidence/ beside it, <!-- NAME --> and <!-- end of NAME -->, and plots into
+// a directory of the document's name beside it. Of a run that is not in dir they stay as they are.
 func writeDocs(document, dir string) error {
 	var r, scale report
 	if err := readJSON(dir, "results.json", &r); err != nil {
@@ -57,18 +57,13 @@ func writeDocs(document, dir string) error {
 	if err == nil {
 		sections["peers"] = string(beside)
 	}
-	old, err := os.ReadFile(document)
-	if err != nil {
-		return err
-	}
-	text := string(old)
-	for name, table := range sections {
-		if text, err = between(text, name, table); err != nil {
-			return fmt.Errorf("%s: %w", document, err)
+	for _, page := range []string{document, filepath.Join(filepath.Dir(document), "evidence", filepath.Base(document))} {
+		if err := fill(page, sections); err != nil {
+			return err
 		}
 	}
-	if err := os.WriteFile(document, []byte(text), 0o644); err != nil {
-		return err
+	for name := range sections {
+		return fmt.Errorf("%s: there is no place for %s, and %d more", document, name, len(sections)-1)
 	}
 	return r.writePlots(plots)
 }
@@ -92,14 +87,27 @@ func optional(err error) error {
 	return err
 }
 
-func between(text, name, table string) (string, error) {
-	begin, end := "<!-- "+name+" -->\n", "<!-- end of "+name+" -->"
-	head, rest, ok := strings.Cut(text, begin)
-	_, tail, ok2 := strings.Cut(rest, end)
-	if !ok || !ok2 {
-		return "", fmt.Errorf("there is no place marked %s … %s", strings.TrimSpace(begin), end)
+// fill puts the tables into a page that has places for them, and takes those out of sections.
+func fill(page string, sections map[string]string) error {
+	old, err := os.ReadFile(page)
+	if err != nil {
+		return err
 	}
-	return head + begin + strings.TrimSpace(table) + "\n" + end + tail, nil
+	text := string(old)
+	for name, table := range sections {
+		begin, end := "<!-- "+name+" -->\n", "<!-- end of "+name+" -->"
+		head, rest, ok := strings.Cut(text, begin)
+		if !ok {
+			continue
+		}
+		_, tail, ok := strings.Cut(rest, end)
+		if !ok {
+			return fmt.Errorf("%s: nothing ends what %s begins", page, strings.TrimSpace(begin))
+		}
+		text = head + begin + strings.TrimSpace(table) + "\n" + end + tail
+		delete(sections, name)
+	}
+	return os.WriteFile(page, []byte(text), 0o644)
 }
 
 // when says where and when a run was.

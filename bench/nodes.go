@@ -19,6 +19,7 @@ import (
 
 	"github.com/weft-run/weft/internal/heapfloor"
 	"github.com/weft-run/weft/pkg/node"
+	"github.com/weft-run/weft/pkg/node/full"
 )
 
 // nodeCommand makes this binary a node, so that its processor time and memory can
@@ -65,7 +66,7 @@ func serveNode(args []string) error {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	n, err := node.New(ctx, s.config())
+	n, err := full.New(ctx, s.config())
 	if err != nil {
 		return err
 	}

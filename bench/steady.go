@@ -133,7 +133,7 @@ func (s *system) sendTo(ctx context.Context, event, correlation, instance string
 	if t, ok := s.target.(*inProcess); ok {
 		st := workflow.EventStimulus(event, map[string]any{"by": "bench"})
 		st.CorrelationID, st.InstanceID = correlation, instance
-		_, err := t.node().Runtime().Send(ctx, st, nil)
+		_, err := t.node().Runtime().Events.Send(ctx, st, nil)
 		return err
 	}
 	body := map[string]any{"payload": map[string]any{"by": "bench"}}

@@ -11,6 +11,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/pkg/node"
+	"github.com/weft-run/weft/pkg/node/full"
 )
 
 // What etcd can be.
@@ -165,7 +166,7 @@ func (s *system) addNode(ctx context.Context, o options, i int) error {
 		s.embeddedIn(ready.Endpoints)
 		return nil
 	}
-	n, err := node.New(ctx, cfg.config())
+	n, err := full.New(ctx, cfg.config())
 	if err != nil {
 		return err
 	}

@@ -54,7 +54,7 @@ type inProcess struct {
 func (t *inProcess) node() *node.Node { return t.nodes[int(t.next.Add(1))%len(t.nodes)] }
 
 func (t *inProcess) start(ctx context.Context, s start) (instance, error) {
-	res, err := t.node().Runtime().Execute(ctx, runtime.StartRequest{DefinitionID: s.definition, InstanceID: s.id, CorrelationID: s.correlation, Input: s.input, Wait: s.wait})
+	res, err := t.node().Runtime().Starts.Execute(ctx, runtime.StartRequest{DefinitionID: s.definition, InstanceID: s.id, CorrelationID: s.correlation, Input: s.input, Wait: s.wait})
 	if err != nil {
 		return instance{}, err
 	}
@@ -73,12 +73,12 @@ func (t *inProcess) start(ctx context.Context, s start) (instance, error) {
 func (t *inProcess) send(ctx context.Context, event, correlation string) (bool, error) {
 	st := workflow.EventStimulus(event, map[string]any{"by": "bench"})
 	st.CorrelationID = correlation
-	res, err := t.node().Runtime().Send(ctx, st, nil)
+	res, err := t.node().Runtime().Events.Send(ctx, st, nil)
 	return len(res.Outcomes) == 1 && res.Outcomes[0].Outcome == workflow.OutcomeResumed, err
 }
 
 func (t *inProcess) wait(ctx context.Context, id string, wait time.Duration) (bool, error) {
-	in, err := t.node().Runtime().WaitInstance(ctx, id, wait)
+	in, err := t.node().Runtime().Inspector.WaitInstance(ctx, id, wait)
 	return in.Status == workflow.StatusFinished, err
 }
 

@@ -248,8 +248,11 @@ func snake(name string) string {
 		}
 		b.WriteRune(unicode.ToLower(r))
 	}
-	if out := b.String(); slices.Contains([]string{"from", "import", "global", "class", "def", "in", "is"}, out) {
+	if out := b.String(); slices.Contains(pythonKeywords, out) {
 		return out + "_"
 	}
 	return b.String()
 }
+
+// pythonKeywords are what no parameter may be called in Python.
+var pythonKeywords = strings.Fields("and as assert async await break class continue def del elif else except finally for from global if import in is lambda nonlocal not or pass raise return try while with yield")

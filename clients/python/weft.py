@@ -705,6 +705,7 @@ Incident = TypedDict("Incident", {
     "activityType": "str",
     "cause": "NotRequired[str]",
     "expression": "NotRequired[str]",  # The input that failed, with its language.
+    "final": "NotRequired[bool]",  # The definition says that the instance has failed for good: a retry is refused unless it says again.
     "message": "str",
     "time": "str",
 })
@@ -768,6 +769,7 @@ ItemsRequest = TypedDict("ItemsRequest", {
 
 Job = TypedDict("Job", {
     "accepted": "int",  # In whose mailboxes it was left, as they were busy for long.
+    "became": "Dict[str, int]",  # Those that took the command, by what came of it: their sub-status when they were looked at, some seconds after it at most, or Gone. Fewer than done while the job runs, and where a node of an older version worked it.
     "by": "Union[str, None]",  # Who asked for it.
     "createdAt": "str",
     "damage": "NotRequired[str]",  # Why it cannot be read.
@@ -781,6 +783,9 @@ Job = TypedDict("Job", {
     "reason": "Union[str, None]",
     "refusals": "List[JobRefusal]",  # The first 100.
     "refused": "int",
+    "refusedBy": "Dict[str, int]",  # How many refused, by code.
+    "report": "str",  # The same in words.
+    "rests": "str",  # Why it rests at the moment, as the node that answers sees it: the cluster is paused, or etcd or its disk fills up. Empty: it does not.
     "state": "str",  # One of "running", "done", "cancelled".
     "unknown": "int",  # That may have been given the command by a node that died, or before a long pause, of which nothing tells any more: it is not given again.
     "updatedAt": "str",
@@ -1024,6 +1029,7 @@ Meters = TypedDict("Meters", {
     "locks": "int",  # That it holds.
     "nodeId": "str",
     "notReady": "str",  # Why it should get no traffic; empty: it is ready.
+    "notRunnable": "int",  # Instances with work that its program cannot run or read, and leaves to others. If each live node has some, no node can run it.
     "readBatch": "Mean",  # How many requests that only read shared a proposal to etcd.
     "seconds": "float",  # That the rates and means are of, some seconds up to now. 0: the node has just started, there are no rates, and means are of all since then.
     "sessionSince": "Union[str, None]",  # When its present session with etcd began, by its clock; null: it has none.
@@ -1084,6 +1090,7 @@ NotRefreshed = TypedDict("NotRefreshed", {
 Open = TypedDict("Open", {
     "activityId": "str",
     "activityType": "str",
+    "final": "NotRequired[bool]",  # The definition says that the instance has failed for good: a retry is refused unless it says again.
     "message": "str",
     "open": "bool",  # What failed is still faulted; false: it ran again since, or was skipped or cancelled.
     "time": "str",
@@ -1203,7 +1210,7 @@ Rate = TypedDict("Rate", {
 
 Reason = TypedDict("Reason", {
     "key": "Union[str, None]",  # The key in etcd that shows it.
-    "kind": "str",  # One of "lock", "activity", "mail", "cancel", "event", "timer", "retry", "child", "task", "endpoint", "stimulus", "paused", "full", "clock", "drain", "gate", "incident", "none", "damaged".
+    "kind": "str",  # One of "lock", "activity", "mail", "cancel", "event", "timer", "retry", "child", "task", "endpoint", "stimulus", "paused", "full", "clock", "drain", "gate", "incident", "unwritten", "none", "damaged".
     "object": "Union[str, None]",  # Id of what it is about: a bookmark, a child, a node, a command.
     "since": "Union[str, None]",
     "text": "str",
@@ -1220,7 +1227,7 @@ Receipt = TypedDict("Receipt", {
     "keptUntil": "str",  # About when the key is forgotten; a repeat is a new request from then on.
     "open": "bool",  # Something may still come of it.
     "request": "Union[str, None]",  # Method and path.
-    "responseStatus": "Union[int, None]",  # Of what a workflow wrote as the answer to an HTTP endpoint.
+    "responseStatus": "Union[int, None]",  # Of what a workflow wrote as the answer to an HTTP endpoint, or of the answer that is kept for the key; null: neither.
     "unlisted": "int",  # How many there are beyond those.
 })
 
@@ -1349,6 +1356,7 @@ SendItemsRequest = TypedDict("SendItemsRequest", {
 })
 
 Sent = TypedDict("Sent", {
+    "detail": "NotRequired[str]",  # Of an HTTP endpoint: why the workflow has not answered yet.
     "outcomes": "List[Outcome]",
 })
 
@@ -1455,8 +1463,10 @@ StimulusRequest = TypedDict("StimulusRequest", {
 StoreMeter = TypedDict("StoreMeter", {
     "advice": "str",  # What to do about it; empty: nothing.
     "allocated": "int",
+    "diskFree": "int",  # Bytes free on the disk of an embedded etcd.
+    "diskSize": "int",  # Its size; 0: etcd is elsewhere, or it is not known.
     "inUse": "int",  # Bytes of etcd's fullest member.
-    "level": "int",  # 0: there is room. 1: starts are refused. 2: only what ends or deletes instances runs.
+    "level": "int",  # 0: there is room. 1: starts are refused. 2: only what ends or deletes instances runs. 3: nothing that writes, as the disk of an embedded etcd is full.
     "quota": "int",  # On what is allocated; 0: not known yet.
     "text": "str",  # What is so and what is refused, for people, with the numbers; empty: there is room.
 })
@@ -1796,9 +1806,9 @@ class Client(_Core):
         """Forget a dead letter: DELETE /api/v1/dead-letters/{id}."""
         return self._call("DELETE", f"/api/v1/dead-letters/{_part(id)}", {}, wait=wait, accept=accept, key=key)
 
-    def delete_dead_letters(self, body: Optional["LettersRequest"] = None, *, wait: Optional[int] = None, accept: Optional[str] = None, key: Optional[str] = None) -> Answer["Several"]:
+    def delete_dead_letters(self, body: Optional["LettersRequest"] = None, *, dry_run: Optional[bool] = None, wait: Optional[int] = None, accept: Optional[str] = None, key: Optional[str] = None) -> Answer["Several"]:
         """Forget the dead letters of a filter, a page at a time: POST /api/v1/dead-letters/delete."""
-        return self._call("POST", "/api/v1/dead-letters/delete", {}, body or {}, wait=wait, accept=accept, key=key)
+        return self._call("POST", "/api/v1/dead-letters/delete", {"dryRun": dry_run}, body or {}, wait=wait, accept=accept, key=key)
 
     def delete_definition(self, id: str, *, force: Optional[bool] = None, set: Optional[str] = None, wait: Optional[int] = None, accept: Optional[str] = None, key: Optional[str] = None, if_match: Optional[str] = None) -> Answer["None"]:
         """Remove a definition: DELETE /api/v1/definitions/{id}."""
@@ -1816,9 +1826,9 @@ class Client(_Core):
         """Forget a stimulus of the queue: DELETE /api/v1/queue/{id}."""
         return self._call("DELETE", f"/api/v1/queue/{_part(id)}", {}, wait=wait, accept=accept, key=key)
 
-    def delete_queue_items(self, body: Optional["ItemsRequest"] = None, *, wait: Optional[int] = None, accept: Optional[str] = None, key: Optional[str] = None) -> Answer["Several"]:
+    def delete_queue_items(self, body: Optional["ItemsRequest"] = None, *, dry_run: Optional[bool] = None, wait: Optional[int] = None, accept: Optional[str] = None, key: Optional[str] = None) -> Answer["Several"]:
         """Forget the stimuli of a filter that are in the queue, a page at a time: POST /api/v1/queue/delete."""
-        return self._call("POST", "/api/v1/queue/delete", {}, body or {}, wait=wait, accept=accept, key=key)
+        return self._call("POST", "/api/v1/queue/delete", {"dryRun": dry_run}, body or {}, wait=wait, accept=accept, key=key)
 
     def delete_version(self, id: str, version: str, *, wait: Optional[int] = None, accept: Optional[str] = None, key: Optional[str] = None) -> Answer["None"]:
         """Remove a version that nothing needs; its source goes an hour later: DELETE /api/v1/definitions/{id}/versions/{version}."""
@@ -2100,9 +2110,9 @@ class Client(_Core):
         """Stop new work on all nodes: starts, events, timers and the queue; work that runs goes on: POST /api/v1/pause."""
         return self._call("POST", "/api/v1/pause", {}, wait=wait, accept=accept, key=key)
 
-    def publish_definition(self, body: Union[str, bytes, Mapping[str, Any]], *, publish: Optional[bool] = None, dry_run: Optional[bool] = None, strict: Optional[bool] = None, set: Optional[str] = None, wait: Optional[int] = None, accept: Optional[str] = None, key: Optional[str] = None, if_match: Optional[str] = None, content_type: Optional[str] = None) -> Answer["Published"]:
+    def publish_definition(self, body: Union[str, bytes, Mapping[str, Any]], *, publish: Optional[bool] = None, dry_run: Optional[bool] = None, strict: Optional[bool] = None, set: Optional[str] = None, file: Optional[str] = None, beside: Optional[str] = None, wait: Optional[int] = None, accept: Optional[str] = None, key: Optional[str] = None, if_match: Optional[str] = None, content_type: Optional[str] = None) -> Answer["Published"]:
         """Check a definition and publish it; content equal to the published one is no new version: POST /api/v1/definitions."""
-        return self._call("POST", "/api/v1/definitions", {"publish": publish, "dryRun": dry_run, "strict": strict, "set": set}, body, wait=wait, accept=accept, key=key, if_match=if_match, content_type=content_type)
+        return self._call("POST", "/api/v1/definitions", {"publish": publish, "dryRun": dry_run, "strict": strict, "set": set, "file": file, "beside": beside}, body, wait=wait, accept=accept, key=key, if_match=if_match, content_type=content_type)
 
     def publish_version(self, id: str, body: Optional["PublishRequest"] = None, *, wait: Optional[int] = None, accept: Optional[str] = None, key: Optional[str] = None) -> Answer["Published"]:
         """Publish a stored version: a draft, or an older one again: POST /api/v1/definitions/{id}/publish."""
@@ -2124,13 +2134,13 @@ class Client(_Core):
         """Read the definitions directory of a node again; one node at a time does: POST /api/v1/definitions/reload."""
         return self._call("POST", "/api/v1/definitions/reload", {}, wait=wait, accept=accept, key=key)
 
-    def replay_dead_letter(self, id: str, body: Optional["EditRequest"] = None, *, wait: Optional[int] = None, accept: Optional[str] = None, key: Optional[str] = None) -> Answer["Union[Sent, Queued]"]:
+    def replay_dead_letter(self, id: str, body: Optional["EditRequest"] = None, *, dry_run: Optional[bool] = None, wait: Optional[int] = None, accept: Optional[str] = None, key: Optional[str] = None) -> Answer["Union[Sent, Effect, Queued]"]:
         """Send a dead letter again, as it was, edited or to an instance: POST /api/v1/dead-letters/{id}/replay."""
-        return self._call("POST", f"/api/v1/dead-letters/{_part(id)}/replay", {}, body or {}, wait=wait, accept=accept, key=key)
+        return self._call("POST", f"/api/v1/dead-letters/{_part(id)}/replay", {"dryRun": dry_run}, body or {}, wait=wait, accept=accept, key=key)
 
-    def replay_dead_letters(self, body: Optional["ReplayLettersRequest"] = None, *, wait: Optional[int] = None, accept: Optional[str] = None, key: Optional[str] = None) -> Answer["Several"]:
+    def replay_dead_letters(self, body: Optional["ReplayLettersRequest"] = None, *, dry_run: Optional[bool] = None, wait: Optional[int] = None, accept: Optional[str] = None, key: Optional[str] = None) -> Answer["Several"]:
         """Send the dead letters of a filter again, as they were, edited or to an instance, a page at a time: POST /api/v1/dead-letters/replay."""
-        return self._call("POST", "/api/v1/dead-letters/replay", {}, body or {}, wait=wait, accept=accept, key=key)
+        return self._call("POST", "/api/v1/dead-letters/replay", {"dryRun": dry_run}, body or {}, wait=wait, accept=accept, key=key)
 
     def replay_webhook(self, name: str, *, wait: Optional[int] = None, accept: Optional[str] = None, key: Optional[str] = None) -> Answer["WebhookAgain"]:
         """Try all that was given up again: POST /api/v1/webhooks/{name}/replay."""
@@ -2164,13 +2174,13 @@ class Client(_Core):
         """Send an event to the instances and definitions that wait for it: POST /api/v1/events/{name}."""
         return self._call("POST", f"/api/v1/events/{_part(name)}", {"dryRun": dry_run}, body or {}, wait=wait, accept=accept, key=key)
 
-    def send_queue_item(self, id: str, body: Optional["EditRequest"] = None, *, wait: Optional[int] = None, accept: Optional[str] = None, key: Optional[str] = None) -> Answer["Union[Sent, Queued]"]:
+    def send_queue_item(self, id: str, body: Optional["EditRequest"] = None, *, dry_run: Optional[bool] = None, wait: Optional[int] = None, accept: Optional[str] = None, key: Optional[str] = None) -> Answer["Union[Sent, Effect, Queued]"]:
         """Take a stimulus out of the queue and send it again, edited or to an instance: POST /api/v1/queue/{id}/send."""
-        return self._call("POST", f"/api/v1/queue/{_part(id)}/send", {}, body or {}, wait=wait, accept=accept, key=key)
+        return self._call("POST", f"/api/v1/queue/{_part(id)}/send", {"dryRun": dry_run}, body or {}, wait=wait, accept=accept, key=key)
 
-    def send_queue_items(self, body: Optional["SendItemsRequest"] = None, *, wait: Optional[int] = None, accept: Optional[str] = None, key: Optional[str] = None) -> Answer["Several"]:
+    def send_queue_items(self, body: Optional["SendItemsRequest"] = None, *, dry_run: Optional[bool] = None, wait: Optional[int] = None, accept: Optional[str] = None, key: Optional[str] = None) -> Answer["Several"]:
         """Take the stimuli of a filter out of the queue and send them again, edited or to an instance, a page at a time: POST /api/v1/queue/send."""
-        return self._call("POST", "/api/v1/queue/send", {}, body or {}, wait=wait, accept=accept, key=key)
+        return self._call("POST", "/api/v1/queue/send", {"dryRun": dry_run}, body or {}, wait=wait, accept=accept, key=key)
 
     def send_stimulus(self, body: Optional["StimulusRequest"] = None, *, wait: Optional[int] = None, accept: Optional[str] = None, key: Optional[str] = None) -> Answer["Union[Sent, Queued]"]:
         """Send any stimulus: POST /api/v1/stimuli."""

@@ -779,6 +779,8 @@ export interface Incident {
   cause?: string;
   /** The input that failed, with its language. */
   expression?: string;
+  /** The definition says that the instance has failed for good: a retry is refused unless it says again. */
+  final?: boolean;
   message: string;
   time: string;
 }
@@ -863,6 +865,8 @@ export interface ItemsRequest {
 export interface Job {
   /** In whose mailboxes it was left, as they were busy for long. */
   accepted: number;
+  /** Those that took the command, by what came of it: their sub-status when they were looked at, some seconds after it at most, or Gone. Fewer than done while the job runs, and where a node of an older version worked it. */
+  became: Record<string, number>;
   /** Who asked for it. */
   by: string | null;
   createdAt: string;
@@ -883,6 +887,12 @@ export interface Job {
   /** The first 100. */
   refusals: Array<JobRefusal>;
   refused: number;
+  /** How many refused, by code. */
+  refusedBy: Record<string, number>;
+  /** The same in words. */
+  report: string;
+  /** Why it rests at the moment, as the node that answers sees it: the cluster is paused, or etcd or its disk fills up. Empty: it does not. */
+  rests: string;
   state: "running" | "done" | "cancelled" | "";
   /** That may have been given the command by a node that died, or before a long pause, of which nothing tells any more: it is not given again. */
   unknown: number;
@@ -1216,6 +1226,8 @@ export interface Meters {
   nodeId: string;
   /** Why it should get no traffic; empty: it is ready. */
   notReady: string;
+  /** Instances with work that its program cannot run or read, and leaves to others. If each live node has some, no node can run it. */
+  notRunnable: number;
   /** How many requests that only read shared a proposal to etcd. */
   readBatch: Mean;
   /** That the rates and means are of, some seconds up to now. 0: the node has just started, there are no rates, and means are of all since then. */
@@ -1301,6 +1313,8 @@ export interface NotRefreshed {
 export interface Open {
   activityId: string;
   activityType: string;
+  /** The definition says that the instance has failed for good: a retry is refused unless it says again. */
+  final?: boolean;
   message: string;
   /** What failed is still faulted; false: it ran again since, or was skipped or cancelled. */
   open: boolean;
@@ -1459,7 +1473,7 @@ export interface Rate {
 export interface Reason {
   /** The key in etcd that shows it. */
   key: string | null;
-  kind: "lock" | "activity" | "mail" | "cancel" | "event" | "timer" | "retry" | "child" | "task" | "endpoint" | "stimulus" | "paused" | "full" | "clock" | "drain" | "gate" | "incident" | "none" | "damaged";
+  kind: "lock" | "activity" | "mail" | "cancel" | "event" | "timer" | "retry" | "child" | "task" | "endpoint" | "stimulus" | "paused" | "full" | "clock" | "drain" | "gate" | "incident" | "unwritten" | "none" | "damaged";
   /** Id of what it is about: a bookmark, a child, a node, a command. */
   object: string | null;
   since: string | null;
@@ -1487,7 +1501,7 @@ export interface Receipt {
   open: boolean;
   /** Method and path. */
   request: string | null;
-  /** Of what a workflow wrote as the answer to an HTTP endpoint. */
+  /** Of what a workflow wrote as the answer to an HTTP endpoint, or of the answer that is kept for the key; null: neither. */
   responseStatus: number | null;
   /** How many there are beyond those. */
   unlisted: number;
@@ -1663,6 +1677,8 @@ export interface SendItemsRequest {
 }
 
 export interface Sent {
+  /** Of an HTTP endpoint: why the workflow has not answered yet. */
+  detail?: string;
   outcomes: Array<Outcome>;
 }
 
@@ -1806,9 +1822,13 @@ export interface StoreMeter {
   /** What to do about it; empty: nothing. */
   advice: string;
   allocated: number;
+  /** Bytes free on the disk of an embedded etcd. */
+  diskFree: number;
+  /** Its size; 0: etcd is elsewhere, or it is not known. */
+  diskSize: number;
   /** Bytes of etcd's fullest member. */
   inUse: number;
-  /** 0: there is room. 1: starts are refused. 2: only what ends or deletes instances runs. */
+  /** 0: there is room. 1: starts are refused. 2: only what ends or deletes instances runs. 3: nothing that writes, as the disk of an embedded etcd is full. */
   level: number;
   /** On what is allocated; 0: not known yet. */
   quota: number;
@@ -2255,7 +2275,7 @@ export class Client {
   deleteDeadLetter(id: string, options?: Options): Promise<Answer<undefined>>;
 
   /** Forget the dead letters of a filter, a page at a time: POST /api/v1/dead-letters/delete. */
-  deleteDeadLetters(body?: LettersRequest, options?: Options): Promise<Answer<Several>>;
+  deleteDeadLetters(body?: LettersRequest, query?: { dryRun?: boolean; }, options?: Options): Promise<Answer<Several>>;
 
   /** Remove a definition: DELETE /api/v1/definitions/{id}. */
   deleteDefinition(id: string, query?: { force?: boolean; set?: string; }, options?: Options): Promise<Answer<undefined>>;
@@ -2270,7 +2290,7 @@ export class Client {
   deleteQueueItem(id: string, options?: Options): Promise<Answer<undefined>>;
 
   /** Forget the stimuli of a filter that are in the queue, a page at a time: POST /api/v1/queue/delete. */
-  deleteQueueItems(body?: ItemsRequest, options?: Options): Promise<Answer<Several>>;
+  deleteQueueItems(body?: ItemsRequest, query?: { dryRun?: boolean; }, options?: Options): Promise<Answer<Several>>;
 
   /** Remove a version that nothing needs; its source goes an hour later: DELETE /api/v1/definitions/{id}/versions/{version}. */
   deleteVersion(id: string, version: string, options?: Options): Promise<Answer<undefined>>;
@@ -2483,7 +2503,7 @@ export class Client {
   pause(options?: Options): Promise<Answer<Paused>>;
 
   /** Check a definition and publish it; content equal to the published one is no new version: POST /api/v1/definitions. */
-  publishDefinition(body: string | object, query?: { publish?: boolean; dryRun?: boolean; strict?: boolean; set?: string; }, options?: Options): Promise<Answer<Published>>;
+  publishDefinition(body: string | object, query?: { publish?: boolean; dryRun?: boolean; strict?: boolean; set?: string; file?: string; beside?: string; }, options?: Options): Promise<Answer<Published>>;
 
   /** Publish a stored version: a draft, or an older one again: POST /api/v1/definitions/{id}/publish. */
   publishVersion(id: string, body?: PublishRequest, options?: Options): Promise<Answer<Published>>;
@@ -2501,10 +2521,10 @@ export class Client {
   reloadDefinitions(options?: Options): Promise<Answer<Result>>;
 
   /** Send a dead letter again, as it was, edited or to an instance: POST /api/v1/dead-letters/{id}/replay. */
-  replayDeadLetter(id: string, body?: EditRequest, options?: Options): Promise<Answer<Sent | Queued>>;
+  replayDeadLetter(id: string, body?: EditRequest, query?: { dryRun?: boolean; }, options?: Options): Promise<Answer<Sent | Effect | Queued>>;
 
   /** Send the dead letters of a filter again, as they were, edited or to an instance, a page at a time: POST /api/v1/dead-letters/replay. */
-  replayDeadLetters(body?: ReplayLettersRequest, options?: Options): Promise<Answer<Several>>;
+  replayDeadLetters(body?: ReplayLettersRequest, query?: { dryRun?: boolean; }, options?: Options): Promise<Answer<Several>>;
 
   /** Try all that was given up again: POST /api/v1/webhooks/{name}/replay. */
   replayWebhook(name: string, options?: Options): Promise<Answer<WebhookAgain>>;
@@ -2531,10 +2551,10 @@ export class Client {
   sendEvent(name: string, body?: EventRequest, query?: { dryRun?: boolean; }, options?: Options): Promise<Answer<Sent | Effect | Queued>>;
 
   /** Take a stimulus out of the queue and send it again, edited or to an instance: POST /api/v1/queue/{id}/send. */
-  sendQueueItem(id: string, body?: EditRequest, options?: Options): Promise<Answer<Sent | Queued>>;
+  sendQueueItem(id: string, body?: EditRequest, query?: { dryRun?: boolean; }, options?: Options): Promise<Answer<Sent | Effect | Queued>>;
 
   /** Take the stimuli of a filter out of the queue and send them again, edited or to an instance, a page at a time: POST /api/v1/queue/send. */
-  sendQueueItems(body?: SendItemsRequest, options?: Options): Promise<Answer<Several>>;
+  sendQueueItems(body?: SendItemsRequest, query?: { dryRun?: boolean; }, options?: Options): Promise<Answer<Several>>;
 
   /** Send any stimulus: POST /api/v1/stimuli. */
   sendStimulus(body?: StimulusRequest, options?: Options): Promise<Answer<Sent | Queued>>;

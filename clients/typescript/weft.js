@@ -247,8 +247,8 @@ export class Client extends Core {
     return this.call("DELETE", `/api/v1/dead-letters/${part(id)}`, { options });
   }
 
-  deleteDeadLetters(body = {}, options = {}) {
-    return this.call("POST", `/api/v1/dead-letters/delete`, { body, options });
+  deleteDeadLetters(body = {}, query = {}, options = {}) {
+    return this.call("POST", `/api/v1/dead-letters/delete`, { body, query, options });
   }
 
   deleteDefinition(id, query = {}, options = {}) {
@@ -267,8 +267,8 @@ export class Client extends Core {
     return this.call("DELETE", `/api/v1/queue/${part(id)}`, { options });
   }
 
-  deleteQueueItems(body = {}, options = {}) {
-    return this.call("POST", `/api/v1/queue/delete`, { body, options });
+  deleteQueueItems(body = {}, query = {}, options = {}) {
+    return this.call("POST", `/api/v1/queue/delete`, { body, query, options });
   }
 
   deleteVersion(id, version, options = {}) {
@@ -575,12 +575,12 @@ export class Client extends Core {
     return this.call("POST", `/api/v1/definitions/reload`, { options });
   }
 
-  replayDeadLetter(id, body = {}, options = {}) {
-    return this.call("POST", `/api/v1/dead-letters/${part(id)}/replay`, { body, options });
+  replayDeadLetter(id, body = {}, query = {}, options = {}) {
+    return this.call("POST", `/api/v1/dead-letters/${part(id)}/replay`, { body, query, options });
   }
 
-  replayDeadLetters(body = {}, options = {}) {
-    return this.call("POST", `/api/v1/dead-letters/replay`, { body, options });
+  replayDeadLetters(body = {}, query = {}, options = {}) {
+    return this.call("POST", `/api/v1/dead-letters/replay`, { body, query, options });
   }
 
   replayWebhook(name, options = {}) {
@@ -615,12 +615,12 @@ export class Client extends Core {
     return this.call("POST", `/api/v1/events/${part(name)}`, { body, query, options });
   }
 
-  sendQueueItem(id, body = {}, options = {}) {
-    return this.call("POST", `/api/v1/queue/${part(id)}/send`, { body, options });
+  sendQueueItem(id, body = {}, query = {}, options = {}) {
+    return this.call("POST", `/api/v1/queue/${part(id)}/send`, { body, query, options });
   }
 
-  sendQueueItems(body = {}, options = {}) {
-    return this.call("POST", `/api/v1/queue/send`, { body, options });
+  sendQueueItems(body = {}, query = {}, options = {}) {
+    return this.call("POST", `/api/v1/queue/send`, { body, query, options });
   }
 
   sendStimulus(body = {}, options = {}) {

@@ -5,6 +5,6 @@
 // [cmd/weft]: https://pkg.go.dev/github.com/weft-run/weft/cmd/weft
 package main
 
-import "github.com/weft-run/weft/internal/command"
+import "github.com/weft-run/weft/internal/people/command"
 
 func main() { command.Main() }

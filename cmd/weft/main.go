@@ -4,6 +4,6 @@
 //	go run ./cmd/weft --definitions examples
 package main
 
-import "github.com/weft-run/weft/internal/command"
+import "github.com/weft-run/weft/internal/people/command"
 
 func main() { command.Main() }

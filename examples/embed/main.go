@@ -14,6 +14,7 @@ import (
 
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/node"
+	"github.com/weft-run/weft/pkg/node/full"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -49,7 +50,7 @@ func main() {
 }
 
 func run(ctx context.Context, dir string) (err error) {
-	n, err := node.New(ctx, node.Config{
+	n, err := full.New(ctx, node.Config{
 		HTTPAddr: "127.0.0.1:0", DataDir: dir, Lines: os.Stdout, Workflows: []*workflow.Definition{order},
 		Activities: func(r *engine.Registry) error {
 			return engine.RegisterFunc(r, workflow.Descriptor{Type: "acme.Ship", Main: "order"}, ship)

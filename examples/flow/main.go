@@ -15,6 +15,7 @@ import (
 
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/node"
+	"github.com/weft-run/weft/pkg/node/full"
 	"github.com/weft-run/weft/pkg/workflow"
 	"github.com/weft-run/weft/pkg/workflow/flow"
 )
@@ -56,7 +57,7 @@ func main() {
 }
 
 func run(ctx context.Context, dir string) (err error) {
-	n, err := node.New(ctx, node.Config{
+	n, err := full.New(ctx, node.Config{
 		HTTPAddr: "127.0.0.1:0", DataDir: dir, Lines: os.Stdout,
 		Activities: ship.Register, Workflows: []*workflow.Definition{orders.Definition()},
 	})

@@ -31,7 +31,7 @@ func TestAnAnswerIsForItsRequest(t *testing.T) {
 	if a, err := w.Used(t.Context(), key.Command()); a != nil || err != nil {
 		t.Errorf("before: %+v, %v", a, err)
 	}
-	res, err := m.Execute(t.Context(), runtime.StartRequest{DefinitionID: "waits", Key: key})
+	res, err := m.Starts.Execute(t.Context(), runtime.StartRequest{DefinitionID: "waits", Key: key})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +111,7 @@ func TestAnAnswerIsWaitedFor(t *testing.T) {
 		})
 		done <- id
 	}()
-	res, err := m.Execute(t.Context(), runtime.StartRequest{DefinitionID: "waits", Key: key})
+	res, err := m.Starts.Execute(t.Context(), runtime.StartRequest{DefinitionID: "waits", Key: key})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -107,6 +107,9 @@ func TestForeignTokensAreRefused(t *testing.T) {
 		"our key, another issuer's name":     iss.Token(map[string]any{"iss": other.URL}),
 		"another audience":                   iss.Token(map[string]any{"aud": "billing"}),
 		"no audience":                        iss.Token(map[string]any{"aud": nil}),
+		"an empty list of audiences":         iss.Token(map[string]any{"aud": []string{}}),
+		"a list of other audiences":          iss.Token(map[string]any{"aud": []string{"billing", authtest.Audience + "x"}}),
+		"an audience within a text":          iss.Token(map[string]any{"aud": "billing " + authtest.Audience}),
 		"expired":                            iss.Token(map[string]any{"exp": at(-2 * time.Minute)}),
 		"never expires":                      iss.Token(map[string]any{"exp": nil}),
 		"not yet valid":                      iss.Token(map[string]any{"nbf": at(5 * time.Minute)}),
@@ -139,6 +142,9 @@ func TestForeignTokensAreRefused(t *testing.T) {
 	}
 	for name, token := range map[string]string{
 		"expired by less than clocks differ": iss.Token(map[string]any{"exp": at(-30 * time.Second)}),
+		"for several audiences":              iss.Token(map[string]any{"aud": []string{"billing", authtest.Audience}}),
+		"for a list of one":                  iss.Token(map[string]any{"aud": []string{authtest.Audience}}),
+		"times with decimals":                iss.Token(map[string]any{"exp": float64(at(time.Hour)) + 0.5, "iat": float64(at(0)) + 0.25}),
 		"valid by less than clocks differ":   iss.Token(map[string]any{"nbf": at(30 * time.Second), "iat": at(30 * time.Second)}),
 	} {
 		if _, err := ask(t, a, token); err != nil {

@@ -9,24 +9,20 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/weft-run/weft/internal/catalog/notation"
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore"
-	"github.com/weft-run/weft/internal/suggest"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
 // Authoring is what authors of definitions ask while they write. Make it with [NewAuthoring].
 type Authoring struct {
 	c     *Catalog
-	book  *suggest.Book
 	needs atomic.Pointer[map[etcdstore.VersionRef][]string] // of published versions; replaced, never changed
 }
 
 // NewAuthoring answers authors with what a catalogue has.
-func NewAuthoring(c *Catalog) (*Authoring, error) {
-	book, err := suggest.New(c.cfg.Registry)
-	return &Authoring{c: c, book: book}, err
-}
+func NewAuthoring(c *Catalog) *Authoring { return &Authoring{c: c} }
 
 // Look is what a source is, and would be if it were published.
 type Look struct {
@@ -66,15 +62,6 @@ func mistaken(look Look, err error) (Look, error) {
 		return look, nil
 	}
 	return look, err
-}
-
-// Suggest tells what may stand at a line and column of a source in YAML, both from 1, and
-// what stands there. Of another notation it tells nothing.
-func (a *Authoring) Suggest(source []byte, line, column int) suggest.Answer {
-	if len(source) > workflow.MaxSource || notationOf("", "", source) != YAML {
-		return suggest.Answer{From: column}
-	}
-	return a.book.At(string(source), line, column)
 }
 
 // Interface is what a version of a definition takes and gives, and what starts it.
@@ -121,6 +108,9 @@ func (a *Authoring) StartedBy(ctx context.Context, of []Summary, revision int64)
 		ids[i] = of[i].ID
 	}
 	found, err := a.c.store.Starts(ctx, ids, revision)
+	if errors.Is(err, etcdstore.ErrCompacted) { // between the page and this: as it is now
+		found, err = a.c.store.Starts(ctx, ids, 0)
+	}
 	if err != nil {
 		return nil, explain(err)
 	}
@@ -170,7 +160,7 @@ func startsOf(x *store.DefinitionIndex) []Start {
 type Version struct {
 	Version   int
 	Published bool // it is the published one
-	Notation  Notation
+	Notation  notation.Notation
 	CreatedAt time.Time
 }
 
@@ -218,7 +208,7 @@ func (a *Authoring) Versions(ctx context.Context, id string, before, limit int) 
 		if err != nil {
 			return page, err
 		}
-		page.Items = append(page.Items, Version{Version: n, Published: n == st.Head.Published, Notation: Notation(v.Notation), CreatedAt: v.CreatedAt})
+		page.Items = append(page.Items, Version{Version: n, Published: n == st.Head.Published, Notation: notation.Notation(v.Notation), CreatedAt: v.CreatedAt})
 	}
 	return page, nil
 }

@@ -3,6 +3,7 @@ package catalog
 import (
 	"fmt"
 
+	"github.com/weft-run/weft/internal/catalog/notation"
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -18,11 +19,11 @@ func (c *Catalog) Write(def *workflow.Definition) (PublishRequest, error) {
 	if problems := valuesOf(def); len(problems) > 0 {
 		return PublishRequest{}, invalid(def.ID, problems)
 	}
-	src, err := c.writeAs(YAML, def)
+	src, err := notation.Write(notation.YAML, def, c.cfg.Registry)
 	if err != nil {
 		return PublishRequest{}, &workflow.Error{Code: workflow.CodeDefinitionInvalid, Detail: "definition " + def.ID + " cannot be written as YAML", Err: err}
 	}
-	return PublishRequest{Source: src, ContentType: YAML.ContentType(), Publish: true, OnlyNew: true}, nil
+	return PublishRequest{Source: src, ContentType: notation.YAML.ContentType(), Publish: true, OnlyNew: true}, nil
 }
 
 // valuesOf finds the values that have no form outside of this program.

@@ -22,6 +22,7 @@ type Config struct {
 	Registry   *engine.Registry       // required
 	Evaluators []engine.Evaluator     // of the expressions that definitions may use
 	Secrets    func() *secrets.Set    // what this node can read; nil: it has no secrets, and cannot check their names
+	Checker    Checker                // of what is published; nil: the compiler alone
 	Log        *slog.Logger           // nil: discarded
 	Now        func() time.Time       // nil: time.Now
 	Sweep      time.Duration          // between two sweeps behind the watch; default 30 s
@@ -48,6 +49,9 @@ type Catalog struct {
 func New(cfg Config) (*Catalog, error) {
 	if cfg.Store == nil || cfg.Registry == nil {
 		return nil, errors.New("catalog: Store and Registry are required")
+	}
+	if cfg.Checker == nil {
+		cfg.Checker = compiles{}
 	}
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/weft-run/weft/internal/check"
+	"github.com/weft-run/weft/internal/catalog/notation"
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -85,7 +85,7 @@ func (c *Catalog) version(ctx context.Context, id string, n int) (*store.Definit
 
 func (c *Catalog) readStored(v *store.DefinitionVersion) (*workflow.Definition, workflow.Problems) {
 	// The file's name stands in for an id that the source does not give.
-	def, problems := c.read(Notation(v.Notation), []byte(v.Source), v.ID+"."+v.Notation)
+	def, problems := notation.Read(notation.Notation(v.Notation), []byte(v.Source), v.ID+"."+v.Notation, c.cfg.Registry)
 	if def != nil {
 		def.ID, def.Version = v.ID, v.Version
 	}
@@ -112,13 +112,11 @@ func (c *Catalog) compile(ctx context.Context, def *workflow.Definition, pinned 
 	return prog, r.uses, problems, nil
 }
 
-// check compiles what an author wrote, and finds its mistakes, warnings among them.
-func (c *Catalog) check(ctx context.Context, def *workflow.Definition) (*engine.Program, []store.Use, workflow.Problems, error) {
-	r := &resolver{c: c, ctx: ctx, self: def}
-	prog, problems := check.Definition(def, check.Options{Options: r.options(), Defined: func(id string) bool {
-		h, err := c.named(ctx, id)
-		return err != nil || h != nil && h.Published != 0
-	}, Child: func(id string) *workflow.Definition { return startable(ctx, c, id) }})
+// check compiles what an author wrote, and finds its mistakes, warnings among them. Definitions of with are published with
+// it, and are not known here.
+func (c *Catalog) check(ctx context.Context, def *workflow.Definition, with ...string) (*engine.Program, []store.Use, workflow.Problems, error) {
+	r := &resolver{c: c, ctx: ctx, self: def, with: with}
+	prog, problems := c.cfg.Checker.Check(def, r.options(), &Known{r})
 	if r.err != nil {
 		return nil, nil, nil, r.err
 	}
@@ -153,6 +151,7 @@ type resolver struct {
 	ctx    context.Context // of the compilation, which is one call
 	self   *workflow.Definition
 	pinned []store.Use
+	with   []string // ids of definitions that are published with it
 	uses   []store.Use
 	err    error // of the store; it ends the compilation
 }

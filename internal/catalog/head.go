@@ -62,6 +62,19 @@ func (c *Catalog) HeadIn(ctx context.Context) func(id string) (version int, ok b
 	}
 }
 
+// AnswersIn tells in the shape that [engine.Env] wants whether instances of a definition may answer HTTP
+// requests. Of one that cannot be read it is not known, and they may.
+func (c *Catalog) AnswersIn(ctx context.Context) func(id string) bool {
+	return func(id string) bool {
+		h, err := c.Head(ctx, id)
+		if err != nil {
+			return workflow.CodeOf(err) != workflow.CodeDefinitionNotFound
+		}
+		p, _, err := c.Program(ctx, id, h.Published)
+		return err != nil || p.Answers()
+	}
+}
+
 // Summary is what people are told of a definition.
 type Summary struct {
 	ID          string

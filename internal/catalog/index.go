@@ -6,6 +6,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/weft-run/weft/internal/catalog/schedule"
 	"github.com/weft-run/weft/internal/cron"
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore"
@@ -104,7 +105,7 @@ func (x *indexer) schedule(t *engine.Trigger) {
 		at := t.At.UTC().Truncate(time.Millisecond)
 		e.Kind, e.At = store.ScheduleStartAt, &at
 	}
-	if e.Due, _ = Next(&e, x.now); e.Due.UnixMilli() > store.LastMilli {
+	if e.Due, _ = schedule.Next(&e, x.now); e.Due.UnixMilli() > store.LastMilli {
 		x.problem("time-too-late", place, "activity %s: it would be due at %s, and the latest that can be kept in order is %s",
 			t.ActivityID, e.Due.Format(time.RFC3339), time.UnixMilli(store.LastMilli).UTC().Format(time.RFC3339))
 		return

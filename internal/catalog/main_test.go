@@ -10,6 +10,7 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"github.com/weft-run/weft/internal/authoring/publish"
 	"github.com/weft-run/weft/internal/catalog"
 	"github.com/weft-run/weft/internal/expression"
 	"github.com/weft-run/weft/internal/store/etcdstore"
@@ -62,6 +63,7 @@ func (b *bundle) nodeOn(client *clientv3.Client, cfg catalog.Config) *node {
 	if cfg.Registry == nil {
 		cfg.Registry = activities.Default()
 	}
+	cfg.Checker = publish.Checker{}
 	c, err := catalog.New(cfg)
 	if err != nil {
 		b.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/weft-run/weft/internal/catalog/schedule"
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -73,7 +74,7 @@ func (s Schedules) Skip(ctx context.Context, id, activity string, due time.Time)
 		}
 		following := *e
 		var more bool
-		if following.Due, more = Next(e, e.Due); !more {
+		if following.Due, more = schedule.Next(e, e.Due); !more {
 			return nil, workflow.Fail(workflow.CodeInvalid, fmt.Sprintf("the occurrence of %q of definition %s is its only one, and the next publication would bring it back; "+
 				"publish the definition without it, or retract the definition", workflow.Shorten(activity), id))
 		}
@@ -102,7 +103,7 @@ func (s Schedules) Lasting(ctx context.Context, id string, version int) ([]store
 	now := s.c.now().Add(clocksApart)
 	idx, _ := index(def, prog.Triggers(), now)
 	return slices.DeleteFunc(idx.Schedules, func(e store.CronEntry) bool {
-		_, more := Next(&e, now)
+		_, more := schedule.Next(&e, now)
 		return !more
 	}), nil
 }

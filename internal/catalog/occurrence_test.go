@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/internal/catalog"
+	"github.com/weft-run/weft/internal/catalog/schedule"
 	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -195,7 +196,7 @@ func TestARefreshOfAScheduleThatKeysCannotKeep(t *testing.T) {
 	}
 	_, _, err = s.Skip(t.Context(), "a", "rarely", first.Due)
 	wantCode(t, err, workflow.CodeInvalid)
-	if dues, next, more := catalog.Missed(first, first.Due.AddDate(0, 0, 1), 10); len(dues) != 1 || more {
+	if dues, next, more := schedule.Missed(first, first.Due.AddDate(0, 0, 1), 10); len(dues) != 1 || more {
 		t.Errorf("%v, and then %v", dues, next)
 	}
 	if left, err := s.Lasting(t.Context(), "a", 1); err != nil || len(left) > 0 {

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/weft-run/weft/internal/check"
+	"github.com/weft-run/weft/internal/catalog/notation"
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -22,6 +22,9 @@ type PublishRequest struct {
 	DryRun      bool   // check everything and write nothing
 	OnlyNew     bool   // do nothing if this content was ever published under this id
 	Strict      bool   // a warning is an error
+	// With are ids of definitions that are published with it: it may run them, and what it gives them is
+	// not looked at here.
+	With []string
 	// Set names the set of definitions that this is of from now on, for [Sets.Delete];
 	// "" leaves it where it is. It needs Publish.
 	Set string
@@ -78,7 +81,7 @@ func (c *Catalog) Publish(ctx context.Context, req PublishRequest) (PublishResul
 
 // document is a parsed source.
 type document struct {
-	notation Notation
+	notation notation.Notation
 	def      *workflow.Definition
 	hash     string
 	publish  bool
@@ -89,21 +92,21 @@ func (c *Catalog) parse(req PublishRequest) (*document, error) {
 	if len(req.Source) > workflow.MaxSource {
 		return nil, workflow.Fail(workflow.CodeTooLarge, fmt.Sprintf("the definition has %d bytes; up to %d are possible", len(req.Source), workflow.MaxSource))
 	}
-	d := &document{notation: notationOf(req.ContentType, req.File, req.Source), publish: req.Publish}
-	d.def, d.problems = c.read(d.notation, req.Source, req.File)
+	d := &document{notation: notation.Of(req.ContentType, req.File, req.Source), publish: req.Publish}
+	d.def, d.problems = notation.Read(d.notation, req.Source, req.File, c.cfg.Registry)
 	if d.def == nil {
 		return nil, invalid("in "+source(req.File), d.problems)
 	}
 	if len(d.problems) > 0 {
 		return d, nil
 	}
-	if d.notation == JSON {
+	if d.notation == notation.JSON {
 		if _, publish := elsajson.Unwrap(req.Source); publish != nil && !*publish {
 			d.publish = false
 		}
 	}
 	var err error
-	if d.hash, err = contentHash(d.notation, req.Source); err != nil {
+	if d.hash, err = notation.ContentHash(d.notation, req.Source); err != nil {
 		return nil, &workflow.Error{Code: workflow.CodeDefinitionInvalid, Detail: err.Error(), Err: err}
 	}
 	return d, nil
@@ -119,11 +122,11 @@ func source(file string) string {
 func (c *Catalog) tryPublish(ctx context.Context, req PublishRequest, d *document) (PublishResult, error) {
 	if len(d.problems) > 0 {
 		// Look for more problems, so that the author learns all of them at once.
-		_, _, more, err := c.check(ctx, d.def)
+		_, _, more, err := c.check(ctx, d.def, req.With...)
 		if err != nil {
 			return PublishResult{}, err
 		}
-		return PublishResult{}, invalid(d.def.ID, check.Join(d.problems, more.WithExcerpts(req.Source)))
+		return PublishResult{}, invalid(d.def.ID, d.problems.Join(more.WithExcerpts(req.Source)))
 	}
 	st, err := c.store.ReadDefinition(ctx, d.def.ID, d.hash)
 	if err != nil {
@@ -143,7 +146,7 @@ func (c *Catalog) tryPublish(ctx context.Context, req PublishRequest, d *documen
 		}
 	}
 	now := c.now()
-	prog, uses, problems, err := c.check(ctx, d.def)
+	prog, uses, problems, err := c.check(ctx, d.def, req.With...)
 	if err != nil {
 		return PublishResult{}, err
 	}

@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 
+	"github.com/weft-run/weft/internal/catalog/notation"
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/yaml"
 )
 
 // Source is a stored version as its author wrote it, or converted.
@@ -13,15 +15,15 @@ type Source struct {
 	ID        string
 	Version   int
 	Published bool // it is the published one
-	Notation  Notation
+	Notation  notation.Notation
 	Content   []byte
 	Converted bool // Content is not what the author wrote
 }
 
 // Source gives a version of a definition; 0 is the published one, or the latest
 // if none is published. In the notation in which it was published, or if
-// notation is "", it gives the bytes as they came; otherwise a conversion.
-func (c *Catalog) Source(ctx context.Context, id string, version int, notation Notation) (Source, error) {
+// as is "", it gives the bytes as they came; otherwise a conversion.
+func (c *Catalog) Source(ctx context.Context, id string, version int, as notation.Notation) (Source, error) {
 	h, version, err := c.sourceHead(ctx, id, version)
 	if err != nil {
 		return Source{}, err
@@ -30,17 +32,17 @@ func (c *Catalog) Source(ctx context.Context, id string, version int, notation N
 	if err != nil {
 		return Source{}, err
 	}
-	out := Source{ID: id, Version: version, Published: version == h.Published, Notation: Notation(v.Notation), Content: []byte(v.Source)}
-	if notation == "" || notation == out.Notation {
+	out := Source{ID: id, Version: version, Published: version == h.Published, Notation: notation.Notation(v.Notation), Content: []byte(v.Source)}
+	if as == "" || as == out.Notation {
 		return out, nil
 	}
 	def, problems := c.readStored(v)
 	if len(problems) > 0 {
 		return Source{}, c.notRunnable(v, problems)
 	}
-	out.Notation, out.Converted = notation, true
-	if out.Content, err = c.writeAs(notation, def); err != nil {
-		return Source{}, &workflow.Error{Code: workflow.CodeInvalid, Detail: "definition " + id + " cannot be written as " + string(notation), Err: err}
+	out.Notation, out.Converted = as, true
+	if out.Content, err = notation.Write(as, def, c.cfg.Registry); err != nil {
+		return Source{}, &workflow.Error{Code: workflow.CodeInvalid, Detail: "definition " + id + " cannot be written as " + string(as), Err: err}
 	}
 	return out, nil
 }
@@ -74,3 +76,7 @@ func (c *Catalog) sourceHead(ctx context.Context, id string, version int) (*stor
 	}
 	return h, cmp.Or(h.Published, h.Latest), nil
 }
+
+// Schema is the JSON Schema of the YAML notation with the activities that this
+// catalogue knows, for editors.
+func (c *Catalog) Schema() []byte { return yaml.Schema(c.cfg.Registry) }

@@ -10,6 +10,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/catalog"
+	"github.com/weft-run/weft/internal/catalog/notation"
 	"github.com/weft-run/weft/internal/polltest"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -243,17 +244,17 @@ func TestListAndSource(t *testing.T) {
 	if items, end, err = n.List(t.Context(), end.Next, 1); err != nil || len(items) != 1 || items[0].ID != "b" || end.Next != "" {
 		t.Errorf("%+v, %+v, %v", items, end, err)
 	}
-	src, err := n.Source(t.Context(), "b", 0, catalog.YAML)
+	src, err := n.Source(t.Context(), "b", 0, notation.YAML)
 	if err != nil || string(src.Content) != simple("b", "x")+"# kept\n" || src.Converted || !src.Published {
 		t.Errorf("%+v, %v", src, err)
 	}
-	if src, err = n.Source(t.Context(), "b", 1, catalog.JSON); err != nil || !src.Converted {
+	if src, err = n.Source(t.Context(), "b", 1, notation.JSON); err != nil || !src.Converted {
 		t.Fatalf("%+v, %v", src, err)
 	}
 	if _, err := n.Publish(t.Context(), catalog.PublishRequest{Source: src.Content, ContentType: src.Notation.ContentType(), Publish: true}); err != nil {
 		t.Errorf("what was converted cannot be published: %v\n%s", err, src.Content)
 	}
-	if src, err = n.Source(t.Context(), "b", 0, catalog.YAML); err != nil || !src.Converted || src.Version != 2 {
+	if src, err = n.Source(t.Context(), "b", 0, notation.YAML); err != nil || !src.Converted || src.Version != 2 {
 		t.Errorf("%+v, %v", src, err)
 	}
 }

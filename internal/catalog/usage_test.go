@@ -25,12 +25,7 @@ func (n *node) wantUsage(a *catalog.Authoring, activityType, want string) {
 }
 
 func (n *node) authoring() *catalog.Authoring {
-	n.b.Helper()
-	a, err := catalog.NewAuthoring(n.Catalog)
-	if err != nil {
-		n.b.Fatal(err)
-	}
-	return a
+	return catalog.NewAuthoring(n.Catalog)
 }
 
 func TestUsageIsOfWhatIsPublished(t *testing.T) {

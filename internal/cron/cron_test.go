@@ -26,7 +26,7 @@ func TestNext(t *testing.T) {
 
 func TestBadExpressionsAreRefused(t *testing.T) {
 	t.Parallel()
-	for _, bad := range []string{"", "* * * * *", "* * * * * * *", "@hourly", "TZ=Europe/Berlin 0 0 * * * *", "61 * * * * *", "x x x x x x", "CRON_TZ=UTC 0 * * * *"} {
+	for _, bad := range []string{"", "* * * * *", "* * * * * * *", "@reboot", "@every 5m", "H * * * * *", "61 * * * * *", "x x x x x x", "CRON_TZ=UTC 0 * * * *", "TZ=Europe/Berlyn 0 0 * * * *", "TZ= 0 0 * * * *", "TZ=Local 0 0 * * * *", "TZ=../x 0 0 * * * *", "ZONE=UTC 0 0 * * * *"} {
 		if _, err := Next(bad, time.Time{}); err == nil {
 			t.Errorf("%q is taken", bad)
 		}

@@ -215,7 +215,7 @@ const (
 // those of the API: [workflow.CodeInstanceNotFound], [workflow.CodeUnavailable].
 func (x *Explainer) Instance(ctx context.Context, id string, peers Peers) (*Explanation, error) {
 	f := facts{now: x.cfg.Now().UTC(), members: x.cfg.Session.Members(), self: x.cfg.Session.NodeID(), skews: x.cfg.Session.ClockSkews(),
-		heldBack: x.cfg.Intake.HeldBack(), full: x.cfg.Intake.Level() == intake.Full}
+		heldBack: x.cfg.Intake.HeldBack(), full: x.cfg.Intake.Level() >= intake.Full, roomAdvice: x.cfg.Intake.Fullness().Advice}
 	if own, ok := x.cfg.Node.Running(id); ok {
 		f.running = &own
 	}

@@ -21,21 +21,22 @@ import (
 // facts are what was read.
 type facts struct {
 	*store.Situation
-	claims   []cluster.Holder
-	members  []cluster.Node
-	self     string
-	skews    map[string]time.Duration // of the clocks of nodes, by id
-	running  *client.Running          // what the owner does with it; nil: nothing, or it is not known
-	by       string                   // the other node that works it without its lock; "": none, as far as is known
-	unasked  error                    // why the owner could not be asked
-	history  *History
-	kids     []workflow.Instance // children that are faulted
-	heldBack string              // why this node takes no new work for want of space; ""
-	full     bool                // so little space is left that nothing goes on
-	noRetry  string              // why a retry would be refused
-	now      time.Time
-	sent     []sent // newest first
-	recent   []Sent // newest first
+	claims     []cluster.Holder
+	members    []cluster.Node
+	self       string
+	skews      map[string]time.Duration // of the clocks of nodes, by id
+	running    *client.Running          // what the owner does with it; nil: nothing, or it is not known
+	by         string                   // the other node that works it without its lock; "": none, as far as is known
+	unasked    error                    // why the owner could not be asked
+	history    *History
+	kids       []workflow.Instance // children that are faulted
+	heldBack   string              // why this node takes no new work for want of space; ""
+	roomAdvice string              // what to do about it
+	full       bool                // so little space is left that nothing goes on
+	noRetry    string              // why a retry would be refused
+	now        time.Time
+	sent       []sent // newest first
+	recent     []Sent // newest first
 }
 
 // sent is a stimulus that nobody has taken.
@@ -85,6 +86,7 @@ func judge(id string, f *facts) *Explanation {
 	x.Instance = f.Record.Header
 	x.takeHistory(f.history)
 	x.takeIncidents(f)
+	x.takeUnwritten(f)
 	if f.Commit != nil {
 		x.Commit = &Commit{f.Commit.Seq, f.Commit.Fence, f.Commit.Node, f.Commit.At}
 	}
@@ -97,6 +99,10 @@ func judge(id string, f *facts) *Explanation {
 		x.queued(f)
 	case len(h.Bookmarks) > 0:
 		x.waiting(f)
+	case len(x.Incidents) > 0 && x.Incidents[0].Open:
+		x.State, x.Cause = Stuck, CauseFault
+		x.because(Reason{Kind: "none", Text: "it goes on with incidents, and nothing is left that could go on", Since: h.UpdatedAt, Key: f.Keys.Instance})
+		x.do("mend the cause, then " + x.path("retry") + "; or end it: " + x.path("cancel"))
 	default:
 		x.State, x.Cause = Stuck, CauseNothing
 		x.because(Reason{Kind: "none", Text: fmt.Sprintf("it is %s and has no work, waits for nothing, and nobody runs it", h.SubStatus), Since: h.UpdatedAt, Key: f.Keys.Instance})
@@ -804,7 +810,7 @@ func (x *Explanation) circumstances(f *facts) {
 	}
 	if f.heldBack != "" {
 		x.because(Reason{Kind: "full", Text: f.heldBack})
-		if x.do("make room in etcd: docs/runbooks/etcd-near-quota.md"); f.full {
+		if x.do(f.roomAdvice); f.full {
 			x.heldBy(CauseSpace)
 		}
 	}

@@ -172,7 +172,7 @@ func TestStalls(t *testing.T) {
 		"a late timer, and the clock is behind": {cause: "clock", f: suspended(timer(ago(-time.Minute))).with(func(f *facts) { f.skews = map[string]time.Duration{"n1": -5 * time.Minute} }), state: Waiting,
 			says: []string{"which was due 4 min ago", "behind those of the others"}},
 		"a timer in a paused cluster": {cause: "paused", f: suspended(timer(ago(3 * time.Minute))).with(func(f *facts) { f.Paused = true }), state: Waiting, says: []string{"due 3 min ago", "the cluster is paused"}},
-		"etcd is nearly full":         {cause: "full", f: suspended(timer(ago(3 * time.Minute))).with(func(f *facts) { f.heldBack, f.full = "etcd is nearly full: x", true }), state: Waiting, says: []string{"etcd is nearly full"}},
+		"etcd is nearly full":         {cause: "full", f: suspended(timer(ago(3 * time.Minute))).with(func(f *facts) { f.heldBack, f.full, f.roomAdvice = "etcd is nearly full: x", true, "y" }), state: Waiting, says: []string{"etcd is nearly full"}},
 		"every node drains": {cause: "drain", f: suspended(event("approved")).with(func(f *facts) {
 			for i := range f.members {
 				f.members[i].Draining = true
@@ -270,8 +270,10 @@ func TestStalls(t *testing.T) {
 		"beside what faulted in it, twice": {cause: "event", f: suspended(event("approved")).with(faulted("charge", "no funds", "x1", "x1", "x2")).with(faulted("ship", "no truck", "x2", "x1", "x2")), state: Waiting,
 			says: []string{"; activity ship in it is faulted: no truck (and 1 more)"}},
 		"what faulted in it ran again": {cause: "event", f: suspended(event("approved")).with(faulted("charge", "no funds", "x1")), state: Waiting},
-		"nothing moves it":             {cause: "nothing", f: suspended(), state: Stuck, says: []string{"has no work, waits for nothing, and nobody runs it"}, next: "run weft fsck"},
-		"damaged":                      {cause: "damaged", f: suspended().with(func(f *facts) { f.Record, f.Damage = nil, errors.New("no JSON") }), state: Damaged, says: []string{"cannot be read: no JSON"}, next: "run weft fsck"},
+		"nothing but what faulted in it is left": {cause: "fault", f: suspended().with(faulted("charge", "no funds", "x1", "x1")), state: Stuck,
+			says: []string{"nothing is left that could go on", "; activity charge in it is faulted: no funds"}, next: "mend the cause, then POST /instances/i/retry"},
+		"nothing moves it": {cause: "nothing", f: suspended(), state: Stuck, says: []string{"has no work, waits for nothing, and nobody runs it"}, next: "run weft fsck"},
+		"damaged":          {cause: "damaged", f: suspended().with(func(f *facts) { f.Record, f.Damage = nil, errors.New("no JSON") }), state: Damaged, says: []string{"cannot be read: no JSON"}, next: "run weft fsck"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

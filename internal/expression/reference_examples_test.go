@@ -63,6 +63,8 @@ var liquidNames = []example{
 	{"now", "{{ now | date: '%Y' }}"}, {"if", "{% if inputs.amount > 1000 and inputs.formal %}large{% else %}small{% endif %}"}, {"unless", "{% unless inputs.formal %}hi{% endunless %}"},
 	{"case", "{% case inputs.orderId %}{% when 'A-1' %}first{% else %}other{% endcase %}"}, {"for", "{% for t in inputs.tags limit: 2 %}{{ forloop.index }}{{ t }} {% endfor %}"},
 	{"assign", "{% assign n = inputs.amount | plus: 1 %}{{ n }}"}, {"capture", "{% capture c %}a{% endcapture %}{{ c }}{{ c }}"}, {"raw", "{% raw %}{{ as it is }}{% endraw %}"}, {"comment", "a{% comment %}b{% endcomment %}"},
+	{"increment, decrement", "{% increment i %}{% increment i %}"}, {"cycle", "{% for t in inputs.tags %}{% cycle 'a', 'b' %}{% endfor %}"}, {"echo", "{% echo inputs.orderId %}"}, {"liquid", "{% liquid echo inputs.orderId %}"}, {"#", "a{% # a note %}"},
+	{"tablerow", "{% tablerow t in inputs.tags cols: 2 %}{{ t }}{% endtablerow %}"}, {"empty, blank", "{% if inputs.tags == empty %}none{% else %}some{% endif %}"},
 }
 
 var liquidFilters = []example{
@@ -76,4 +78,8 @@ var liquidFilters = []example{
 	{"reverse", "{{ inputs.numbers | reverse | join: ',' }}"}, {"size", "{{ inputs.tags | size }}"}, {"slice", "{{ 'banana' | slice: 1, 3 }}"}, {"sort", "{{ inputs.numbers | sort | join: ',' }}"}, {"sort_natural", "{{ inputs.tags | sort_natural | join: ',' }}"}, {"split", "{{ 'a,b' | split: ',' | last }}"},
 	{"strip_html", "{{ '<b>a</b>' | strip_html }}"}, {"strip_newlines", "{{ 'a' | strip_newlines }}"}, {"truncate", "{{ 'a long text' | truncate: 6 }}"}, {"truncatewords", "{{ 'a long text' | truncatewords: 2 }}"},
 	{"type", "{{ inputs.orderId | type }}"}, {"uniq", "{{ inputs.tags | uniq | join: ',' }}"}, {"url_decode", "{{ 'a%20b' | url_decode }}"}, {"url_encode", "{{ 'a b' | url_encode }}"},
+	{"at_least", "{{ 2 | at_least: 3 }}"}, {"at_most", "{{ 5 | at_most: 3 }}"}, {"base64_encode", "{{ 'abc' | base64_encode }}"}, {"base64_decode", "{{ 'YWJj' | base64_decode }}"}, {"base64_url_safe_encode", "{{ 'a?b>c~' | base64_url_safe_encode }}"}, {"base64_url_safe_decode", "{{ 'YT9iPmN-' | base64_url_safe_decode }}"},
+	{"remove_last", "{{ 'banana' | remove_last: 'an' }}"}, {"replace_last", "{{ 'banana' | replace_last: 'an', '-' }}"}, {"sum", "{{ inputs.numbers | sum }}"}, {"time_zone", "{{ '2026-07-01T12:00:00Z' | time_zone: 'Europe/Berlin' | date: '%H:%M %z' }}"},
+	{"where", "{{ variables.order.lines | where: 'sku', 'y' | map: 'sku' | join: ',' }}"}, {"reject", "{{ variables.order.lines | reject: 'sku', 'y' | map: 'sku' | join: ',' }}"}, {"find", "{% assign l = variables.order.lines | find: 'sku', 'y' %}{{ l.sku }}"},
+	{"find_index", "{{ variables.order.lines | find_index: 'sku', 'y' }}"}, {"has", "{{ variables.order.lines | has: 'sku', 'y' }}"},
 }

@@ -61,20 +61,92 @@ variables:
 ` + "```" + `
 `
 
+// exprMeans has ´ for `.
+var exprMeans = strings.ReplaceAll(`
+### What ${{ }} means
+
+The same scope gives the same value, always, here and in JavaScript and Liquid. What expr's own pages say of operators and functions holds here, by a test, but for the order of members; there is no ´$env´.
+
+| what | rule |
+|---|---|
+| members of an object | in the order of their names: ´keys´, ´values´, ´toPairs´, loops of JavaScript and Liquid, and what is written as JSON |
+| equal | numbers by what they are worth, wherever they stand: ´1 == 1.0´, ´{a: 1} == {a: 1.0}´, ´inputs.o in [{a: 1}]´; lists and objects by what they hold. A number and a text are never equal |
+| whole numbers | 64 bits, which wrap around; ´round´, ´floor´, ´ceil´ leave a whole number as it is, ´int´ refuses what is larger. Larger ones are handed on, and not computed with |
+| ´/´, ´%´ | ´/´ gives decimals; by zero an incident, as is a result that no number holds |
+| nil | what is not there. A function that takes a list or a text refuses it, and says so: ´map(inputs.list ?? [], …)´. ´a ?? b´ is b where a is nil, ´a?.b´ nil where a is |
+| texts | by characters: ´len´, ´text[1:3]´, ´indexOf´ |
+| ´groupBy´ | an object by what its keys are as text: 1, 1.0 and ´"1"´ are one group, and nothing is lost. A group is found by a key of any kind, and one that is not there is an empty list |
+| times | ´date(…)´ is UTC without a zone; ´.In(timezone("Europe/Berlin"))´ is the local time, for ´.Hour()´ and ´.Format("15:04")´. What is kept is UTC. A layout says how 2006-01-02 15:04:05 would be written. ´ISOWeek()´ is the week |
+| durations | as ´delay´ takes them: ´duration("1d12h")´, ´"PT5M"´, ´"1.12:00:00"´; kept and written as JSON they are texts, ´"36h0m0s"´ |
+`, "´", "`")
+
+// scriptElsewhere has ´ for `.
+var scriptElsewhere = strings.ReplaceAll(`
+### JavaScript here and elsewhere
+
+A test holds 1,213 scripts to what Node 20 makes of them, in UTC and with English; 1,102 come out the same. A number that is none, an infinite one and ´undefined´ are kept as nothing. What is other:
+
+| what | here | Node |
+|---|---|---|
+| ´1 < x < 10´, ´a in b in c´, also with parentheses on the right | refused by publishing: the parser reads it from the right | reads from the left: ´true < 10´ |
+| ´toLocaleString´ and its like, ´localeCompare´ and ´toLocaleUpperCase´ with a language or options, ´Intl´ | refused by publishing. ´localeCompare´ without, or with ´'en'´, orders as Node does | as the language of the machine has it; Elsa's Jint as .NET has it |
+| ´\p{L}´ with the flag ´u´ | categories, scripts and ´Alphabetic´, ´Uppercase´, ´Lowercase´, ´White_Space´, ´ASCII´, ´Any´ and other plain ones (Unicode of Go 1.26); ´Emoji´, ´ID_Start´, ´Script_Extensions´ and short names of properties are refused by publishing | all of them |
+| flags ´d´ and ´v´ of a regular expression, ´for await´, generators, BigInt | refused by publishing | there |
+| ´eval´, ´Function´, ´Proxy´, ´WeakRef´, typed arrays, ´console´ | not there; publishing tells of the names | there |
+| ´/ſ/i´ | is s too, as is the sign of Kelvin k | only with the flag ´u´ |
+| ´\-´, ´\_´, ´{´ alone with the flag ´u´ | taken as they are | a SyntaxError |
+| ´source´ of ´new RegExp('a/b')´, or of one with ´\p´ | ´a\u002fb´; written out | ´a\/b´; as it was |
+| texts of dates | ´10:00+01´, ´,5Z´, CET and its like, and ´-2026-01-01´ as a year are read; small ´t´ and ´z´ are not | the other way round |
+| a date in what is kept | without ´.000´: ´1970-01-01T00:00:00Z´; with ´toISOString()´ as Node has it | ´1970-01-01T00:00:00.000Z´ |
+| ´toISOString()´ before the year 0 and after 9999 | ´+12026-…´ | ´+012026-…´ |
+| ´String(date)´ | ends in ´(UTC)´ | ´(Coordinated Universal Time)´ |
+| ´(1e21).toString(7)´ | more digits | zeros |
+| ´JSON.parse('1e400')´ | a SyntaxError | Infinity |
+| ´[-0].includes(0)´ | false | true |
+| an object with ´toJSON´, a function, a promise that never ends as the result | an incident | JSON has it, or leaves it out |
+| ´isWellFormed´, ´getYear´, ´anchor´, ´08´, ´<!--´; ´Set.union´ | not there; there | there; not there in 20 |
+
+Local times (´getHours´) are UTC in ´weft´ on every machine; in a program of your own they are those of ´time.Local´.
+`, "´", "`")
+
+const liquidElsewhere = `
+### Liquid here and elsewhere
+
+A test holds 586 templates to what Shopify's Liquid 5.4.0 and liquidjs 10.30.1 make of them. All three agree on 511; where the two
+differ, Weft does as one of them. What is other than in both, or may surprise:
+
+| what | here | elsewhere |
+|---|---|---|
+| ` + "`and`, `or`" + ` | from right to left, neither first: ` + "`true or true and false`" + ` is true, ` + "`false and true or true`" + ` is false; parentheses are taken | the same, without parentheses |
+| numbers | computed as decimals: ` + "`0.1 \\| plus: 0.2`" + ` is 0.3; whole ones of any size; a whole decimal is written without ` + "`.0`" + `, and 7.0 in JSON is the whole number 7 | Liquid: the same with ` + "`.0`" + `; liquidjs: binary, 0.30000000000000004 |
+| ` + "`divided_by`, `modulo`" + ` | of whole numbers rounded down (` + "`-7 \\| divided_by: 2`" + ` is -4), with the sign of the divisor; by zero an incident | Liquid: the same, the error is text of the output; liquidjs divides without rounding; Fluid 3.0.0-beta.7 (Elsa's library, by its source): ` + "`-7 \\| modulo: 3`" + ` is -1 |
+| ` + "`round`" + ` | halves away from zero: 2.5 is 3, -2.5 is -3 | Liquid: the same; Fluid 3.0.0-beta.7 (Elsa's library, by its source) rounds halves to the even number: 2.5 is 2 |
+| a number beside a text: ` + "`'5' > 3`" + ` | an incident that says so; ` + "`==`" + ` is false | Liquid, Fluid: an error too; liquidjs: as in JavaScript |
+| ` + "`blank`" + ` | nil, false, texts of spaces, what is empty | liquidjs, Fluid: the same; Liquid: only with Rails |
+| members of an object | in the order of their names | in the order in which they were made |
+| a text in quotes | as it is: ` + "`'a\\nb'`" + ` has a backslash | Liquid: the same; liquidjs has escapes |
+| a value behind a value (` + "`{{ 'it''s' }}`" + `), an exponent (` + "`1e3`" + `), filters and tags that there are not, too few or too many values for a filter | refused | mostly left out in silence |
+| ` + "`upcase`" + ` of ß | ß, as Fluid has it | Liquid, liquidjs: SS |
+| ` + "`'x' \\| plus: 1`" + ` | a text that is no number counts as 0 | the same |
+`
+
 func referencePage(t *testing.T) string {
 	t.Helper()
 	var b strings.Builder
 	b.WriteString(referenceHead)
 	b.WriteString("\n## Expressions in ${{ }}\n\nThe language is [expr](https://expr-lang.org), with functions of Weft's. A text that is one `${{ }}` keeps the type of what it gives; within other text the result becomes text, and nothing if there is none. `$${{` stands for the text `${{`. Names of inputs are found with any capitals, names of variables as they are written. What is not there is `nil`; reading a field of it is an error, and with `?.` gives nothing.\n")
+	b.WriteString(exprMeans)
 	section(t, &b, "Names", "name", workflow.Expr, exprNames, nil)
 	section(t, &b, "Operators", "operator", workflow.Expr, exprOperators, nil)
 	section(t, &b, "Functions", "function", workflow.Expr, exprFunctions, native.Functions())
 	b.WriteString("\n## JavaScript\n\nA script gives the value of its last statement, or what it returns. It has the language of ECMAScript 2015 and most of what came later, without `eval`, `Function`, `BigInt`, generators, modules, `console` and timers. `getX()` and `setX(value)` are there for each variable X, `getX()` for each input, and `getResultFromName()` for the outputs of activities.\n")
 	section(t, &b, "Names in scripts", "name", workflow.JavaScript, jsNames, nil)
 	section(t, &b, "Functions in scripts", "function", workflow.JavaScript, jsFunctions, js.Functions())
-	b.WriteString("\n## Liquid\n\nA template gives text. It has the tags `if`, `unless`, `case`, `for`, `tablerow`, `assign`, `capture`, `cycle`, `comment` and `raw`; there is no `include`. Names are found as they are written; what is not there is written as nothing.\n")
+	b.WriteString(scriptElsewhere)
+	b.WriteString("\n## Liquid\n\nA template gives text. It has the tags `if`, `unless`, `case`, `for`, `tablerow`, `assign`, `capture`, `increment`, `decrement`, `cycle`, `echo`, `liquid`, `comment`, `#` and `raw`; there is no `include`. Names are found as they are written; what is not there is written as nothing.\n")
 	section(t, &b, "Names and tags in templates", "name", workflow.Liquid, liquidNames, nil)
 	section(t, &b, "Filters", "filter", workflow.Liquid, liquidFilters, liquid.Filters())
+	b.WriteString(liquidElsewhere)
 	return b.String()
 }
 

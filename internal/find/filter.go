@@ -173,6 +173,11 @@ func (s Span) has(t time.Time) bool {
 	return (s.After.IsZero() || t.After(s.After.At)) && (s.Before.IsZero() || t.Before(s.Before.At))
 }
 
+// AsksWaits reports whether it depends on what instances wait for.
+func (f *Filter) AsksWaits() bool {
+	return f.WaitsFor.Kind != "" || slices.ContainsFunc(f.Not, func(n Filter) bool { return n.WaitsFor.Kind != "" })
+}
+
 func (f *Filter) fitsTexts(in *workflow.Instance, show func(string) string) bool {
 	if f.HasIncidents && len(in.Incidents) == 0 ||
 		f.NamePrefix != "" && !strings.HasPrefix(show(in.Name), f.NamePrefix) ||

@@ -10,12 +10,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"go.yaml.in/yaml/v4"
 
 	"github.com/weft-run/weft/internal/auth"
+	"github.com/weft-run/weft/internal/authoring/api"
+	"github.com/weft-run/weft/internal/httpapi/run"
+	"github.com/weft-run/weft/internal/httpapi/serve"
+	"github.com/weft-run/weft/pkg/activities"
 )
 
 // keysOf makes an API key of each role.
@@ -45,29 +48,52 @@ func keysOf(t *testing.T) (*auth.Authenticator, map[auth.Role]string) {
 	return &auth.Authenticator{Keys: opened}, keys
 }
 
+// inPath is what a path takes.
+var inPath = regexp.MustCompile(`\{(\w+)\}`)
+
+// everyRoute is the contract of a node with all that there is.
+func everyRoute(t *testing.T) []serve.Route {
+	t.Helper()
+	more, err := api.Routes(activities.Default())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table(&serve.Config{More: more})
+}
+
+// served is an API with all routes, and nothing behind them.
+func served(t *testing.T, cfg serve.Config) *serve.API {
+	t.Helper()
+	cfg.Gatherer = prometheus.NewRegistry()
+	a := serve.New(cfg)
+	if err := a.Open(everyRoute(t), &run.Endpoint); err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
 // Every route, with no credentials, wrong ones and those of each role: what is
 // not said to be open is closed.
 func TestEveryRouteIsClosedToThoseBelowItsRole(t *testing.T) {
 	t.Parallel()
 	guard, keys := keysOf(t)
-	a := &API{cfg: Config{Auth: guard, Gatherer: prometheus.NewRegistry(), MaxBody: 1 << 10, RequestTimeout: time.Minute}, log: slog.New(slog.DiscardHandler), places: newPlaces(10, 1<<20)}
-	a.routes = a.table()
-	if err := checkRoles(a.routes); err != nil {
-		t.Fatal(err)
-	}
-	if len(a.routes) < 30 {
-		t.Fatalf("there are %d routes only", len(a.routes))
+	a := serve.New(serve.Config{Auth: guard, Gatherer: prometheus.NewRegistry(), MaxBody: 1 << 10, MaxInFlight: 10, BodyBytes: 1 << 20})
+	routes := everyRoute(t)
+	if len(routes) < 30 {
+		t.Fatalf("there are %d routes only", len(routes))
 	}
 	reached := 0
-	for i := range a.routes { // only the way to the handler is tested, not what is behind
-		a.routes[i].kind = open
-		a.routes[i].serve = func(*call) (reply, error) { reached++; return reply{}, nil }
+	for i := range routes { // only the way to the handler is tested, not what is behind
+		routes[i].Kind = serve.Open
+		routes[i].Serve = func(*serve.Call) (serve.Reply, error) { reached++; return serve.Reply{}, nil }
 	}
-	a.mux = a.mount()
-	for i := range a.routes {
-		rt := &a.routes[i]
+	if err := a.Open(routes, &run.Endpoint); err != nil {
+		t.Fatal(err)
+	}
+	for i := range routes {
+		rt := &routes[i]
 		for role := auth.Role(-1); role <= auth.Admin; role++ {
-			r := httptest.NewRequestWithContext(t.Context(), rt.method, pathParam.ReplaceAllString(rt.fullPath(), "x"), nil)
+			r := httptest.NewRequestWithContext(t.Context(), rt.Method, inPath.ReplaceAllString(rt.FullPath(), "x"), nil)
 			switch {
 			case role == -1:
 				r.Header.Set("Authorization", "Bearer weft_wrong")
@@ -76,50 +102,31 @@ func TestEveryRouteIsClosedToThoseBelowItsRole(t *testing.T) {
 			}
 			want := http.StatusOK
 			switch {
-			case rt.role == auth.Anyone:
+			case rt.Role == auth.Anyone:
 			case role < auth.Viewer:
 				want = http.StatusUnauthorized
-			case role < rt.role:
+			case role < rt.Role:
 				want = http.StatusForbidden
 			}
 			w := httptest.NewRecorder()
 			before := reached
 			a.ServeHTTP(w, r)
 			if w.Code != want || (reached > before) != (want == http.StatusOK) {
-				t.Errorf("%s %s as %v: %d, handler reached: %v; want %d", rt.method, rt.fullPath(), role, w.Code, reached > before, want)
+				t.Errorf("%s %s as %v: %d, handler reached: %v; want %d", rt.Method, rt.FullPath(), role, w.Code, reached > before, want)
 			}
 			if challenge := w.Header().Get("WWW-Authenticate"); (want != http.StatusOK) != strings.HasPrefix(challenge, `Bearer realm="weft"`) {
-				t.Errorf("%s %s as %v: WWW-Authenticate is %q", rt.method, rt.fullPath(), role, challenge)
+				t.Errorf("%s %s as %v: WWW-Authenticate is %q", rt.Method, rt.FullPath(), role, challenge)
 			}
 		}
 	}
 	var public []string
-	for _, rt := range a.routes {
-		if rt.role == auth.Anyone {
-			public = append(public, rt.fullPath())
+	for _, rt := range routes {
+		if rt.Role == auth.Anyone {
+			public = append(public, rt.FullPath())
 		}
 	}
-	if !slices.Equal(public, []string{"/livez", "/readyz", "/metrics", linkPath + "{token}", linkPath + "{token}"}) {
+	if !slices.Equal(public, []string{"/livez", "/readyz", "/metrics", serve.LinkPath + "{token}", serve.LinkPath + "{token}"}) {
 		t.Errorf("without credentials: %v", public)
-	}
-}
-
-func TestRouteWithoutARoleIsNotServed(t *testing.T) {
-	t.Parallel()
-	if err := checkRoles([]route{{method: "GET", path: "/forgotten", role: auth.Viewer}, {method: "POST", path: "/forgotten"}}); err == nil ||
-		!strings.Contains(err.Error(), "POST /api/v1/forgotten names no role") {
-		t.Errorf("got %v", err)
-	}
-	// And if nobody had looked, it would still be closed to everyone.
-	guard, keys := keysOf(t)
-	a := &API{cfg: Config{Auth: guard}, log: slog.New(slog.DiscardHandler)}
-	a.routes = []route{{method: "GET", path: "/forgotten", serve: func(*call) (reply, error) { return reply{}, nil }}}
-	a.mux = a.mount()
-	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/api/v1/forgotten", nil)
-	r.Header.Set("Authorization", "Bearer "+keys[auth.Admin])
-	w := httptest.NewRecorder()
-	if a.ServeHTTP(w, r); w.Code != http.StatusForbidden {
-		t.Errorf("got %d", w.Code)
 	}
 }
 
@@ -127,9 +134,7 @@ func TestRouteWithoutARoleIsNotServed(t *testing.T) {
 func TestStrangersLearnNothingOfRoutes(t *testing.T) {
 	t.Parallel()
 	guard, keys := keysOf(t)
-	a := &API{cfg: Config{Auth: guard, Gatherer: prometheus.NewRegistry()}, log: slog.New(slog.DiscardHandler)}
-	a.routes = a.table()
-	a.mux = a.mount()
+	a := served(t, serve.Config{Auth: guard})
 	for path, want := range map[string]int{"/api/v1/nothing": 404, "/": 404, "/api/v1//nodes": 404, "/api/v1/locks": 405, "/api/v1/../metrics": 404} {
 		for key, want := range map[string]int{"": 401, keys[auth.Viewer]: want} {
 			r := httptest.NewRequestWithContext(t.Context(), http.MethodPut, path, nil)
@@ -159,11 +164,10 @@ func TestDocumentationHasEveryRole(t *testing.T) {
 		}
 		lists[r] = string(m)
 	}
-	a := &API{cfg: Config{Gatherer: prometheus.NewRegistry()}}
-	for _, rt := range a.table() {
+	for _, rt := range everyRoute(t) {
 		for r, list := range lists {
-			if has := strings.Contains(list, "`"+rt.method+" "+rt.path+"`"); has != (r == rt.role) {
-				t.Errorf("docs/security.md, list of %v: `%s %s` is there: %v; the route needs %v", r, rt.method, rt.path, has, rt.role)
+			if has := strings.Contains(list, "`"+rt.Method+" "+rt.Path+"`"); has != (r == rt.Role) {
+				t.Errorf("docs/security.md, list of %v: `%s %s` is there: %v; the route needs %v", r, rt.Method, rt.Path, has, rt.Role)
 			}
 		}
 	}

@@ -1,119 +1,25 @@
 package httpapi
 
 import (
-	"cmp"
-	"context"
 	"errors"
-	"log/slog"
 	"net/http"
 	"slices"
-	"sync"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/weft-run/weft/internal/auth"
 	"github.com/weft-run/weft/internal/catalog"
-	"github.com/weft-run/weft/internal/explain"
-	"github.com/weft-run/weft/internal/inspect"
-	"github.com/weft-run/weft/internal/live"
-	"github.com/weft-run/weft/internal/secrets"
-	"github.com/weft-run/weft/internal/tracing"
-	"github.com/weft-run/weft/internal/webhook"
-	"github.com/weft-run/weft/pkg/cluster"
-	"github.com/weft-run/weft/pkg/cluster/etcdmembers"
-	"github.com/weft-run/weft/pkg/metrics"
-	"github.com/weft-run/weft/pkg/refresh"
-	"github.com/weft-run/weft/pkg/runtime"
-	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/internal/httpapi/define"
+	"github.com/weft-run/weft/internal/httpapi/operate"
+	"github.com/weft-run/weft/internal/httpapi/peers"
+	"github.com/weft-run/weft/internal/httpapi/run"
+	"github.com/weft-run/weft/internal/httpapi/serve"
 )
 
-// Config joins the API with the parts that it translates to. The first group is
-// required.
-type Config struct {
-	Runtime   *runtime.Runtime
-	Explainer *explain.Explainer
-	Live      *live.Hub
-	Catalog   *catalog.Catalog
-	Refresher refresh.Refresher
-	Reloader  refresh.Reloader
-	Session   *cluster.Session
-	Gatherer  prometheus.Gatherer // what /metrics shows
-	NodeID    string
-
-	MaxBody     int64 // bytes of a body
-	MaxInFlight int   // requests at once, half of them starts, a quarter of them waiting
-	BodyBytes   int64 // of memory for the bodies of requests in flight and their values
-
-	// Ready says why the node should get no traffic; nil when it should.
-	Ready func() error
-	// Shedding tells whether connections are refused for their number; nil: never.
-	Shedding func() bool
-	// EtcdMembers are the members of etcd as this node sees them; nil: it is embedded.
-	EtcdMembers func() []etcdmembers.Member
-	// Drain begins the end of this node and returns at once.
-	Drain func()
-	// DrainsUntil tells when a drain that has begun is over at the latest, or the zero time;
-	// nil: it is not known.
-	DrainsUntil func() time.Time
-
-	// Etcd measures how etcd answers; nil: nothing does, and there is no route for it.
-	Etcd func(context.Context) inspect.Etcd
-
-	Webhooks *webhook.Webhooks // nil: none, and no routes for them
-
-	// Auth checks credentials; nil: everybody may do everything.
-	Auth *auth.Authenticator
-	// Hosts are the names that a node without credentials answers to, beside
-	// localhost and addresses; what is asked for under others is refused.
-	Hosts []string
-	// Audit gets a line for each call that changes something; nil: no lines.
-	Audit *slog.Logger
-
-	Scheme  string       // of the other nodes' API; default http
-	Peers   *http.Client // reaches other nodes; default: one with a time limit
-	Version string       // of the program, for openapi.json
-
-	StreamBeat     time.Duration // between two looks whether a stream may go on; default 5 s
-	BodyTimeout    time.Duration // for a body to arrive, and for an answer to leave; default 30 s
-	RequestTimeout time.Duration // for everything else; default 30 s
-	MaxWait        time.Duration // that Prefer: wait may ask for; default 5 min
-
-	LinkKeys workflow.LinkKeys // of resume links; none: no link is good
-	Now      func() time.Time  // the clock that links expire by; default [time.Now]
-
-	Secrets func() *secrets.Set // whose values no answer shows; nil: none
-
-	Metrics *metrics.Metrics // nil: none
-	Tracer  *tracing.Tracer  // nil: no traces
-	Log     *slog.Logger     // nil: discarded
-}
+// Config joins the API with the parts that it translates to.
+type Config = serve.Config
 
 // API serves the contract. Make it with [New].
-type API struct {
-	cfg      Config
-	log      *slog.Logger
-	routes   []route
-	mux      *http.ServeMux
-	document []byte // openapi.json
-	notation []byte // schema/v1.json
-
-	authoring *catalog.Authoring
-
-	places    *places
-	strangers strangers // lines about them in the audit log
-	audited   ledger    // the last lines of the audit log
-	meter     meter
-	filling   sync.Mutex // held while it is looked what fills etcd
-
-	intake context.Context // ends with Drain
-	drain  context.CancelFunc
-}
-
-const (
-	bodyTimeout    = 30 * time.Second
-	requestTimeout = 30 * time.Second
-)
+type API = serve.API
 
 // New checks the configuration and builds the routes. It starts nothing.
 func New(cfg Config) (*API, error) {
@@ -121,78 +27,21 @@ func New(cfg Config) (*API, error) {
 		cfg.Gatherer == nil || cfg.NodeID == "" || cfg.MaxBody == 0 || cfg.MaxInFlight == 0 || cfg.BodyBytes == 0 || cfg.Ready == nil || cfg.Drain == nil {
 		return nil, errors.New("httpapi: Runtime, Explainer, Live, Catalog, Refresher, Reloader, Session, Gatherer, NodeID, MaxBody, MaxInFlight, BodyBytes, Ready and Drain are required")
 	}
-	cfg.Scheme = cmp.Or(cfg.Scheme, "http")
-	cfg.Version = cmp.Or(cfg.Version, "devel")
-	cfg.StreamBeat = cmp.Or(cfg.StreamBeat, streamBeat)
-	cfg.BodyTimeout = cmp.Or(cfg.BodyTimeout, bodyTimeout)
-	cfg.RequestTimeout = cmp.Or(cfg.RequestTimeout, requestTimeout)
-	cfg.MaxWait = cmp.Or(cfg.MaxWait, 5*time.Minute)
-	if cfg.Peers == nil {
-		cfg.Peers = &http.Client{Timeout: 10 * time.Second}
-	}
-	if cfg.Now == nil {
-		cfg.Now = time.Now
-	}
-	if cfg.Log == nil {
-		cfg.Log = slog.New(slog.DiscardHandler)
-	}
-	a := &API{
-		cfg: cfg, log: cfg.Log, places: newPlaces(cfg.MaxInFlight, cfg.BodyBytes),
-	}
-	a.intake, a.drain = context.WithCancel(context.Background())
-	a.notation = cfg.Catalog.Schema()
-	var err error
-	if a.authoring, err = catalog.NewAuthoring(cfg.Catalog); err != nil {
-		return nil, err
-	}
-	a.routes = a.table()
-	if err := checkRoles(append([]route{endpointRoute}, a.routes...)); err != nil {
-		return nil, err
-	}
-	a.mux = a.mount()
-	a.document, err = describe(a.routes, cfg.Version)
-	return a, err
+	a := serve.New(cfg)
+	a.Authoring = catalog.NewAuthoring(cfg.Catalog)
+	return a, a.Open(table(&a.Config), &run.Endpoint)
 }
 
-// table is every route of the contract, /workflows/ aside.
-func (a *API) table() []route {
-	return slices.Concat(
-		a.definitionRoutes(),
-		activityRoutes(),
-		a.instanceRoutes(),
-		a.journalRoutes(),
-		a.graphRoutes(),
-		a.explainRoutes(),
-		a.receiptRoutes(),
-		a.statsRoutes(),
-		a.lineageRoutes(),
-		a.bookmarkRoutes(),
-		a.streamRoutes(),
-		a.stimulusRoutes(),
-		callerRoutes(),
-		a.nodeRoutes(),
-		a.balanceRoutes(), etcdRoutes(a),
-		fillingRoutes(),
-		auditRoutes(),
-		a.operateRoutes(),
-		scheduleRoutes(),
-		a.letterRoutes(),
-		a.jobRoutes(),
-		a.webhookRoutes(),
-		a.healthRoutes(),
-		a.linkRoutes(),
-	)
+// table is every route of the contract, /workflows/ aside; what the node has not has none, and
+// what stands beside the machine brings its own.
+func table(cfg *Config) []serve.Route {
+	return slices.Concat(healthRoutes(), define.Routes(cfg), run.Routes(), peers.Routes(), operate.Routes(cfg), cfg.More)
 }
 
-// Drain refuses new requests from now on, except those about the node's health,
-// and makes waiting ones answer with what they have.
-func (a *API) Drain() { a.drain() }
-
-func (a *API) isDraining() bool { return a.intake.Err() != nil }
-
-// untilDrain is ctx, ended also by the drain.
-func (a *API) untilDrain(ctx context.Context) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancel(ctx)
-	stop := context.AfterFunc(a.intake, cancel)
-	return ctx, func() { stop(); cancel() }
+// Starting serves until there is an [API], for a node whose etcd lets it wait.
+func Starting(nodeID string, gatherer prometheus.Gatherer, ready func() error) http.Handler {
+	return serve.Starting(nodeID, gatherer, ready, healthRoutes())
 }
+
+// LinkPath is the path of the link with a token, below the public URL.
+func LinkPath(token string) string { return serve.LinkPath + token }

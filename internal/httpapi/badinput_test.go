@@ -100,6 +100,11 @@ func TestBadRequestsAreRefusedByName(t *testing.T) {
 		{"a flag that is none", "DELETE", "/api/v1/definitions/bad-hello?force=maybe", "", nil, 422, "invalid-request", "force"},
 		{"an empty key", "POST", execute, `{}`, []string{"Idempotency-Key: "}, 422, "invalid-request", "Idempotency-Key"},
 		{"a key that is too long", "POST", execute, `{}`, []string{"Idempotency-Key: " + long}, 422, "invalid-request", "Idempotency-Key"},
+		{"an event for an empty correlation", "POST", events, `{"correlationId": ""}`, nil, 422, "invalid-request", "every correlation"},
+		{"a dry run of one", "POST", events + "?dryRun=true", `{"correlationId": "", "payload": 1}`, nil, 422, "invalid-request", "/correlationId"},
+		{"a stimulus for an empty correlation", "POST", "/api/v1/stimuli", `{"activityType": "Elsa.Event", "stimulus": {"eventName": "e"}, "correlationId": ""}`, nil, 422, "invalid-request", "every correlation"},
+		{"an endpoint with an empty correlation", "POST", "/workflows/nothing?correlationId=", "", nil, 422, "invalid-request", "every correlation"},
+		{"an endpoint with an empty correlation in its head", "POST", "/workflows/nothing", "", []string{"X-Correlation-Id: "}, 422, "invalid-request", "every correlation"},
 		{"XML", "POST", execute, `<input/>`, []string{"Content-Type: application/xml"}, 415, "unsupported-media-type", "application/json"},
 		{"a definition in XML", "POST", "/api/v1/definitions", `<x/>`, []string{"Content-Type: text/xml"}, 415, "unsupported-media-type", "application/yaml"},
 		{"no definition", "POST", "/api/v1/definitions", " \n", nil, 422, "invalid-request", "definition"},
@@ -109,6 +114,7 @@ func TestBadRequestsAreRefusedByName(t *testing.T) {
 		{"a stimulus of nothing", "POST", "/api/v1/stimuli", `{}`, nil, 422, "invalid-request", "/activityType"},
 		{"a task with result and error", "POST", "/api/v1/tasks/x/complete", `{"result": 1, "error": "no"}`, nil, 422, "invalid-request", "not both"},
 		{"an import of nothing", "PUT", "/api/v1/instances/x/state", `{}`, nil, 422, "invalid-request", "sequence"},
+		{"an If-Match with two", "DELETE", "/api/v1/definitions/x", ``, []string{`If-Match: "1", "2"`}, 422, "invalid-request", ""},
 		{"an If-Match that is none", "PUT", "/api/v1/instances/x/state", `{}`, []string{"If-Match: latest"}, 412, "instance-moved", ""},
 		{"a body for a command that takes none", "POST", "/api/v1/pause", `{"for": "ever"}`, nil, 422, "invalid-request", "/for"},
 	}
@@ -137,11 +143,11 @@ func TestLargeBodiesAreNotRead(t *testing.T) {
 	s := sharedServer(t)
 	five := strings.Repeat("# a line of a comment that goes on and on\n", 5<<20/42)
 	for _, path := range []string{"/api/v1/definitions", "/api/v1/events/x", "/api/v1/definitions/x/execute", "/workflows/x", "/api/v1/instances/x/state"} {
-		method := http.MethodPost
-		if strings.HasSuffix(path, "/state") {
-			method = http.MethodPut
+		method, body := http.MethodPost, five
+		if strings.HasSuffix(path, "/state") { // an import may be as large as any instance
+			method, body = http.MethodPut, strings.Repeat(five, 13)
 		}
-		a := s.do(t, method, path, five)
+		a := s.do(t, method, path, body)
 		if a.status != 413 || a.code() != "too-large" {
 			t.Errorf("%s: got %d %s", path, a.status, a.body)
 		}

@@ -3,9 +3,13 @@
 // shapes, status codes) is in docs/api.md and, for machines, in /openapi.json,
 // which is built from the same table of routes that serves them.
 //
+// This package has the table. What serves it is [serve]; the handlers are in define (definitions), run
+// (instances and what moves them) and operate (the cluster), which know nothing of each other; what
+// several of them answer with is in shape, and what other nodes are asked in peers.
+//
 // Guaranteed: every answer of the API that is not a success is
-// application/problem+json with a stable code, from the one table in
-// problems.go; 200 and 201 mean applied, 202 means durably accepted, and after
+// application/problem+json with a stable code, from one table;
+// 200 and 201 mean applied, 202 means durably accepted, and after
 // any other answer the caller may repeat with the same Idempotency-Key. No
 // request body is read beyond its limit. What a client sent is never echoed into
 // a metric label. A cause that is not meant for the caller goes to the log with

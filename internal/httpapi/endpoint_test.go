@@ -48,3 +48,21 @@ func TestWhatAnEndpointGetsOfABody(t *testing.T) {
 		t.Errorf("%d instances were started by what is not JSON", after-before)
 	}
 }
+
+// Whose workflow has not answered in time is told what it is at, and where to look.
+func TestWhoIsNotAnsweredInTimeIsToldWhy(t *testing.T) {
+	t.Parallel()
+	s := sharedServer(t)
+	if a := s.do(t, "POST", "/api/v1/definitions", s.own("id: slow#\nroot:\n  - httpEndpoint: {path: slow/#, supportedMethods: [POST], requestTimeout: 50ms}\n    trigger: true\n"+
+		"  - event: go\n  - writeHttpResponse: {content: late}\n")); a.status != 201 {
+		t.Fatalf("publish: %d %s", a.status, a.body)
+	}
+	for _, key := range []string{"X-None: x", "Idempotency-Key: slow#"} {
+		a := s.do(t, "POST", "/workflows/slow/#", "{}", key)
+		said := string(a.body)
+		if a.status != 202 || !strings.Contains(said, "is Suspended, waiting at event1 go; it has not answered") || strings.Contains(said, "a repeat with the same") != strings.HasPrefix(key, "Idem") ||
+			!strings.HasPrefix(a.header.Get("Location"), "/api/v1/instances/") {
+			t.Errorf("%q: %d %s %v", key, a.status, a.body, a.header)
+		}
+	}
+}

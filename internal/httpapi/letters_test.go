@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -77,11 +78,20 @@ func TestDeadLettersAreMended(t *testing.T) {
 		if a := s.do(t, http.MethodPost, path+"/replay", `{"instanceId": "`+to+`"}`); a.code() != want || a.status != 404 && a.status != 409 {
 			t.Errorf("%s: %d %s", to, a.status, a.body)
 		}
+		if a := s.do(t, http.MethodPost, path+"/replay?dryRun=true", `{"instanceId": "`+to+`"}`); a.code() != want {
+			t.Errorf("a dry run of a replay to %s: %s", to, a.body)
+		}
+		if res := s.post(t, "/api/v1/dead-letters/replay?dryRun=true", `{"name": "go", "edit": {"instanceId": "`+to+`"}}`, 200).json(t); len(res["done"].([]any)) != 0 || len(res["refused"].([]any)) != 1 {
+			t.Errorf("a dry run of many: %v", res)
+		}
 		if res := s.post(t, "/api/v1/dead-letters/replay", `{"name": "go", "edit": {"instanceId": "`+to+`"}}`, 200).json(t); len(res["done"].([]any)) != 0 || len(res["refused"].([]any)) != 1 {
 			t.Errorf("%s: %v", to, res)
 		}
 	}
 	s.get(t, path)
+	if res := s.post(t, path+"/replay?dryRun=true", `{"instanceId": "late-2", "correlationId": "", "payload": "y"}`, 200).json(t); fmt.Sprint(res["resumed"], res["refused"]) != "1 <nil>" {
+		t.Errorf("a dry run of what is edited: %v", res)
+	}
 	s.post(t, path+"/replay", `{"instanceId": "late-2", "correlationId": "", "payload": "y"}`, 202, "Idempotency-Key: k1")
 	s.post(t, path+"/replay", `{"instanceId": "late-2", "correlationId": "", "payload": "y"}`, 202, "Idempotency-Key: k1")
 	if a := s.post(t, path+"/replay", `{}`, 404); a.code() != "dead-letter-not-found" {
@@ -100,6 +110,11 @@ func TestDeadLettersAreMended(t *testing.T) {
 	}
 	if res := s.post(t, "/api/v1/dead-letters/delete", `{"name": "forget"}`, 200).json(t); len(res["done"].([]any)) != 1 {
 		t.Errorf("%v", res)
+	}
+	for _, kind := range []string{"replay", "delete"} { // they are there afterwards
+		if res := s.post(t, "/api/v1/dead-letters/"+kind+"?dryRun=true", `{"all": true}`, 200).json(t); len(res["done"].([]any)) != 2 || len(res["refused"].([]any)) != 0 {
+			t.Errorf("a dry run of %s: %v", kind, res)
+		}
 	}
 	if res := s.post(t, "/api/v1/dead-letters/replay", `{"all": true}`, 200).json(t); len(res["done"].([]any)) != 2 || len(res["refused"].([]any)) != 0 || res["nextCursor"] != nil {
 		t.Errorf("%v", res)

@@ -3,53 +3,55 @@ package httpapi
 import (
 	"bytes"
 	"encoding/json"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
-	"github.com/prometheus/client_golang/prometheus"
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/weft-run/weft/internal/httpapi/run"
+	"github.com/weft-run/weft/internal/httpapi/serve"
 )
 
-func describeAll(t *testing.T) (*API, map[string]any) {
+func describeAll(t *testing.T) ([]byte, map[string]any) {
 	t.Helper()
-	a := &API{cfg: Config{Gatherer: prometheus.NewRegistry()}}
-	raw, err := describe(a.table(), "test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := httptest.NewRecorder()
+	served(t, serve.Config{}).ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "http://localhost/openapi.json", nil))
+	raw := w.Body.Bytes()
 	var doc map[string]any
 	if err := json.Unmarshal(raw, &doc); err != nil {
 		t.Fatal(err)
 	}
-	a.document = raw
-	return a, doc
+	return raw, doc
 }
 
 func TestOpenAPIDescribesEveryRoute(t *testing.T) {
 	t.Parallel()
-	a, doc := describeAll(t)
+	_, doc := describeAll(t)
 	paths := doc["paths"].(map[string]any)
 	ids := map[string]bool{}
-	for _, rt := range a.table() {
-		item, ok := paths[rt.fullPath()].(map[string]any)
+	for _, rt := range everyRoute(t) {
+		item, ok := paths[rt.FullPath()].(map[string]any)
 		if !ok {
-			t.Errorf("path %s is missing", rt.fullPath())
+			t.Errorf("path %s is missing", rt.FullPath())
 			continue
 		}
-		op, ok := item[strings.ToLower(rt.method)].(map[string]any)
+		op, ok := item[strings.ToLower(rt.Method)].(map[string]any)
 		if !ok {
-			t.Errorf("%s %s is missing", rt.method, rt.fullPath())
+			t.Errorf("%s %s is missing", rt.Method, rt.FullPath())
 			continue
 		}
 		id, _ := op["operationId"].(string)
 		if id == "" || ids[id] {
-			t.Errorf("%s %s: operationId %q is missing or taken", rt.method, rt.fullPath(), id)
+			t.Errorf("%s %s: operationId %q is missing or taken", rt.Method, rt.FullPath(), id)
 		}
 		ids[id] = true
-		if op["summary"] == "" || rt.tag == "" || len(rt.answers) == 0 || rt.serve == nil {
-			t.Errorf("%s %s is not wholly described", rt.method, rt.fullPath())
+		if op["summary"] == "" || rt.Tag == "" || len(rt.Answers) == 0 || rt.Serve == nil {
+			t.Errorf("%s %s is not wholly described", rt.Method, rt.FullPath())
 		}
 		declared := map[string]bool{}
 		for _, p := range list2(op["parameters"]) {
@@ -58,15 +60,15 @@ func TestOpenAPIDescribesEveryRoute(t *testing.T) {
 				declared[param["name"].(string)] = true
 			}
 		}
-		for _, m := range pathParam.FindAllStringSubmatch(rt.path, -1) {
+		for _, m := range inPath.FindAllStringSubmatch(rt.Path, -1) {
 			if !declared[m[1]] {
-				t.Errorf("%s %s: path parameter %s is not declared", rt.method, rt.fullPath(), m[1])
+				t.Errorf("%s %s: path parameter %s is not declared", rt.Method, rt.FullPath(), m[1])
 			}
 		}
 		responses := op["responses"].(map[string]any)
 		for code, r := range responses {
 			if !regexp.MustCompile(`^[2-5]\d\d$`).MatchString(code) || r.(map[string]any)["description"] == "" {
-				t.Errorf("%s %s: response %q is not well described", rt.method, rt.fullPath(), code)
+				t.Errorf("%s %s: response %q is not well described", rt.Method, rt.FullPath(), code)
 			}
 		}
 	}
@@ -81,9 +83,9 @@ func list2(v any) []any {
 // somewhere: the compiler checks both.
 func TestOpenAPISchemasCompile(t *testing.T) {
 	t.Parallel()
-	a, doc := describeAll(t)
+	raw, doc := describeAll(t)
 	compiler := jsonschema.NewCompiler()
-	parsed, err := jsonschema.UnmarshalJSON(bytes.NewReader(a.document))
+	parsed, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +109,7 @@ func schemaPointers(at string, v any) []string {
 	object, ok := v.(map[string]any)
 	if !ok {
 		for i, e := range list2(v) {
-			found = append(found, schemaPointers(at+"/"+itoa(i), e)...)
+			found = append(found, schemaPointers(at+"/"+strconv.Itoa(i), e)...)
 		}
 		return found
 	}
@@ -129,20 +131,32 @@ func TestDocumentationHasEveryRoute(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := &API{cfg: Config{Gatherer: prometheus.NewRegistry()}}
-	for _, rt := range a.table() {
-		if !strings.Contains(string(raw), "`"+rt.method+" "+rt.path+"`") {
-			t.Errorf("docs/api.md does not have `%s %s`", rt.method, rt.path)
+	for _, rt := range everyRoute(t) {
+		if !strings.Contains(string(raw), "`"+rt.Method+" "+rt.Path+"`") {
+			t.Errorf("docs/api.md does not have `%s %s`", rt.Method, rt.Path)
 		}
-		for _, q := range rt.query {
-			if !strings.Contains(string(raw), "`"+q.name+"`") && !strings.Contains(string(raw), q.name+"=") {
-				t.Errorf("docs/api.md does not have the parameter %s of %s", q.name, rt.path)
+		for _, q := range rt.Query {
+			if !strings.Contains(string(raw), "`"+q.Name+"`") && !strings.Contains(string(raw), q.Name+"=") {
+				t.Errorf("docs/api.md does not have the parameter %s of %s", q.Name, rt.Path)
 			}
 		}
 	}
-	for code := range status {
-		if !strings.Contains(string(raw), "`"+string(code)+"`") {
-			t.Errorf("docs/api.md does not have the code %s", code)
+}
+
+// Each line of the audit log says what it is about.
+func TestEveryAuditedRouteHasATarget(t *testing.T) {
+	t.Parallel()
+	for _, rt := range everyRoute(t) {
+		if rt.Kind >= serve.Changes && rt.Target == "" && !strings.Contains(rt.Path, "{id}") && !strings.Contains(rt.Path, "{name}") {
+			t.Errorf("%s %s", rt.Method, rt.Path)
 		}
+	}
+}
+
+// An endpoint may keep its caller waiting longer than other routes.
+func TestAnEndpointMayWait(t *testing.T) {
+	t.Parallel()
+	if !run.Endpoint.MayWait {
+		t.Error("it may not")
 	}
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/weft-run/weft/internal/polltest"
 	"github.com/weft-run/weft/internal/store/etcdstore"
+	"github.com/weft-run/weft/internal/testsize"
 	"github.com/weft-run/weft/pkg/node"
 )
 
@@ -81,7 +82,7 @@ func everything(t *testing.T, s *server, path, id string) (ids []string, pages i
 // by page, everything once, at a cost that is a page's. It runs beside no other test:
 // they share the heap.
 func TestPagesOfLargeItems(t *testing.T) { //nolint:paralleltest // it measures
-	const n, queued = 200, 24
+	n, queued := testsize.Of(200, 60), 24
 	s := ownServer(t, node.Config{})
 	want := startLarge(t, s, n, 450<<10, `runTask: {taskName: pack, payload: {text: "${{ inputs.text }}"}}`) // half of it in the task
 	var events []string

@@ -173,7 +173,7 @@ func TestReceiptsOfWhatWaits(t *testing.T) {
 	if a := s.post(t, "/api/v1/dead-letters/"+letter+"/replay", `{}`, 202, "Idempotency-Key: replay"); !strings.Contains(string(a.body), `"queued":"replay-`) {
 		t.Errorf("the repeat of the replay: %s", a.body)
 	}
-	if r := s.receipt(t, "lost"); fates(r) != "unknown <nil>" || r["open"] != false {
+	if r := s.receipt(t, "lost"); fates(r) != "dead-letter <nil>" || r["open"] != false || r["effects"].([]any)[0].(map[string]any)["deadLetterGone"] != true {
 		t.Errorf("%v", r)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -37,12 +38,16 @@ func TestTheQueueIsMendedByFilter(t *testing.T) {
 	s.post(t, "/api/v1/definitions/queued#/execute", `{"instanceId": "queued-1#", "correlationId": "right#"}`, 200)
 	queue := func(name, correlation string) []string {
 		t.Helper()
-		for _, body := range []string{`{"correlationId": "` + correlation + `"}`, `{"correlationId": "` + correlation + `", "payload": 2}`} {
+		given, of := "null", ""
+		if correlation != "" {
+			given, of = strconv.Quote(correlation), "&correlationId="+correlation
+		}
+		for _, body := range []string{`{"correlationId": ` + given + `}`, `{"correlationId": ` + given + `, "payload": 2}`} {
 			s.post(t, "/api/v1/events/"+name, body, 202)
 		}
 		var ids []string
 		for cursor := ""; ; {
-			page := s.get(t, "/api/v1/queue?limit=2&name="+name+"&correlationId="+correlation+"&cursor="+cursor).json(t)
+			page := s.get(t, "/api/v1/queue?limit=2&name="+name+of+"&cursor="+cursor).json(t)
 			for _, q := range page["items"].([]any) {
 				ids = append(ids, q.(map[string]any)["id"].(string))
 			}
@@ -96,16 +101,18 @@ func TestRepairsThatAreNoRepairs(t *testing.T) {
 	edits := map[string][]string{
 		`{"edit": {"instanceId": "a b", "name": "", "correlationId": "` + strings.Repeat("x", 300) + `", "payload": 1, "input": {}}}`: {
 			"missing-filter", "bad-name /edit/name", "bad-correlationId /edit/correlationId", "bad-instanceId /edit/instanceId", "two-inputs /edit/payload"},
-		`{"all": true, "name": "x", "limit": -1, "instanceId": "../x"}`: {"bad-limit /limit", "bad-id /instanceId"},
-		`{"all": true, "edit": {"nam": "x"}}`:                           {"unknown-field /edit/nam"},
-		`{"all": true, "edit": 7, "before": "now"}`:                     {"wrong-type /edit", "/before"},
+		`{"all": true, "name": "x", "limit": -1, "instanceId": "../x"}`:          {"bad-limit /limit", "bad-id /instanceId"},
+		`{"name": "unmet#", "correlationId": "", "edit": {"correlationId": ""}}`: {"empty-filter /correlationId"},
+		`{"all": true, "edit": {"nam": "x"}}`:                                    {"unknown-field /edit/nam"},
+		`{"all": true, "edit": 7, "before": "now"}`:                              {"wrong-type /edit", "/before"},
 	}
 	several := map[string][]string{
 		`{}`:                              {"missing-filter"},
 		`{"all": "yes", "limit": "many"}`: {"wrong-type /all", "wrong-type /limit"},
 		`{"name": "x", "limit": 501}`:     {"bad-limit /limit"},
 		`{"all": true, "nam": "x"}`:       {"unknown-field /nam"},
-		`{"all": true`:                    {"malformed-json"},
+		`{"all": true, "name": "", "instanceId": "", "activityType": ""}`: {"empty-filter /name", "empty-filter /instanceId", "empty-filter /activityType"},
+		`{"all": true`: {"malformed-json"},
 	}
 	for path, bodies := range map[string]map[string][]string{
 		one + "/alterations": {
@@ -125,10 +132,11 @@ func TestRepairsThatAreNoRepairs(t *testing.T) {
 			`{"form": "wait"}`:     {"unknown-field /form"},
 		},
 		"/api/v1/instances/retry": {
-			`{"definitionId": "a b", "limit": 501}`: {"bad-id /definitionId"},
-			`{"limit": 501}`:                        {"bad-limit /limit"},
-			`{"cursor": "%%%"}`:                     {""},
-			`{"q": "x"}`:                            {"unknown-field /q"},
+			`{"definitionId": "a b", "limit": 501}`:     {"bad-id /definitionId"},
+			`{"definitionId": "", "correlationId": ""}`: {"empty-filter /definitionId", "empty-filter /correlationId"},
+			`{"limit": 501}`:    {"bad-limit /limit"},
+			`{"cursor": "%%%"}`: {""},
+			`{"q": "x"}`:        {"unknown-field /q"},
 		},
 		item + "/send": {
 			`{"payload": 1, "input": {}, "instanceId": "a b", "name": "` + strings.Repeat("x", 300) + `"}`: {"two-inputs /payload", "bad-name /name", "bad-instanceId /instanceId"},

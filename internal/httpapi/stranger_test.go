@@ -73,10 +73,13 @@ func TestASlowBodyHoldsNoPlace(t *testing.T) {
 		s.unsent(t, "POST", "/api/v1/events/e")
 		s.unsent(t, "POST", "/workflows/door")
 		s.unsent(t, "POST", "/links/x")
+		for _, path := range []string{"/metrics", "/readyz", "/livez", "/openapi.json", "/schema/v1.json", "/api/v1/nodes", "/links/x", "/console/", "/console/static/console.css"} {
+			s.unsent(t, "GET", path)
+		}
 	}
 	// For a moment each has one, in which its endpoint is looked for.
 	deadline := time.Now().Add(15 * time.Second) // half of what a body may take
-	for _, method := range []string{"GET /api/v1/nodes", "POST /workflows/door"} {
+	for _, method := range []string{"GET /api/v1/nodes", "POST /workflows/door", "GET /metrics", "GET /readyz", "GET /console/"} {
 		method, path, _ := strings.Cut(method, " ")
 		for a := s.do(t, method, path, ""); a.status != 200; a = s.do(t, method, path, "") {
 			if time.Now().After(deadline) {

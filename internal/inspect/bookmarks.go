@@ -66,7 +66,7 @@ func (i *Inspector) bookmarksOfDefinition(ctx context.Context, f BookmarkFilter,
 		return BookmarkPage{}, err
 	}
 	limit = limitOf(limit)
-	read, err := i.cfg.Reader.Instances(ctx, etcdstore.InstanceQuery{Filter: of, Cursor: behind, Limit: int64(limit)})
+	read, err := i.cfg.Reader.Instances(ctx, etcdstore.InstanceQuery{Filter: of, Cursor: behind, Limit: int64(limit), Places: true})
 	if err != nil {
 		return BookmarkPage{}, etcdstore.ReadFailed("bookmarks", err)
 	}

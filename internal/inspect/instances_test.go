@@ -39,7 +39,7 @@ func TestAPageOfOneSubStatusTakesFewRequests(t *testing.T) {
 		var got []string
 		before, pages := reads.Fired(), 0
 		for p := (inspect.Paging{Limit: 2}); ; pages++ {
-			page, err := m.Instances(t.Context(), f, p)
+			page, err := m.Inspector.Instances(t.Context(), f, p)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -32,7 +32,7 @@ root:
 	walk := func(name string, limit int, after func(id string)) (ids []string) {
 		t.Helper()
 		for cursor := ""; ; {
-			page, err := m.Tasks(t.Context(), name, cursor, limit)
+			page, err := m.Inspector.Tasks(t.Context(), name, cursor, limit)
 			if err != nil || len(page.Items) > limit || len(page.Items) == 0 && page.Next != "" {
 				t.Fatalf("limit %d: %d tasks, %v", limit, len(page.Items), err)
 			}
@@ -60,7 +60,7 @@ root:
 		}
 	}
 	done := walk("", 1, func(id string) {
-		if _, err := m.CompleteTask(t.Context(), id, "ok", "", nil); err != nil {
+		if _, err := m.Bookmarks.CompleteTask(t.Context(), id, "ok", "", nil); err != nil {
 			t.Fatal(err)
 		}
 	})
@@ -79,7 +79,7 @@ func TestTheListOfTimersHasBothKinds(t *testing.T) {
 	}
 	kinds := map[string]int{}
 	for cursor := ""; ; {
-		page, err := m.Timers(t.Context(), cursor, 2)
+		page, err := m.Inspector.Timers(t.Context(), cursor, 2)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -114,7 +114,7 @@ func TestAPageOfTimersIsOfOneRevision(t *testing.T) {
 		}
 		return false
 	}})
-	page, err := m.Timers(t.Context(), "", 10)
+	page, err := m.Inspector.Timers(t.Context(), "", 10)
 	armed.Disarm()
 	if err != nil || len(page.Items) != 2 || page.Next != "" || page.Revision == 0 || page.Revision >= changed {
 		t.Errorf("%+v, %v; the schedule went at %d", page, err, changed)

@@ -31,6 +31,7 @@ type Intake struct {
 	draining atomic.Bool // this node is going
 	level    atomic.Int32
 	space    atomic.Pointer[etcdstore.Space]
+	spent    atomic.Int64 // bytes that jobs wrote since
 	grown    growth
 }
 
@@ -55,6 +56,7 @@ func (i *Intake) Suspended() bool { return i.paused.Load() || i.draining.Load() 
 // SetSpace notes how full etcd is.
 func (i *Intake) SetSpace(l Level, sp etcdstore.Space) {
 	i.space.Store(&sp)
+	i.spent.Store(0)
 	i.level.Store(int32(l))
 	i.grown.add(time.Now(), sp.InUse)
 }
@@ -70,7 +72,63 @@ func (i *Intake) Level() Level { return Level(i.level.Load()) }
 func (i *Intake) Space() *etcdstore.Space { return i.space.Load() }
 
 // HoldsBack reports whether workers must not take up what goes on or starts.
-func (i *Intake) HoldsBack() bool { return i.Suspended() || i.Level() == Full }
+func (i *Intake) HoldsBack() bool { return i.Suspended() || i.Level() >= Full }
+
+// JobsRestAt is the part of the quota from which on, in use, jobs that end or delete instances rest: what they write is
+// little, but of many, and counts until the next compaction. One call after the other goes on.
+const JobsRestAt = 0.93
+
+// Rests reports whether jobs of this kind rest. They do so sooner than single calls are refused: between two looks at
+// the space they write more.
+func (i *Intake) Rests(k Kind) bool {
+	l, sp := i.Level(), i.Space()
+	if i.Suspended() || sp != nil && sp.Quota > 0 && i.spent.Load() >= share(sp) {
+		return true
+	}
+	if l == Roomy {
+		return false
+	}
+	if k != Ends || l == OutOfDisk {
+		return true
+	}
+	return sp != nil && (sp.NoSpace || float64(sp.InUse) >= JobsRestAt*float64(sp.Quota))
+}
+
+// WhyRests says why jobs of this kind rest; "": they do not, or for a moment, or others go on as this node drains.
+func (i *Intake) WhyRests(k Kind) string {
+	switch {
+	case !i.Rests(k):
+		return ""
+	case i.paused.Load():
+		return isPaused().Detail
+	}
+	return i.HeldBack()
+}
+
+// jobShare is the part of the quota that jobs of this node write between two looks at the space: less than lies between
+// the level at which they rest and the alarm, for several nodes.
+const jobShare = 0.05
+
+func share(sp *etcdstore.Space) int64 { return int64(jobShare * float64(sp.Quota)) }
+
+// Affords is how many instances, of most and at least one, a job may write each bytes for before the next look at the
+// space.
+func (i *Intake) Affords(each int64, most int) int {
+	sp := i.Space()
+	if sp == nil || sp.Quota == 0 {
+		return most
+	}
+	return int(max(1, min(int64(most), (share(sp)-i.spent.Load())/max(1, each))))
+}
+
+// Spend notes that a job writes so many bytes; with its share spent a job rests until the space was looked at.
+func (i *Intake) Spend(bytes int64) { i.spent.Add(bytes) }
+
+// Alarmed reports whether etcd has raised its alarm: it takes no transaction that puts.
+func (i *Intake) Alarmed() bool {
+	sp := i.Space()
+	return sp != nil && sp.NoSpace
+}
 
 // Accepts gives the error for a caller who brings work to a node that takes none, or
 // none of this kind.
@@ -133,13 +191,13 @@ func (i *Intake) Refuses(k Kind) *workflow.Error {
 }
 
 func isPaused() *workflow.Error {
-	return &workflow.Error{Code: workflow.CodePaused, Detail: "the cluster is paused; POST /api/v1/unpause lets it go on", RetryAfter: 5 * time.Second}
+	return &workflow.Error{Code: workflow.CodePaused, Detail: "the cluster is paused; weft cluster unpause (POST /api/v1/unpause) lets it go on", RetryAfter: 5 * time.Second}
 }
 
-// fits tells whether etcd has room for a call of this kind.
+// fits tells whether etcd has room for a call of this kind. An end is written, which the alarm refuses.
 func (i *Intake) fits(k Kind) bool {
 	l := i.Level()
-	return l == Roomy || k == Ends || l == NearlyFull && k == GoesOn
+	return l == Roomy || k == Ends && l != OutOfDisk && !i.Alarmed() || l == NearlyFull && k == GoesOn
 }
 
 func (i *Intake) isFull() *workflow.Error {

@@ -26,6 +26,7 @@ func TestWhatANodeTakesUp(t *testing.T) {
 		{state{late: true}, map[intake.Kind]workflow.Code{intake.Starts: workflow.CodeBusy}},
 		{state{level: intake.NearlyFull}, map[intake.Kind]workflow.Code{intake.Starts: workflow.CodeStoreNearlyFull}},
 		{state{level: intake.Full}, map[intake.Kind]workflow.Code{intake.Starts: workflow.CodeStoreNearlyFull, intake.GoesOn: workflow.CodeStoreNearlyFull}},
+		{state{level: intake.OutOfDisk}, map[intake.Kind]workflow.Code{intake.Starts: workflow.CodeStoreNearlyFull, intake.GoesOn: workflow.CodeStoreNearlyFull, intake.Ends: workflow.CodeStoreNearlyFull}},
 		{state{paused: true, level: intake.Full}, map[intake.Kind]workflow.Code{intake.Starts: workflow.CodePaused, intake.GoesOn: workflow.CodePaused, intake.Ends: workflow.CodePaused}},
 		{state{draining: true, paused: true, late: true}, map[intake.Kind]workflow.Code{intake.Starts: workflow.CodeDraining, intake.GoesOn: workflow.CodeDraining, intake.Ends: workflow.CodeDraining}},
 	} {
@@ -49,7 +50,7 @@ func TestWhatANodeTakesUp(t *testing.T) {
 			if got, want := in.Suspended(), c.paused || c.draining; got != want {
 				t.Errorf("suspended: %t", got)
 			}
-			if got, want := in.HoldsBack(), c.paused || c.draining || c.level == intake.Full; got != want {
+			if got, want := in.HoldsBack(), c.paused || c.draining || c.level >= intake.Full; got != want {
 				t.Errorf("holds back: %t", got)
 			}
 		})
@@ -67,5 +68,66 @@ func TestTheZeroIntakeTakesEverything(t *testing.T) {
 	}
 	if in.HoldsBack() || in.Level() != intake.Roomy || in.Space() != nil {
 		t.Errorf("holds back %t, level %d, space %v", in.HoldsBack(), in.Level(), in.Space())
+	}
+}
+
+// Jobs rest before single calls are refused: what goes on from the first level on, what ends when nearly all is in use
+// or etcd takes nothing; and all when they have written their share since the space was looked at.
+func TestJobsRestByLevel(t *testing.T) {
+	t.Parallel()
+	const quota = 1000 << 20
+	at := func(part float64) etcdstore.Space { return etcdstore.Space{InUse: int64(part * quota), Quota: quota} }
+	alarmed := at(0.1)
+	alarmed.NoSpace = true
+	for _, c := range []struct {
+		l            intake.Level
+		sp           etcdstore.Space
+		goesOn, ends bool
+	}{
+		{intake.Roomy, at(0.6), false, false},
+		{intake.NearlyFull, at(0.71), true, false},
+		{intake.Full, at(0.9), true, false},
+		{intake.Full, at(0.93), true, true},
+		{intake.Full, alarmed, true, true},
+		{intake.OutOfDisk, at(0.1), true, true},
+	} {
+		in := intake.New(nil, nil)
+		in.SetSpace(c.l, c.sp)
+		if got := in.Rests(intake.GoesOn); got != c.goesOn {
+			t.Errorf("%d with %+v: what goes on rests: %t", c.l, c.sp, got)
+		}
+		if got := in.Rests(intake.Ends); got != c.ends {
+			t.Errorf("%d with %+v: what ends rests: %t", c.l, c.sp, got)
+		}
+		if refused := in.Accepts(intake.Ends) != nil; refused != (c.sp.NoSpace || c.l == intake.OutOfDisk) {
+			t.Errorf("%+v: an end is refused: %t", c.sp, refused)
+		}
+		if in.Alarmed() != c.sp.NoSpace {
+			t.Errorf("%+v: alarmed %t", c.sp, in.Alarmed())
+		}
+	}
+	in := intake.New(nil, nil)
+	if got := in.Affords(1<<30, 50); got != 50 || in.Rests(intake.GoesOn) {
+		t.Errorf("nobody looked, and it affords %d", got)
+	}
+	in.SetSpace(intake.Roomy, at(0.1))
+	for _, c := range []struct {
+		each int64
+		want int
+	}{{1 << 20, 50}, {2 << 20, 25}, {1 << 30, 1}, {0, 50}} {
+		if got := in.Affords(c.each, 50); got != c.want {
+			t.Errorf("%d of %d bytes, want %d", got, c.each, c.want)
+		}
+	}
+	in.Spend(30 << 20)
+	if got := in.Affords(1<<20, 50); got != 20 || in.Rests(intake.GoesOn) {
+		t.Errorf("with 20 MiB left it affords %d", got)
+	}
+	in.Spend(20 << 20)
+	if !in.Rests(intake.GoesOn) || !in.Rests(intake.Ends) {
+		t.Error("its share is spent, and jobs go on")
+	}
+	if in.SetSpace(intake.Roomy, at(0.1)); in.Rests(intake.GoesOn) {
+		t.Error("the space was looked at, and jobs rest")
 	}
 }

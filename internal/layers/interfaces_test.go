@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -21,19 +22,19 @@ import (
 // reason. An interface for the sake of a test, or of a second implementation that
 // may come, costs every reader a jump.
 var loneInterfaces = map[string]string{
+	"pkg/node.Pages":      "the machine does not import what people see: it knows only what a node asks of it",
+	"pkg/node.Wings":      "the machine does not import what stands beside it: it knows only what a node takes of it",
 	"pkg/engine.Admitter": "it is one of the sides that an activity may have, beside engine.Resumer; of the built-in ones only the retry policy has it",
 	"pkg/workflowtest.TB": "it is testing.TB without the method that nobody else may have, so that a test's own type fits",
 }
 
 func TestInterfacesHaveTwoImplementations(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("it checks the types of the whole product")
-	}
-	counts, err := implementations(filepath.Join("..", ".."), module, product)
+	p, err := ofProduct()
 	if err != nil {
 		t.Fatal(err)
 	}
+	counts := implementations(p, module, product)
 	if len(counts) == 0 {
 		t.Fatal("no interfaces found")
 	}
@@ -59,22 +60,24 @@ func lone(counts map[string]int, reasons map[string]string) []string {
 	return problems
 }
 
-// implementations counts, for each interface of the wanted packages of a module,
-// the types of these packages that have its methods.
-func implementations(root, module string, wanted func(pkg string) bool) (map[string]int, error) {
-	p, err := list(root, module)
+// ofProduct has the types of the product; it is read once, for all tests.
+var ofProduct = sync.OnceValues(func() (*checked, error) {
+	p, err := list(filepath.Join("..", ".."), module)
 	if err != nil {
 		return nil, err
 	}
+	return p, p.all(module, product)
+})
+
+// implementations counts, for each interface of the wanted packages of a module,
+// the types of these packages that have its methods.
+func implementations(p *checked, module string, wanted func(pkg string) bool) map[string]int {
 	interfaces := map[string]*types.Interface{}
 	var all []types.Type
 	for _, path := range slices.Sorted(maps.Keys(p.files)) {
 		pkg := strings.TrimPrefix(path, module+"/")
 		if !wanted(pkg) {
 			continue
-		}
-		if _, err := p.Import(path); err != nil {
-			return nil, err
 		}
 		for _, object := range p.defined[path] {
 			if face, ok := object.Type().Underlying().(*types.Interface); !ok {
@@ -93,7 +96,7 @@ func implementations(root, module string, wanted func(pkg string) bool) (map[str
 			}
 		}
 	}
-	return counts, nil
+	return counts
 }
 
 // checked has the types of a module's packages, from their source: what a compiler
@@ -105,6 +108,21 @@ type checked struct {
 	done    map[string]*types.Package
 	defined map[string][]*types.TypeName
 	others  types.Importer
+
+	generated map[string]bool // files
+}
+
+// all reads the wanted packages.
+func (p *checked) all(module string, wanted func(pkg string) bool) error {
+	for _, path := range slices.Sorted(maps.Keys(p.files)) {
+		if !wanted(strings.TrimPrefix(path, module+"/")) {
+			continue
+		}
+		if _, err := p.Import(path); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func list(root, module string) (*checked, error) {
@@ -115,7 +133,7 @@ func list(root, module string) (*checked, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list packages: %w", err)
 	}
-	p := &checked{fset: token.NewFileSet(), files: map[string][]string{}, done: map[string]*types.Package{}, defined: map[string][]*types.TypeName{}}
+	p := &checked{fset: token.NewFileSet(), files: map[string][]string{}, done: map[string]*types.Package{}, defined: map[string][]*types.TypeName{}, generated: map[string]bool{}}
 	kept := map[string]string{}
 	for line := range strings.Lines(string(out)) {
 		name, rest, _ := strings.Cut(strings.TrimSpace(line), "\t")
@@ -140,10 +158,11 @@ func (p *checked) Import(path string) (*types.Package, error) {
 	}
 	var files []*ast.File
 	for _, name := range names {
-		f, err := parser.ParseFile(p.fset, name, nil, parser.SkipObjectResolution)
+		f, err := parser.ParseFile(p.fset, name, nil, parser.SkipObjectResolution|parser.ParseComments)
 		if err != nil {
 			return nil, err
 		}
+		p.generated[name] = ast.IsGenerated(f)
 		files = append(files, f)
 	}
 	info := &types.Info{Defs: map[*ast.Ident]types.Object{}}
@@ -171,10 +190,7 @@ func typeOf(o types.Object) types.Type {
 // The check itself, on a module made up for it.
 func TestImplementationsAreCounted(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("it runs the go command")
-	}
-	counts, err := implementations(tree(t, map[string]string{
+	p, err := list(tree(t, map[string]string{
 		"go.mod": "module m\n\ngo 1.26\n",
 		"pkg/a/a.go": "package a\n\nimport \"io\"\n\ntype None interface{ None() }\ntype Reader interface{ io.Reader; private() }\ntype Any interface{}\ntype Text interface{ ~string }\n" +
 			"type Same = Reader\ntype first struct{}\nfunc (first) Read([]byte) (int, error) { return 0, nil }\nfunc (first) private() {}\n" +
@@ -182,10 +198,14 @@ func TestImplementationsAreCounted(t *testing.T) {
 		"pkg/a/a_test.go": "package a\n\ntype fake struct{}\nfunc (fake) None() {}\n",
 		"pkg/b/b.go":      "package b\n\nimport \"m/pkg/a\"\n\nfunc f() {\n\ttype Local interface{ a.None }\n\ttype pointer int\n}\n\ntype One int\nfunc (*One) None() {}\n",
 		"test/c/c.go":     "package c\n\ntype Two int\nfunc (Two) None() {}\ntype Other interface{ None() }\n",
-	}), "m", product)
+	}), "m")
 	if err != nil {
 		t.Fatal(err)
 	}
+	if err := p.all("m", product); err != nil {
+		t.Fatal(err)
+	}
+	counts := implementations(p, "m", product)
 	if want := map[string]int{"pkg/a.None": 1, "pkg/a.Reader": 2, "pkg/b.Local": 1}; !maps.Equal(counts, want) {
 		t.Errorf("got %v, want %v", counts, want)
 	}

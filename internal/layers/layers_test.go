@@ -35,7 +35,6 @@ type source struct {
 
 	generated bool
 	lines     int
-	methods   map[string]int // by type
 }
 
 // reference is something named at a line.
@@ -110,7 +109,7 @@ func parse(file, name string) (source, error) {
 	if err != nil {
 		return source{}, err
 	}
-	src := source{name: name, doc: f.Doc.Text(), generated: ast.IsGenerated(f), lines: fset.Position(f.FileEnd - 1).Line, methods: methodsOf(f)}
+	src := source{name: name, doc: f.Doc.Text(), generated: ast.IsGenerated(f), lines: fset.Position(f.FileEnd - 1).Line}
 	if strings.HasSuffix(name, "_test.go") {
 		src.kind = insideTest
 		if strings.HasSuffix(f.Name.Name, "_test") {
@@ -144,33 +143,6 @@ func parse(file, name string) (source, error) {
 		})
 	}
 	return src, nil
-}
-
-// methodsOf counts the methods in a file, by their type.
-func methodsOf(f *ast.File) map[string]int {
-	methods := map[string]int{}
-	for _, decl := range f.Decls {
-		if fn, ok := decl.(*ast.FuncDecl); ok && fn.Recv.NumFields() == 1 {
-			methods[receiver(fn.Recv.List[0].Type)]++
-		}
-	}
-	return methods
-}
-
-func receiver(e ast.Expr) string {
-	switch e := e.(type) {
-	case *ast.StarExpr:
-		return receiver(e.X)
-	case *ast.ParenExpr:
-		return receiver(e.X)
-	case *ast.IndexExpr:
-		return receiver(e.X)
-	case *ast.IndexListExpr:
-		return receiver(e.X)
-	case *ast.Ident:
-		return e.Name
-	}
-	return ""
 }
 
 // check returns what is against the rules, in a stable order.
@@ -249,6 +221,8 @@ func refuse(pkg string, k kind, imported string) string {
 		return "it is not in the table of internal/layers"
 	case k == code && testHelpers[target] != "" && testHelpers[pkg] == "" && from.floor < top:
 		return "it is for tests"
+	case k == code && to.floor <= from.floor && meets(pkg, target):
+		return "the machine does not know what stands beside it, nor authoring what people see: it is given at wiring, as pkg/node/full does"
 	case pkg == target && k == externalTest:
 		return ""
 	case to.floor < from.floor:
@@ -268,6 +242,25 @@ func refuse(pkg string, k kind, imported string) string {
 	default:
 		return fmt.Sprintf("it is on floor %d, above floor %d", to.floor, from.floor)
 	}
+}
+
+// part is what a package belongs to beside the machine; "": it is of the machine.
+func part(pkg string) string {
+	for name, parents := range beside {
+		if slices.ContainsFunc(parents, func(parent string) bool { return within(pkg, parent) }) {
+			return name
+		}
+	}
+	return ""
+}
+
+// meets reports whether an import would make the machine know what stands beside it, or authoring what people see.
+func meets(pkg, target string) bool {
+	from, to := part(pkg), part(target)
+	if joins[pkg] != "" || testHelpers[pkg] != "" || from == "" && table[pkg].floor == top {
+		return false
+	}
+	return to != "" && (from == "" || from == "authoring" && to == "people")
 }
 
 // within says whether an import path is parent or below it.

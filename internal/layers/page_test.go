@@ -21,7 +21,7 @@ const (
 func TestPageHasTheFloors(t *testing.T) {
 	t.Parallel()
 	root := filepath.Join("..", "..")
-	name := filepath.Join(root, "docs", "architecture.md")
+	name := filepath.Join(root, "docs", "packages.md")
 	raw, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
@@ -29,7 +29,7 @@ func TestPageHasTheFloors(t *testing.T) {
 	before, rest, begun := strings.Cut(string(raw), floorsBegin)
 	_, after, ended := strings.Cut(rest, floorsEnd)
 	if !begun || !ended {
-		t.Fatalf("docs/architecture.md has no place for the floors, between %q and %q", floorsBegin, floorsEnd)
+		t.Fatalf("docs/packages.md has no place for the floors, between %q and %q", floorsBegin, floorsEnd)
 	}
 	want := before + floorsBegin + floors(readTree(t, root)) + floorsEnd + after
 	pagetest.Current(t, name, want)

@@ -169,7 +169,9 @@ func (d *door) ask(ctx context.Context, topics, after string, headers ...string)
 func (d *door) listen(topics, after string, headers ...string) *listener {
 	d.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
+	enough := time.AfterFunc(patience, cancel) // a stream answers at once, whatever it has to tell
 	resp, err := d.ask(ctx, topics, after, headers...)
+	enough.Stop()
 	if err != nil {
 		cancel()
 		d.t.Fatal(err)

@@ -53,7 +53,7 @@ func ShortIncident(message string) string {
 }
 
 func rowOf(in workflow.Instance, modified int64) Row {
-	r := Row{Instance: in, Incidents: len(in.Incidents), Waits: len(in.Bookmarks), modified: modified}
+	r := Row{Instance: in, Incidents: len(in.Incidents), Waits: len(in.Bookmarks) + in.MoreWaits, modified: modified}
 	if n := len(in.Incidents); n > 0 {
 		r.Incident = ShortIncident(in.Incidents[n-1].Message)
 	}

@@ -107,7 +107,7 @@ func TestAListIsTold(t *testing.T) {
 	all.becomes("two Finished", "other Suspended", "one Suspended")
 	// Who comes back, to any node, is told all of it.
 	all.Close()
-	if _, err := a.Delete(t.Context(), "two"); err != nil {
+	if _, err := a.Commands.Delete(t.Context(), "two"); err != nil {
 		t.Fatal(err)
 	}
 	polltest.Eventually(t, "it is gone", func() bool {

@@ -18,7 +18,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weft-run/weft/internal/testsize"
 	"github.com/weft-run/weft/pkg/node"
+	"github.com/weft-run/weft/pkg/node/full"
 )
 
 // patience bounds the start of a shared node, and its stop: longer than a busy machine takes, and less than a test
@@ -43,6 +45,7 @@ type Shared struct {
 
 // Run is for TestMain: it runs the tests, stops the node, and gives the exit code.
 func (s *Shared) Run(m *testing.M) int {
+	testsize.Waiting()
 	code := m.Run()
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -88,7 +91,7 @@ func (s *Shared) start() (*node.Node, error) {
 	defer cancel()
 	cfg := preset(s.Config)
 	cfg.DataDir = s.dir
-	if s.node, s.err = node.New(ctx, cfg); s.err == nil {
+	if s.node, s.err = full.New(ctx, cfg); s.err == nil {
 		s.err = s.node.Start(ctx)
 	}
 	return s.node, s.err
@@ -121,7 +124,7 @@ func Start(t testing.TB, cfg node.Config) *node.Node {
 	if cfg.DataDir == "" {
 		cfg.DataDir = t.TempDir()
 	}
-	n, err := node.New(t.Context(), cfg)
+	n, err := full.New(t.Context(), cfg)
 	if err != nil {
 		t.Fatalf("build a node: %v", err)
 	}

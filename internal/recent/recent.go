@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/near"
 )
 
 // Most is how many events a node remembers, one half of them of those that met nobody; mostTold is how many
@@ -72,7 +72,7 @@ func (r *Events) Note(e Event) {
 // nobody and 20 others at most, so that it does not hide those that are nearly spelt so.
 func (r *Events) Like(names []string) []Event {
 	type sent struct{ name, correlation, instance string }
-	seen, like, near := map[sent]bool{}, map[string]bool{}, workflow.NewNames(names)
+	seen, like, near := map[sent]bool{}, map[string]bool{}, near.NewNames(names)
 	type kind struct {
 		name  string
 		unmet bool

@@ -33,6 +33,12 @@ type Record struct {
 	// written over it has to know. The store fills them in.
 	Parts []Part `json:"parts,omitempty"`
 	Apart bool   `json:"-"` // it was read without its parts: it lacks input, output and state, and must not be written
+	Text  []byte `json:"-"` // of one that an owner read so: what its key says, as JSON
+
+	// Cut tells how the parts were cut; 0: as of an instance that does not wait at many places. Of one that does, where it
+	// waits lies in parts too, but for the first places, and Waits says at how many it does.
+	Cut   int `json:"cut,omitempty"`
+	Waits int `json:"waits,omitempty"`
 
 	Unwritten *Unwritten `json:"unwritten,omitempty"` // nil: the index says what the header says
 
@@ -54,13 +60,16 @@ type Part struct {
 // something to write. All of it may be written again from the beginning at any time before
 // the next commit.
 type Unwritten struct {
-	Gone   []workflow.Bookmark `json:"gone,omitempty"`   // their keys are to be deleted; only what keys are made of
+	Gone   []workflow.Bookmark `json:"gone,omitempty"`   // their keys are to be deleted; only what keys are made of, or all, as the header had it
 	Made   []Span              `json:"made,omitempty"`   // bookmarks of the header whose keys are to be put
 	Moved  bool                `json:"moved,omitempty"`  // those of the header that are not made now are still under Was
 	Was    string              `json:"was,omitempty"`    // the correlation before the commit
 	Trace  string              `json:"trace,omitempty"`  // of the timers of those that are made
 	At     time.Time           `json:"at,omitzero"`      // of the commit
 	Delete bool                `json:"delete,omitempty"` // the instance is deleted then: it has ended, and only its keys are left
+
+	// GoneApart is Gone, of an instance that was read without its parts: all places of it. They stay in their parts.
+	GoneApart *List `json:"-"`
 }
 
 // Span is a part of a list: from its first place to before its end.
@@ -97,6 +106,7 @@ type Answer struct {
 	Queued   string             `json:"queued,omitempty"` // id of the queue item; with targets: what it met since
 	Instance *workflow.Instance `json:"instance,omitempty"`
 	Response *workflow.Response `json:"response,omitempty"`
+	Open     bool               `json:"open,omitempty"`  // the workflow may write one with a later commit
 	Job      string             `json:"job,omitempty"`   // id of the job that was made
 	Guard    *workflow.Guard    `json:"guard,omitempty"` // of the HTTP endpoint that gave it: who may have it; taken from the key when it is kept
 
@@ -104,8 +114,31 @@ type Answer struct {
 	Request string    `json:"request,omitempty"`
 	Caller  string    `json:"caller,omitempty"`
 	At      time.Time `json:"at,omitzero"`
+	// Dead is the dead letter that what was queued became, for who asks when that is gone, too.
+	Dead string `json:"dead,omitempty"`
 	// Slot is where in the queue Queued lies: the hash of the stimulus and its slice.
 	Slot string `json:"slot,omitempty"`
+
+	// Of a request that leaves no record of its own: the write with which it began, and its reply; nil: it is under way,
+	// or its node died.
+	Began string `json:"began,omitempty"`
+	Reply *Reply `json:"reply,omitempty"`
+}
+
+// Reply is what such a request was answered with.
+type Reply struct {
+	Status   int               `json:"status"`
+	Type     string            `json:"type,omitempty"` // of the body
+	Body     []byte            `json:"body,omitempty"`
+	Location string            `json:"location,omitempty"`
+	ETag     string            `json:"etag,omitempty"`
+	Headers  map[string]string `json:"headers,omitempty"`
+}
+
+// LaterAnswer is what the caller of an HTTP endpoint gets after the commit that took the request.
+type LaterAnswer struct {
+	Key      string             // of the request
+	Response *workflow.Response // nil: none will come
 }
 
 // Effect is what a command did: its record tells the sender.
@@ -153,10 +186,12 @@ type Gate struct {
 }
 
 // GatedError refuses a commit that would take a gate for an instance that comes back, or has another
-// definition, version or correlation by it: another one holds the gate.
+// definition, version or correlation by it: another one holds the gate, or held it a moment before. A late
+// copy of that commit may take it yet, until another one is in its place, see [Commit.Instead].
 type GatedError struct {
 	Gate   Gate
-	Holder string
+	Holder string // "": the gate is free again
+	Commit string // the id of what was refused
 }
 
 func (e *GatedError) Error() string {
@@ -166,6 +201,9 @@ func (e *GatedError) Error() string {
 		what = fmt.Sprintf("one instance with the correlation %q may run at a time", e.Gate.Correlation)
 	case e.Gate.Correlation != "":
 		what = fmt.Sprintf("one instance of definition %s with the correlation %q may run at a time", e.Gate.Definition, e.Gate.Correlation)
+	}
+	if e.Holder == "" {
+		return what + ", and another one has just ended: do it again"
 	}
 	return what + ", and " + e.Holder + " runs: wait for its end, or cancel it"
 }
@@ -284,11 +322,17 @@ type Commit struct {
 	// instance whose id this node made and has shown to nobody, and in one that resumes an
 	// instance which nobody works.
 	Unlocked *Unlocked
-	Before   *Record // as loaded; nil: the instance must not exist
-	After    Record  // Seq is Before's + 1
-	Delete   bool    // remove the instance instead of writing After
-	At       time.Time
-	Trace    string // W3C traceparent of the burst, for the timers it sets; "": not traced
+	// Ahead are the keys of parts that were written before the commit, and hang on AheadLease until it takes them. The store
+	// fills them in.
+	Ahead      map[string]bool
+	AheadLease int64
+	// Instead is the id of the commit that was refused for a gate, of which this is the refusal; "": of none.
+	Instead string
+	Before  *Record // as loaded; nil: the instance must not exist
+	After   Record  // Seq is Before's + 1
+	Delete  bool    // remove the instance instead of writing After
+	At      time.Time
+	Trace   string // W3C traceparent of the burst, for the timers it sets; "": not traced
 
 	Node      string // of this commit, for the journal
 	Takeover  bool   // it repeats a command that another process had begun, or had left
@@ -300,6 +344,7 @@ type Commit struct {
 	Consumed  []Consumed
 	Children  []Child
 	Outgoing  []Outgoing
+	Answers   []LaterAnswer
 	Sends     []Send
 	Requeue   []QueueItem
 	Dead      []DeadLetter
@@ -354,7 +399,7 @@ type Committed struct {
 	Modified int64 // the instance's new mod revision; 0 after a delete
 	Resolved bool  // it had been applied by an attempt whose answer was lost
 	Unseen   bool  // mail or queued stimuli may have come that nobody has looked for
-	Waits    bool  // without a lock: ~continue is in its mailbox, as a queued stimulus waits for it, or the burst goes on and the lock is another's
+	Waits    bool  // the lock is free, or another's, and there is mail: ~continue without a lock (a queued stimulus waits for it, or the burst goes on), and what came beside a release
 	Locked   int64 // create revision of the lock key that it put; 0: it put none
 	Size     int   // bytes of the transaction, about
 	Kept     *Kept // set when Release was asked for and refused, and when the burst goes on (Continue)
@@ -377,6 +422,9 @@ var (
 	ErrStale = errors.New("stale: the definition's head has moved")
 	// ErrBreach: something that the lock protects moved without it.
 	ErrBreach = errors.New("breach: the instance moved under the lock")
+	// ErrOvertaken: the commit was to refuse what an earlier one would have done, and a late copy of
+	// that one was applied before.
+	ErrOvertaken = errors.New("overtaken: a late copy of the commit that was refused has been applied")
 	// ErrConflict: something that the lock does not protect moved (a key record,
 	// a gate, a head); the burst's result is dropped.
 	ErrConflict = errors.New("conflict")

@@ -16,6 +16,9 @@ const (
 	JobCancelled JobState = "cancelled"
 )
 
+// JobGone stands among what became of instances for those that are deleted.
+const JobGone = "Gone"
+
 // Job gives one command to each instance of a filter. Nodes work it in pages; its record
 // says how far it is, so that another node goes on where one has died.
 type Job struct {
@@ -46,6 +49,13 @@ type Job struct {
 	Refused  int64        `json:"refused,omitempty"`
 	Unknown  int64        `json:"unknown,omitempty"` // given the command by a node that died too long ago to know more
 	Refusals []JobRefusal `json:"refusals,omitempty"`
+
+	// RefusedBy counts refusals by their code. Became counts those that took the command by what came of
+	// them: their sub-status when they were looked at, or [JobGone]. Moving are those that were at work
+	// then, and are looked at again with a later page; 100 at most. Older programs keep none of these.
+	RefusedBy map[string]int64 `json:"refusedBy,omitempty"`
+	Became    map[string]int64 `json:"became,omitempty"`
+	Moving    []string         `json:"moving,omitempty"`
 
 	Key      *workflow.CommandKey `json:"-"` // of the request that makes it; nil: it had none
 	Created  int64                `json:"-"`

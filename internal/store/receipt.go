@@ -20,7 +20,8 @@ type Receipt struct {
 	Request, Caller string    // "": not known; of the caller also: nobody was asked
 	At              time.Time // when it came; zero: not known
 	Modified        int64     // revision of its record
-	Status          int       // of the HTTP response that the workflow wrote; 0: none
+	Status          int       // of the HTTP response that the workflow wrote, or of the reply that is kept; 0: none
+	UnderWay        bool      // it began, and no reply to it is kept
 	Fates           []Fate    // of each target; one without an instance of what has met none
 	Unlisted        int       // how many targets more there are
 	Job             *Job      // that was made of it; only its id: it is not there any more, or cannot be read; nil: none was

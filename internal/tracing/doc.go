@@ -27,7 +27,7 @@
 //
 // # Who may call what
 //
-// Every package may, as with pkg/metrics; pkg/node makes the Tracer, and internal/command
+// Every package may, as with pkg/metrics; pkg/node makes the Tracer, and internal/people/command
 // the provider, from the environment. Functions and methods take plain values and
 // give a [Span], so that only this package needs OpenTelemetry.
 package tracing

@@ -176,3 +176,53 @@ func (s *safeBuffer) String() string {
 	defer s.mu.Unlock()
 	return s.b.String()
 }
+
+// A collector that has too much to do is asked again; what it does not take of what it got is said.
+func TestACollectorThatIsBusyGetsAllLater(t *testing.T) {
+	var asked atomic.Int32
+	spans := make(chan int, 10)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		raw, err := io.ReadAll(r.Body)
+		req := &collector.ExportTraceServiceRequest{}
+		if err != nil || proto.Unmarshal(raw, req) != nil {
+			t.Errorf("%v", err)
+		}
+		switch asked.Add(1) {
+		case 1:
+			w.Header().Set("Retry-After", "1")
+			w.WriteHeader(http.StatusTooManyRequests)
+		default:
+			n := 0
+			for _, s := range req.GetResourceSpans()[0].GetScopeSpans() {
+				n += len(s.GetSpans())
+			}
+			spans <- n
+			some, err := proto.Marshal(&collector.ExportTraceServiceResponse{PartialSuccess: &collector.ExportTracePartialSuccess{RejectedSpans: 3, ErrorMessage: "no room for three"}})
+			if err != nil {
+				t.Error(err)
+			}
+			w.Header().Set("Content-Type", "application/x-protobuf")
+			_, _ = w.Write(some)
+		}
+	}))
+	defer server.Close()
+	otel(t, "OTEL_EXPORTER_OTLP_ENDPOINT="+server.URL)
+	p, err := tracing.FromEnvironment(t.Context(), "v1", slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tracer := tracing.New(p, "n1", "v1")
+	for range 10 {
+		_, span := tracer.Schedule(t.Context(), "d", 0)
+		span.End()
+	}
+	if err := p.ForceFlush(t.Context()); err == nil || !strings.Contains(err.Error(), "no room for three") {
+		t.Errorf("what it did not take is not said: %v", err)
+	}
+	if n := <-spans; n != 10 || asked.Load() != 2 {
+		t.Errorf("%d spans came, asked %d times", n, asked.Load())
+	}
+	if err := p.Shutdown(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -34,12 +35,15 @@ const SameTrace = time.Minute
 
 // Origin is where work came from: what was stored with it, and when.
 type Origin struct {
-	Trace string // W3C traceparent; "": it was sent without a trace
+	Trace string // as [Traceparent] gives it; "": it was sent without a trace
 	Sent  time.Time
 }
 
-// Traceparent is the W3C traceparent of ctx, for what is stored: "" without a
-// trace.
+// mostState bounds the tracestate that is stored, in bytes: as much as the standard has everybody pass on.
+const mostState = 512
+
+// Traceparent is the W3C traceparent of ctx, for what is stored, and behind a space its tracestate, if it has one; ""
+// without a trace.
 func Traceparent(ctx context.Context) string {
 	sc := trace.SpanContextFromContext(ctx)
 	if !sc.IsValid() {
@@ -47,6 +51,9 @@ func Traceparent(ctx context.Context) string {
 	}
 	c := propagation.MapCarrier{}
 	w3c.Inject(trace.ContextWithSpanContext(context.Background(), sc), c)
+	if state := c["tracestate"]; state != "" && len(state) <= mostState {
+		return c["traceparent"] + " " + state
+	}
 	return c["traceparent"]
 }
 
@@ -55,7 +62,8 @@ func (o Origin) context() trace.SpanContext {
 	if o.Trace == "" {
 		return trace.SpanContext{}
 	}
-	ctx := w3c.Extract(context.Background(), propagation.MapCarrier{"traceparent": o.Trace})
+	parent, state, _ := strings.Cut(o.Trace, " ")
+	ctx := w3c.Extract(context.Background(), propagation.MapCarrier{"traceparent": parent, "tracestate": state})
 	return trace.SpanContextFromContext(ctx)
 }
 

@@ -178,6 +178,45 @@ func attrs(s tracetest.SpanStub) map[attribute.Key]attribute.Value {
 	return all
 }
 
+// What a caller's tracing system wrote beside the trace goes on with what is stored, and out; a trace that a request has
+// itself is left as it is.
+func TestTracestateGoesOn(t *testing.T) {
+	t.Parallel()
+	tracer, _ := recorder(t)
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/x", nil)
+	r.Header.Set("Traceparent", sent)
+	r.Header.Set("Tracestate", "vendor=a,other=b")
+	ctx, request := tracer.Request(t.Context(), r)
+	stored := tracing.Traceparent(ctx)
+	request.Answered(http.MethodPost, "/x", 200)
+	ctx, span := tracer.Burst(t.Context(), "i1", "d", 1, true, tracing.Origin{Trace: stored, Sent: time.Now()})
+	defer span.End()
+	var got http.Header
+	srv := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got = r.Header }))
+	defer srv.Close()
+	call := func(own string) {
+		out, err := http.NewRequestWithContext(ctx, http.MethodGet, srv.URL, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if own != "" {
+			out.Header.Set("traceparent", own)
+		}
+		resp, err := tracing.Transport(http.DefaultTransport).RoundTrip(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+	}
+	if call(""); got.Get("Tracestate") != "vendor=a,other=b" || !strings.HasPrefix(got.Get("Traceparent"), sent[:35]) {
+		t.Errorf("%v of %q", got, stored)
+	}
+	const own = "00-aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa-bbbbbbbbbbbbbbbb-01"
+	if call(own); got.Get("Traceparent") != own || got.Get("Tracestate") != "" {
+		t.Errorf("%v", got)
+	}
+}
+
 // A caller that does not sample decides for everybody after it: nothing is
 // recorded, and what is sent on says so.
 func TestATraceThatIsNotSampledIsCarriedAndNotRecorded(t *testing.T) {
@@ -270,4 +309,31 @@ func TestQuietForgetsTheSpan(t *testing.T) {
 		t.Errorf("%d spans", n)
 	}
 	span.End()
+}
+
+// The SDK keeps the last 128 links of a span. A burst that took more commands along has lost the first ones of its own, and each command has its.
+func TestALongBurstIsFoundFromEachOfItsCommands(t *testing.T) {
+	t.Parallel()
+	const commands = 300
+	tracer, exporter := recorder(t)
+	now := time.Now()
+	ctx, burst := tracer.Burst(t.Context(), "i1", "d", 3, true, tracing.Origin{Trace: sent, Sent: now})
+	for range commands {
+		_, c := tracer.Command(ctx, "i1", "resume", tracing.Origin{Trace: strings.Replace(sent, "4bf9", "5bf9", 1), Sent: now})
+		c.End()
+	}
+	burst.End()
+	spans := exporter.GetSpans()
+	b := spans[len(spans)-1]
+	if len(spans) != commands+1 || len(b.Links) != 128 || b.DroppedLinks != commands-128 || b.DroppedAttributes != 0 {
+		t.Errorf("%d spans; the burst has %d links, lost %d and %d attributes", len(spans), len(b.Links), b.DroppedLinks, b.DroppedAttributes)
+	}
+	for _, c := range spans[:commands] {
+		if len(c.Links) != 1 || c.Links[0].SpanContext.SpanID() != b.SpanContext.SpanID() || c.DroppedAttributes != 0 {
+			t.Fatalf("a command has links %v", c.Links)
+		}
+	}
+	if last := b.Links[127].SpanContext.SpanID(); last != spans[commands-1].SpanContext.SpanID() {
+		t.Error("the last link is not that of the last command")
+	}
 }

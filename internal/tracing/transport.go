@@ -35,8 +35,10 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		ctx, s = child(ctx, p, method, trace.SpanKindClient, attrs...)
 		defer s.End()
 	}
-	r = r.Clone(ctx) // a transport must not change its request
-	w3c.Inject(ctx, propagation.HeaderCarrier(r.Header))
+	r = r.Clone(ctx)                       // a transport must not change its request
+	if r.Header.Get("Traceparent") == "" { // else the definition gives the trace that it wants
+		w3c.Inject(ctx, propagation.HeaderCarrier(r.Header))
+	}
 	resp, err := t.next.RoundTrip(r)
 	switch {
 	case err != nil:

@@ -60,7 +60,7 @@ func (a *aside) note(id string) (total int, say bool) {
 	return len(a.held), say
 }
 
-// keep forgets the instances that have no mail any more, and tells how many are
+// Keep forgets the instances that have no mail any more, and tells how many are
 // left.
 func (a *aside) keep(mailed map[string]bool) int {
 	a.mu.Lock()

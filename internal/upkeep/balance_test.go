@@ -15,7 +15,7 @@ func TestANewClusterHasABalance(t *testing.T) {
 	t.Parallel()
 	m := newCluster(t, 1, func(c *membertest.Config) { c.BalanceEvery = time.Hour })[0]
 	eventually(t, "somebody counts", func() bool {
-		b, err := m.Balance(t.Context())
+		b, err := m.Inspector.Balance(t.Context())
 		if err != nil {
 			var e *workflow.Error
 			if !errors.As(err, &e) || e.Code != workflow.CodeUnavailable || e.RetryAfter <= 0 || e.RetryAfter > 5*time.Second {

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/weft-run/weft/internal/upkeep"
+	"github.com/weft-run/weft/internal/upkeep/retention"
 	"github.com/weft-run/weft/pkg/runtime"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -41,11 +41,11 @@ func BenchmarkTenThousandTimers(b *testing.B) {
 		<-time.After(time.Until(at))
 		b.StartTimer()
 		eventually(b, "all instances end", func() bool {
-			page, err := c[0].Timers(b.Context(), "", 1)
+			page, err := c[0].Inspector.Timers(b.Context(), "", 1)
 			if err != nil || len(page.Items) > 0 {
 				return false
 			}
-			running, err := c[0].Instances(b.Context(), runtime.InstanceFilter{DefinitionID: "alarm", Status: workflow.StatusRunning}, runtime.Paging{Limit: 1})
+			running, err := c[0].Inspector.Instances(b.Context(), runtime.InstanceFilter{DefinitionID: "alarm", Status: workflow.StatusRunning}, runtime.Paging{Limit: 1})
 			return err == nil && len(running.Items) == 0
 		})
 	}
@@ -58,7 +58,7 @@ func BenchmarkPurge(b *testing.B) {
 	purged, took := 0, time.Duration(0)
 	for b.Loop() {
 		b.StopTimer()
-		m := newCluster(b, 1, retain(upkeep.Retention{Finished: time.Minute, Grace: 10 * time.Minute}))[0]
+		m := newCluster(b, 1, retain(retention.Limits{Finished: time.Minute, Grace: 10 * time.Minute}))[0]
 		m.Publish(ending)
 		var wg sync.WaitGroup
 		for w := range 64 {

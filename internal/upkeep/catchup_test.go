@@ -24,9 +24,13 @@ func TestCatchUp(t *testing.T) {
 		next                   string
 	}{
 		{"on time", "", "10:00:00", "10:00:00", []string{"10:00:00"}, "10:10:00"},
-		{"a takeover late", "skip", "10:00:00", "10:00:30", []string{"10:00:00"}, "10:10:00"},
+		{"a takeover late", "skip", "10:00:00", "10:00:14", []string{"10:00:00"}, "10:10:00"},
+		{"half a minute late", "skip", "10:00:00", "10:00:30", nil, "10:10:00"},
+		{"half a minute late, without a word", "", "10:00:00", "10:00:30", []string{"10:00:00"}, "10:10:00"},
+		{"to the fresh one, without a word", "", "10:00:00", "10:30:20", []string{"10:30:00"}, "10:40:00"},
+		{"what was missed, without a word", "", "10:00:00", "10:35:00", nil, "10:40:00"},
 		{"skip what was missed", "skip", "10:00:00", "10:35:00", nil, "10:40:00"},
-		{"skip to the fresh one", "skip", "10:00:00", "10:30:20", []string{"10:30:00"}, "10:40:00"},
+		{"skip the fresh one with those before it", "skip", "10:00:00", "10:30:02", nil, "10:40:00"},
 		{"one for all that were missed", "one", "10:00:00", "10:35:00", []string{"10:30:00"}, "10:40:00"},
 		{"all that were missed", "all", "10:00:00", "10:25:00", []string{"10:00:00", "10:10:00", "10:20:00"}, "10:30:00"},
 	} {

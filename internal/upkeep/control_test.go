@@ -36,7 +36,7 @@ func TestANodeWhoseWatchesHangSeesAPause(t *testing.T) {
 			t.Fatal(err)
 		}
 		eventually(t, "it sees it", func() bool {
-			_, err := hanging.Execute(t.Context(), runtime.StartRequest{DefinitionID: "d"})
+			_, err := hanging.Starts.Execute(t.Context(), runtime.StartRequest{DefinitionID: "d"})
 			return (workflow.CodeOf(err) == workflow.CodePaused) == paused
 		})
 	}

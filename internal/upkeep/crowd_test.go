@@ -88,7 +88,7 @@ func (o *outside) members(t testing.TB, n int, limits client.Limits) []*member {
 
 func (m *member) dispatch(def, id string) {
 	m.T.Helper()
-	if _, err := m.Dispatch(m.T.Context(), runtime.StartRequest{DefinitionID: def, InstanceID: id, CorrelationID: id}); err != nil {
+	if _, err := m.Starts.Dispatch(m.T.Context(), runtime.StartRequest{DefinitionID: def, InstanceID: id, CorrelationID: id}); err != nil {
 		m.T.Fatal(err)
 	}
 }
@@ -121,7 +121,7 @@ func TestADefinitionThatHangsHoldsUpNoOther(t *testing.T) {
 	c[0].dispatch("waits", "dispatched")
 	soon := func(id string) {
 		t.Helper()
-		in, err := c[1].WaitInstance(t.Context(), id, 10*time.Second)
+		in, err := c[1].Inspector.WaitInstance(t.Context(), id, 10*time.Second)
 		if err != nil || in.SubStatus != workflow.Finished {
 			t.Errorf("%s: %s, %v", id, in.SubStatus, err)
 		}
@@ -136,7 +136,7 @@ func TestADefinitionThatHangsHoldsUpNoOther(t *testing.T) {
 		t.Errorf("%d hung at once", out.most.Load())
 	}
 	// A start that finds no place is accepted, and waits.
-	res, err := c[0].Execute(t.Context(), runtime.StartRequest{DefinitionID: "hangs", InstanceID: "one-more"})
+	res, err := c[0].Starts.Execute(t.Context(), runtime.StartRequest{DefinitionID: "hangs", InstanceID: "one-more"})
 	if err != nil || !res.Accepted {
 		t.Errorf("one more: %+v, %v", res, err)
 	}
@@ -171,7 +171,7 @@ root:
 	count := func(def string, is workflow.SubStatus) (n int) {
 		p := runtime.Paging{Limit: 100}
 		for {
-			page, err := c[0].Instances(t.Context(), runtime.InstanceFilter{DefinitionID: def, SubStatus: is}, p)
+			page, err := c[0].Inspector.Instances(t.Context(), runtime.InstanceFilter{DefinitionID: def, SubStatus: is}, p)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -182,7 +182,7 @@ root:
 		}
 	}
 	const kids, n = 250, 24 // a commit cancels 100 children
-	if _, err := c[0].Execute(t.Context(), runtime.StartRequest{DefinitionID: "jam", InstanceID: "parent", Input: map[string]any{"fans": true, "items": make([]any, kids)}}); err != nil {
+	if _, err := c[0].Starts.Execute(t.Context(), runtime.StartRequest{DefinitionID: "jam", InstanceID: "parent", Input: map[string]any{"fans": true, "items": make([]any, kids)}}); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, "the kids wait", func() bool { return count("kid", workflow.Suspended) == kids })
@@ -190,7 +190,7 @@ root:
 		c[i%2].dispatch("jam", fmt.Sprint("h", i))
 	}
 	eventually(t, "as many hang as may", func() bool { return out.waits.Load() == 8 })
-	if _, err := c[0].Execute(t.Context(), runtime.StartRequest{DefinitionID: "family", InstanceID: "family"}); err != nil {
+	if _, err := c[0].Starts.Execute(t.Context(), runtime.StartRequest{DefinitionID: "family", InstanceID: "family"}); err != nil {
 		t.Fatal(err)
 	}
 	var ended, left []string
@@ -202,9 +202,9 @@ root:
 		}
 		var err error
 		if len(ended)%4 > 1 {
-			_, err = c[i%2].Delete(t.Context(), id)
+			_, err = c[i%2].Commands.Delete(t.Context(), id)
 		} else {
-			_, err = c[i%2].Cancel(t.Context(), id)
+			_, err = c[i%2].Commands.Cancel(t.Context(), id, nil)
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -212,13 +212,13 @@ root:
 		ended = append(ended, id)
 	}
 	for _, id := range []string{"parent", "family"} {
-		if _, err := c[1].Cancel(t.Context(), id); err != nil {
+		if _, err := c[1].Commands.Cancel(t.Context(), id, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for i, id := range ended {
 		eventually(t, id+" has ended", func() bool {
-			in, err := c[0].Instance(t.Context(), id)
+			in, err := c[0].Inspector.Instance(t.Context(), id)
 			if i%4 > 1 {
 				return workflow.CodeOf(err) == workflow.CodeInstanceNotFound
 			}
@@ -260,7 +260,7 @@ func TestATakeoverFindsAPlaceBesideWhatHangs(t *testing.T) {
 		b.dispatch("hangs", fmt.Sprint("h", i))
 	}
 	eventually(t, "as many hang as may", func() bool { return out.waits.Load() >= 16 })
-	if res, err := a.Execute(t.Context(), runtime.StartRequest{DefinitionID: "left", InstanceID: "left"}); err != nil || !res.Accepted {
+	if res, err := a.Starts.Execute(t.Context(), runtime.StartRequest{DefinitionID: "left", InstanceID: "left"}); err != nil || !res.Accepted {
 		t.Fatalf("got %+v, %v", res, err) // it hangs on a, and is durable
 	}
 	a.die(func(clustertest.Call) bool { return true })

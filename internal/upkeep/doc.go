@@ -11,7 +11,8 @@
 //
 // # Jobs
 //
-// Each job is a type over [worker], with its file:
+// Each job is a type over [worker], with its file; what deletes that which has ended is
+// internal/upkeep/retention:
 //
 //	mailboxes      works commands that wait, and finds those that nobody works
 //	outbox         works off send records
@@ -21,8 +22,6 @@
 //	expiry         ends what waited too long, and deletes records that are old enough
 //	aging          lets the age of the cluster go on
 //	balancing      counts what is accepted and what becomes of it
-//	finishedPurge, deadPurge, keyPurge, versionPurge
-//	               delete what is kept too long, or of which there is too much
 //	spaceWatch     looks how full etcd is, and makes room in an etcd of this node
 //	control        follows the pause flag and cancels
 //

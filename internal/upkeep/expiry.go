@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/weft-run/weft/internal/store/etcdstore"
+	"github.com/weft-run/weft/internal/upkeep/loop"
 	"github.com/weft-run/weft/pkg/metrics"
 )
 
@@ -44,7 +45,7 @@ func (x *expiry) expireUpTo(ctx context.Context, revision int64) error {
 			return errors.Join(append(errs, err)...)
 		}
 		items = slices.DeleteFunc(items, func(q etcdstore.Queued) bool { return q.Created > revision })
-		errs = append(errs, sideBySide(sendsAtOnce, len(items), func(i int) error { // one that fails never holds up the others
+		errs = append(errs, loop.SideBySide(sendsAtOnce, len(items), func(i int) error { // one that fails never holds up the others
 			reason, err := x.cfg.Store.ExpireQueueItem(ctx, items[i], x.cfg.Runtime.QueueTTL(), x.cfg.Now().UTC())
 			if reason != "" {
 				x.cfg.Metrics.DeadLetter(reason)

@@ -91,7 +91,7 @@ func TestAWaveOfExpiriesHoldsUpNobody(t *testing.T) {
 	sent.SetLimit(32)
 	for range n {
 		sent.Go(func() error {
-			_, err := m.Send(t.Context(), workflow.EventStimulus("nobody", nil), nil)
+			_, err := m.Events.Send(t.Context(), workflow.EventStimulus("nobody", nil), nil)
 			return err
 		})
 	}
@@ -117,7 +117,7 @@ func TestWhatCannotBeReadKeepsNoExpiryGoing(t *testing.T) {
 	n := 0
 	for _, value := range append(slices.Collect(maps.Values(membertest.Junk())), newer) {
 		st := workflow.EventStimulus(fmt.Sprint("nobody", n), nil)
-		if _, err := m.Send(t.Context(), st, nil); err != nil {
+		if _, err := m.Events.Send(t.Context(), st, nil); err != nil {
 			t.Fatal(err)
 		}
 		hash, err := workflow.Hash(st.ActivityType, st.Payload)

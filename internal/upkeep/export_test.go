@@ -7,13 +7,14 @@ import (
 	"github.com/weft-run/weft/internal/catalog"
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore"
+	"github.com/weft-run/weft/internal/upkeep/retention"
 )
 
 // Sooner and Later are of two times.
 var Sooner, Later = sooner, later
 
 // Overdue picks what is purged.
-var Overdue = overdue
+var Overdue = retention.Overdue
 
 // Seen is the cluster's age as this node has seen it in etcd.
 func (a *Age) Seen() *store.Age {
@@ -24,10 +25,10 @@ func (a *Age) Seen() *store.Age {
 }
 
 // PurgeDeadOnce is one round of the retention of dead letters.
-func (u *Upkeep) PurgeDeadOnce(ctx context.Context) error { return u.dead.purgeDeadOnce(ctx) }
+func (u *Upkeep) PurgeDeadOnce(ctx context.Context) error { return u.retention.Dead.Once(ctx) }
 
 // PurgeKeysOnce is one round of the retention of idempotency keys.
-func (u *Upkeep) PurgeKeysOnce(ctx context.Context) error { return u.keys.purgeKeysOnce(ctx) }
+func (u *Upkeep) PurgeKeysOnce(ctx context.Context) error { return u.retention.Keys.Once(ctx) }
 
 // PassQueue looks at all of the queue once.
 func PassQueue(ctx context.Context, u *Upkeep) (depth int, oldest time.Duration, err error) {
@@ -44,10 +45,10 @@ func PassQueue(ctx context.Context, u *Upkeep) (depth int, oldest time.Duration,
 // PurgeFinishedOnce is one round of the retention of finished instances.
 func (u *Upkeep) PurgeFinishedOnce(ctx context.Context) error {
 	for i := range etcdstore.FinishedShards {
-		var s finishedShard
+		var s retention.Shard
 		for more := true; more; {
 			var err error
-			if more, err = u.finished.purgeShard(ctx, i, &s); err != nil {
+			if more, err = u.retention.Finished.PurgeShard(ctx, i, &s); err != nil {
 				return err
 			}
 		}
@@ -57,24 +58,24 @@ func (u *Upkeep) PurgeFinishedOnce(ctx context.Context) error {
 
 // PurgeVersionsOnce is one round of the retention of versions.
 func (u *Upkeep) PurgeVersionsOnce(ctx context.Context, used *catalog.VersionUsers) error {
-	return u.versions.purgeVersionsOnce(ctx, used)
+	return u.retention.Versions.Once(ctx, used)
 }
 
 // PurgePass is one look at all of the finished instances, as the loop does it.
 func (u *Upkeep) PurgePass(ctx context.Context) error {
-	_, _, err := u.finished.purgePass(ctx, make([]finishedShard, etcdstore.FinishedShards))
+	_, _, err := u.retention.Finished.Pass(ctx, make([]retention.Shard, etcdstore.FinishedShards))
 	return err
 }
 
 // PurgePasses gives a function that looks at all of the finished instances, as the loop does it, and keeps what
 // it knows of them from one look to the next.
 // It tells whether the loop would go on at once.
-func (u *Upkeep) PurgePasses(keep Retention) func(context.Context) (bool, error) {
-	shards, cfg := make([]finishedShard, etcdstore.FinishedShards), *u.finished.cfg
-	cfg.Retention = keep
-	f := &finishedPurge{retaining{worker{cfg: &cfg, intake: u.finished.intake}}}
+func (u *Upkeep) PurgePasses(keep retention.Limits) func(context.Context) (bool, error) {
+	shards, cfg := make([]retention.Shard, etcdstore.FinishedShards), *u.retention.Finished.Cfg
+	cfg.Limits = keep
+	f := retention.New(cfg).Finished
 	return func(ctx context.Context) (bool, error) {
-		_, more, err := f.purgePass(ctx, shards)
+		_, more, err := f.Pass(ctx, shards)
 		return more, err
 	}
 }
@@ -87,15 +88,18 @@ func (u *Upkeep) ExpireUpTo(ctx context.Context, revision int64) error {
 // SweepGates is one look at all that waits behind gates.
 func (u *Upkeep) SweepGates(ctx context.Context) error { return u.gates.sweepGates(ctx) }
 
-var _ = func() struct{} { censusShare, measurePage = 5, 3; return struct{}{} }()
+var _ = func() struct{} { censusShare = 5; return struct{}{} }()
 
 // Measure reads the sizes of a shard until it has read all of them n times, and gives the mean that it knows after each look.
 func (u *Upkeep) Measure(ctx context.Context, shard, n int) (means []float64, err error) {
-	var s finishedShard
+	var s retention.Shard
+	cfg := *u.retention.Finished.Cfg
+	cfg.SizesPage = 3
+	f := retention.New(cfg).Finished
 	for n > 0 && err == nil {
-		err = u.finished.measureShard(ctx, shard, &s)
-		means = append(means, s.mean)
-		if s.sizes.cursor == "" {
+		err = f.MeasureShard(ctx, shard, &s)
+		means = append(means, s.Mean)
+		if s.Sizes.Cursor == "" {
 			n--
 		}
 	}

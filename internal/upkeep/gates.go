@@ -10,6 +10,7 @@ import (
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/internal/tracing"
+	"github.com/weft-run/weft/internal/upkeep/loop"
 	"github.com/weft-run/weft/pkg/runtime"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -40,7 +41,7 @@ func (k *gatekeeper) workGates(ctx context.Context) error {
 				}
 			}
 			gates := k.cfg.Wakeups.takeFreed()
-			err := sideBySide(sendsAtOnce, len(gates), func(i int) error {
+			err := loop.SideBySide(sendsAtOnce, len(gates), func(i int) error {
 				err := k.startHeld(ctx, gates[i])
 				if err != nil {
 					k.cfg.Wakeups.keepFreed(gates[i])

@@ -40,7 +40,7 @@ func TestAScheduleBehindAGateSaysSo(t *testing.T) {
 	m.Publish("id: often\noptions:\n  activation: Singleton\nroot:\n  - cron: \"* * * * * *\"\n    trigger: true\n  - event: end\n")
 	m.Running("often")
 	eventually(t, "the list of what is to come says what the gate kept out", func() bool {
-		page, err := m.Timers(t.Context(), "", 100)
+		page, err := m.Inspector.Timers(t.Context(), "", 100)
 		if err != nil {
 			t.Fatal(err)
 		}

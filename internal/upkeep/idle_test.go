@@ -13,8 +13,9 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store/etcdstore"
-	"github.com/weft-run/weft/internal/upkeep"
+	"github.com/weft-run/weft/internal/testsize"
 	"github.com/weft-run/weft/internal/upkeep/membertest"
+	"github.com/weft-run/weft/internal/upkeep/retention"
 	"github.com/weft-run/weft/pkg/cluster"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 )
@@ -62,7 +63,8 @@ const heartbeat = "heartbeat"
 // heartbeats, which are a quarter of the TTL apart.
 func TestAnIdleNodeAsksForLittle(t *testing.T) {
 	t.Parallel()
-	const beats, most = 4, 8 // requests for each
+	const most = 8 // requests for each heartbeat
+	beats := testsize.Of(4, 2)
 	name := clustertest.Namespace(t)
 	members, asking := make([]*member, 3), make([]*asked, 3)
 	for i := range members {
@@ -124,7 +126,7 @@ func (m *member) requests(prefix string, work func() error) int {
 // none, and one more for each shard where there are few.
 func TestTheLookAtFinishedInstancesIsCheap(t *testing.T) {
 	t.Parallel()
-	m := newCluster(t, 1, retain(upkeep.Retention{Finished: time.Hour, FinishedCount: 100_000, Grace: time.Hour}))[0]
+	m := newCluster(t, 1, retain(retention.Limits{Finished: time.Hour, FinishedCount: 100_000, Grace: time.Hour}))[0]
 	look := func() error { return m.Upkeep.PurgePass(t.Context()) }
 	if n := m.requests("finished/", look); n != 1 {
 		t.Errorf("%d requests for nothing", n)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore"
+	"github.com/weft-run/weft/internal/upkeep/loop"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -51,8 +52,8 @@ func (j *jobs) workJobs(ctx context.Context) error {
 			return false, err
 		}
 		var again atomic.Bool
-		err = sideBySide(jobsAtOnce, len(ids), func(i int) error {
-			more, err := j.cfg.Runtime.WorkJob(ctx, ids[i])
+		err = loop.SideBySide(jobsAtOnce, len(ids), func(i int) error {
+			more, err := j.cfg.Runtime.Jobs.WorkJob(ctx, ids[i])
 			if more {
 				again.Store(true)
 			}

@@ -61,12 +61,12 @@ func aJobSurvives(t *testing.T, n int, job *store.Job) {
 		t.Fatal(err)
 	}
 	<-died
-	if is, err := b.ReadJob(t.Context(), job.ID); err != nil || is.State != store.JobRunning || is.Done == 0 || len(is.Page) == 0 {
+	if is, err := b.Jobs.ReadJob(t.Context(), job.ID); err != nil || is.State != store.JobRunning || is.Done == 0 || len(is.Page) == 0 {
 		t.Errorf("when its node died: %+v, %v", is, err)
 	}
 	b.expire("a")
 	polltest.Within(t, 5*time.Minute, "the job ends", func() bool { // half of a thousand, after a takeover
-		is, err := b.ReadJob(t.Context(), job.ID)
+		is, err := b.Jobs.ReadJob(t.Context(), job.ID)
 		*job = is
 		return err == nil && !is.Open()
 	})
@@ -102,9 +102,9 @@ func TestJobsThatEndedAreForgotten(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	eventually(t, "the first ends", func() bool { is, err := m.ReadJob(t.Context(), "j9"); return err == nil && !is.Open() })
+	eventually(t, "the first ends", func() bool { is, err := m.Jobs.ReadJob(t.Context(), "j9"); return err == nil && !is.Open() })
 	left := func() (ids []string) {
-		page, err := m.Jobs(t.Context(), "", 10)
+		page, err := m.Jobs.Jobs(t.Context(), "", 10)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -145,7 +145,7 @@ func TestAJobThatRestsIsTakenUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	eventually(t, "the job ends", func() bool {
-		is, err := b.ReadJob(t.Context(), job.ID)
+		is, err := b.Jobs.ReadJob(t.Context(), job.ID)
 		*job = is
 		return err == nil && !is.Open()
 	})

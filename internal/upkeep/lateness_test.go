@@ -88,7 +88,7 @@ func TestWhatNobodyCanReadIsToldAsLate(t *testing.T) {
 func TestWhatIsDueInAPauseIsCountedAndNoLineOfTheLog(t *testing.T) {
 	t.Parallel()
 	m, _, said, _, late := watchedMember(t, clustertest.Namespace(t))
-	if err := m.Pause(t.Context()); err != nil {
+	if err := m.Pauses.Pause(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, "the node knows", m.Runtime.Intake().Suspended)

@@ -1,6 +1,7 @@
 package upkeep_test
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -122,6 +123,36 @@ func TestALookBeginsWhereTheOneBeforeEnded(t *testing.T) {
 	}
 }
 
+// tellsNothing is a member of etcd whose watches of a kind of keys begin, and tell nothing.
+type tellsNothing struct {
+	clientv3.Watcher
+	kind string
+}
+
+func (h tellsNothing) Watch(ctx context.Context, key string, opts ...clientv3.OpOption) clientv3.WatchChan {
+	if strings.Contains(key, "/"+h.kind) {
+		return make(clientv3.WatchChan)
+	}
+	return h.Watcher.Watch(ctx, key, opts...)
+}
+
+// What is put a moment late into a shard of another node is seen without its sweep, as nothing tells of it.
+func TestWhatWasDueAMomentAgoInAShardOfAnotherIsSeen(t *testing.T) {
+	t.Parallel()
+	name := clustertest.Namespace(t)
+	a := newMember(t, name, "a", resting(time.Second))
+	b := newMember(t, name, "b", resting(noSweep), func(c *membertest.Config) { c.Skew = func() time.Duration { return time.Hour } })
+	eventually(t, "the nodes know each other", func() bool { return len(a.Session.Members()) == 2 && len(b.Session.Members()) == 2 })
+	looks := a.looks()
+	eventually(t, "it has looked", func() bool { return looks() > 2 })
+	began := time.Now()
+	a.putTimers(a.shardsOf("b"), began.Add(-time.Second))
+	a.allFire()
+	if took := time.Since(began); took > 8*time.Second {
+		t.Errorf("it took %v: so many shards are read from their beginning in that time", took)
+	}
+}
+
 // The sweep reads each shard from its beginning: what no watch told of, in the shards of others too.
 func TestTheSweepReadsEachShardFromItsBeginning(t *testing.T) {
 	t.Parallel()
@@ -130,10 +161,14 @@ func TestTheSweepReadsEachShardFromItsBeginning(t *testing.T) {
 			t.Parallel()
 			name := clustertest.Namespace(t)
 			a := newMember(t, name, "a", resting(50*time.Millisecond), func(c *membertest.Config) {
-				c.Session = func(c *cluster.Config) { c.OneMachine, c.Client.Watcher = true, neverBegins{c.Client.Watcher} }
+				c.Session = func(c *cluster.Config) {
+					c.OneMachine, c.Client.Watcher = true, tellsNothing{c.Client.Watcher, of.kind}
+				}
 			})
 			b := newMember(t, name, "b", resting(noSweep), func(c *membertest.Config) { c.Skew = func() time.Duration { return time.Hour } })
 			eventually(t, "the nodes know each other", func() bool { return len(a.Session.Members()) == 2 && len(b.Session.Members()) == 2 })
+			looks := a.looks()
+			eventually(t, "each has looked, and reads on from there", func() bool { return looks() > 2 })
 			for shard := range etcdstore.TimerShards {
 				of.in(a, shard, fmt.Sprint("old", shard), time.Now().Add(-time.Hour))
 			}
@@ -200,7 +235,7 @@ func TestANodeMovesMisplacedTimersWhereverTheyLie(t *testing.T) {
 	for shard := range etcdstore.TimerShards {
 		timersDue.in(first, shard, "never", never)
 	}
-	if page, err := first.Timers(t.Context(), "", 100); err != nil || len(page.Items) != etcdstore.TimerShards {
+	if page, err := first.Inspector.Timers(t.Context(), "", 100); err != nil || len(page.Items) != etcdstore.TimerShards {
 		t.Fatalf("%+v, %v", page.Items, err)
 	}
 	first.Leave()

@@ -49,7 +49,10 @@ func (m *mailboxes) workMailboxes(ctx context.Context) error {
 
 // workMailbox works one instance's mailbox.
 func (m *mailboxes) workMailbox(ctx context.Context, id string, recovered bool, opened func()) {
-	if m.intake.Level() == intake.Full {
+	if m.intake.Level() == intake.OutOfDisk {
+		return
+	}
+	if m.intake.Level() >= intake.Full {
 		// Only what ends runs. If that cannot be read, later.
 		if end, err := m.cfg.Store.Interrupted(ctx, id); err != nil || end == "" {
 			return
@@ -124,7 +127,7 @@ type sighting struct {
 // onlyEnds are the instances that are to end, when etcd has no room for others to
 // go on; nil when it has.
 func (m *mailboxes) onlyEnds(ctx context.Context) (map[string]bool, error) {
-	if m.intake.Level() != intake.Full {
+	if m.intake.Level() < intake.Full {
 		return nil, nil
 	}
 	ids, err := m.cfg.Store.Cancelled(ctx)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync/atomic"
 	"time"
+
+	"github.com/weft-run/weft/internal/upkeep/loop"
 )
 
 // outbox works off send records.
@@ -33,8 +35,8 @@ func (o *outbox) resolveSends(ctx context.Context) error {
 		some = cursor != "" || len(sends) > 0
 		cursor = next
 		var again atomic.Bool
-		err = sideBySide(sendsAtOnce, len(sends), func(i int) error {
-			more, err := o.cfg.Runtime.Resolve(ctx, &sends[i])
+		err = loop.SideBySide(sendsAtOnce, len(sends), func(i int) error {
+			more, err := o.cfg.Runtime.Outbox.Resolve(ctx, &sends[i])
 			if more {
 				again.Store(true)
 			}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore"
+	"github.com/weft-run/weft/internal/upkeep/loop"
 	"github.com/weft-run/weft/pkg/cluster"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -21,7 +22,7 @@ const (
 	queueLook  = 500 * time.Millisecond // how soon a new trigger is noticed; costs nothing
 	queueSweep = 30 * time.Second
 
-	queuePageSize = 1000 // keys only
+	queuePageSize = 1000 // Keys only
 	queueValues   = 200
 	shardsAtOnce  = 8
 )
@@ -61,7 +62,7 @@ func (q *queue) workQueue(ctx context.Context) error {
 				seen = -1 // all of it again
 				return false, err
 			}
-			err = sideBySide(shardsAtOnce, len(some), func(i int) error {
+			err = loop.SideBySide(shardsAtOnce, len(some), func(i int) error {
 				n, age, err := pass(ctx, some[i])
 				mu.Lock()
 				defer mu.Unlock()
@@ -91,7 +92,7 @@ func (q *queue) dropMarks(ctx context.Context) error {
 		if cursor, err = q.cfg.Store.DropMarks(ctx, cursor); err != nil || cursor == "" {
 			return false, err
 		}
-		return true, purgePause(ctx) // as many slices as items, maybe
+		return true, loop.Pause(ctx) // as many slices as items, maybe
 	})
 }
 
@@ -183,7 +184,7 @@ func (q *queue) queueHashes(ctx context.Context, hashes []string) error {
 // queuePage sends those items on that something waits for now.
 func (q *queue) queuePage(ctx context.Context, items []store.QueueItem) error {
 	var sent atomic.Bool
-	err := sideBySide(sendsAtOnce, len(items), func(i int) error {
+	err := loop.SideBySide(sendsAtOnce, len(items), func(i int) error {
 		item := &items[i]
 		if item.Unreadable != nil {
 			return nil //nolint:nilerr // it is left to others

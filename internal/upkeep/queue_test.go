@@ -64,7 +64,7 @@ func TestTheSweepOfTheQueueReadsKeys(t *testing.T) {
 	}
 	m.Publish("id: nobody\nroot:\n  - event: nobody-1\n    trigger: true\n")
 	eventually(t, "what is awaited is sent on", func() bool {
-		page, err := m.Instances(t.Context(), runtime.InstanceFilter{DefinitionID: "nobody"}, runtime.Paging{})
+		page, err := m.Inspector.Instances(t.Context(), runtime.InstanceFilter{DefinitionID: "nobody"}, runtime.Paging{})
 		return err == nil && len(page.Items) == n/3
 	})
 }

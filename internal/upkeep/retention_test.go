@@ -14,6 +14,7 @@ import (
 	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/internal/upkeep"
 	"github.com/weft-run/weft/internal/upkeep/membertest"
+	"github.com/weft-run/weft/internal/upkeep/retention"
 	"github.com/weft-run/weft/pkg/cluster"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/runtime"
@@ -49,7 +50,7 @@ func (m *member) ended() (n int) {
 	return n
 }
 
-func retain(r upkeep.Retention) func(*membertest.Config) {
+func retain(r retention.Limits) func(*membertest.Config) {
 	if r.Grace == 0 {
 		r.Grace = time.Nanosecond
 	}
@@ -58,7 +59,7 @@ func retain(r upkeep.Retention) func(*membertest.Config) {
 
 func TestFinishedInstancesAreKeptAsLongAsConfigured(t *testing.T) {
 	t.Parallel()
-	for name, keep := range map[string]upkeep.Retention{
+	for name, keep := range map[string]retention.Limits{
 		"by age":    {Finished: time.Nanosecond},
 		"by number": {FinishedCount: 1}, // one a shard stays
 		"by bytes":  {FinishedBytes: 1},
@@ -85,7 +86,7 @@ func TestFinishedInstancesAreKeptAsLongAsConfigured(t *testing.T) {
 func TestFinishedInstancesStayForTheLifeOfTheirRecords(t *testing.T) {
 	t.Parallel()
 	age := &store.Age{Elapsed: 20 * time.Minute, Marks: []store.AgeMark{{Revision: 10, Elapsed: 9 * time.Minute}, {Revision: 20, Elapsed: 11 * time.Minute}}}
-	keep := upkeep.Retention{Finished: time.Minute, FinishedCount: 1, FinishedBytes: 1, Grace: 10 * time.Minute}
+	keep := retention.Limits{Finished: time.Minute, FinishedCount: 1, FinishedBytes: 1, Grace: 10 * time.Minute}
 	page := []etcdstore.Finished{{ID: "old", Created: 10}, {ID: "young", Created: 11}}
 	if ids := upkeep.Overdue(page, 1000, 1000, &keep, age); len(ids) != 1 || ids[0] != "old" {
 		t.Errorf("purged %v: a copy of the start of the young one may still be under way", ids)
@@ -96,7 +97,7 @@ func TestFinishedInstancesStayForTheLifeOfTheirRecords(t *testing.T) {
 // and keeps nothing else that is too much.
 func TestAClockThatIsBehindKeepsNoOthers(t *testing.T) {
 	t.Parallel()
-	for name, keep := range map[string]upkeep.Retention{
+	for name, keep := range map[string]retention.Limits{
 		"by number": {FinishedCount: 1, Grace: 10 * time.Minute},
 		"by bytes":  {FinishedBytes: 1, Grace: 10 * time.Minute},
 		"by age":    {Finished: time.Minute, Grace: 10 * time.Minute},
@@ -128,14 +129,14 @@ func TestAClockThatIsBehindKeepsNoOthers(t *testing.T) {
 					t.Fatal(err)
 				}
 				for i := range 40 {
-					if _, err := m.Instance(t.Context(), fmt.Sprint("right", i)); workflow.CodeOf(err) != workflow.CodeInstanceNotFound {
+					if _, err := m.Inspector.Instance(t.Context(), fmt.Sprint("right", i)); workflow.CodeOf(err) != workflow.CodeInstanceNotFound {
 						return false
 					}
 				}
 				return true
 			})
 			for i := range 80 {
-				if _, err := m.Instance(t.Context(), fmt.Sprint("new", i)); err != nil {
+				if _, err := m.Inspector.Instance(t.Context(), fmt.Sprint("new", i)); err != nil {
 					t.Error(err)
 				}
 			}
@@ -160,16 +161,16 @@ func untilRest(t *testing.T, pass func(context.Context) (bool, error), most int)
 func TestLooksAtTheFirstEndsLeaveNothing(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		keep upkeep.Retention
+		keep retention.Limits
 		left int
 	}{
-		"by age":    {upkeep.Retention{Finished: time.Minute, Grace: 10 * time.Minute}, 0},
-		"by number": {upkeep.Retention{FinishedCount: 20 * etcdstore.FinishedShards, Grace: 10 * time.Minute}, 20 * etcdstore.FinishedShards},
+		"by age":    {retention.Limits{Finished: time.Minute, Grace: 10 * time.Minute}, 0},
+		"by number": {retention.Limits{FinishedCount: 20 * etcdstore.FinishedShards, Grace: 10 * time.Minute}, 20 * etcdstore.FinishedShards},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var off atomic.Int64
-			m := newCluster(t, 1, retain(upkeep.Retention{}), func(c *membertest.Config) {
+			m := newCluster(t, 1, retain(retention.Limits{}), func(c *membertest.Config) {
 				c.Now = func() time.Time { return time.Now().Add(time.Duration(off.Load())) }
 			})[0]
 			m.Publish(ending)
@@ -207,7 +208,7 @@ func TestLooksAtTheFirstEndsLeaveNothing(t *testing.T) {
 func TestALookGoesOnBehindWhatWasDeleted(t *testing.T) {
 	t.Parallel()
 	var off atomic.Int64
-	m := newCluster(t, 1, retain(upkeep.Retention{}), func(c *membertest.Config) {
+	m := newCluster(t, 1, retain(retention.Limits{}), func(c *membertest.Config) {
 		c.Now = func() time.Time { return time.Now().Add(time.Duration(off.Load())) }
 	})[0]
 	m.Publish(ending)
@@ -221,7 +222,7 @@ func TestALookGoesOnBehindWhatWasDeleted(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	keep := upkeep.Retention{FinishedCount: etcdstore.FinishedShards, Grace: time.Nanosecond}
+	keep := retention.Limits{FinishedCount: etcdstore.FinishedShards, Grace: time.Nanosecond}
 	pass := m.Upkeep.PurgePasses(keep)
 	began := time.Now()
 	look := func() {
@@ -238,14 +239,14 @@ func TestALookGoesOnBehindWhatWasDeleted(t *testing.T) {
 	if left := m.ended(); left > first-etcdstore.FinishedShards*10 {
 		t.Errorf("%d are left of %d: the second look deleted little", left, first)
 	}
-	_, err := m.Instance(t.Context(), "behind")
+	_, err := m.Inspector.Instance(t.Context(), "behind")
 	if err != nil && time.Since(began) < 20*time.Second { // else it may have counted again
 		t.Errorf("a look began before what was deleted: %v", err)
 	}
 	untilRest(t, pass, 100)
 	pass = m.Upkeep.PurgePasses(keep) // knows nothing, and so counts
 	untilRest(t, pass, 100)
-	if _, err := m.Instance(t.Context(), "behind"); workflow.CodeOf(err) != workflow.CodeInstanceNotFound {
+	if _, err := m.Inspector.Instance(t.Context(), "behind"); workflow.CodeOf(err) != workflow.CodeInstanceNotFound {
 		t.Errorf("what ended before the place of the looks stays: %v", err)
 	}
 	if left := m.ended(); left > etcdstore.FinishedShards || left == 0 {
@@ -258,7 +259,7 @@ func TestALookGoesOnBehindWhatWasDeleted(t *testing.T) {
 func TestOneThatMayNotGoKeepsNoOthers(t *testing.T) {
 	t.Parallel()
 	var off atomic.Int64
-	m := newCluster(t, 1, retain(upkeep.Retention{}), func(c *membertest.Config) {
+	m := newCluster(t, 1, retain(retention.Limits{}), func(c *membertest.Config) {
 		c.Now = func() time.Time { return time.Now().Add(time.Duration(off.Load())) }
 	})[0]
 	m.Publish(ending)
@@ -285,7 +286,7 @@ func TestOneThatMayNotGoKeepsNoOthers(t *testing.T) {
 	for i := range n {
 		m.Start("ending", fmt.Sprint("other", i), "")
 	}
-	keep := upkeep.Retention{FinishedCount: 2 * etcdstore.FinishedShards, Grace: time.Nanosecond}
+	keep := retention.Limits{FinishedCount: 2 * etcdstore.FinishedShards, Grace: time.Nanosecond}
 	pass := m.Upkeep.PurgePasses(keep)
 	passes := untilRest(t, pass, 300)
 	if left := m.ended(); left > int(keep.FinishedCount)+first {
@@ -301,7 +302,7 @@ func TestOneThatMayNotGoKeepsNoOthers(t *testing.T) {
 // Sizes are read some at a time; when all were, the mean is that of all.
 func TestTheMeanSizeIsThatOfAll(t *testing.T) {
 	t.Parallel()
-	m := newCluster(t, 1, retain(upkeep.Retention{}))[0]
+	m := newCluster(t, 1, retain(retention.Limits{}))[0]
 	m.Publish(ending)
 	for i := range 150 {
 		m.Start("ending", fmt.Sprint(strings.Repeat("x", i/2), i), "")
@@ -327,14 +328,14 @@ func TestTheMeanSizeIsThatOfAll(t *testing.T) {
 // A parent that waits for a child's end gets it, however short the child is kept.
 func TestAParentIsToldOfAnEndWhateverIsKept(t *testing.T) {
 	t.Parallel()
-	m := newCluster(t, 1, retain(upkeep.Retention{Finished: time.Nanosecond}))[0]
+	m := newCluster(t, 1, retain(retention.Limits{Finished: time.Nanosecond}))[0]
 	m.Publish(ending, parting)
 	for i := range 10 {
 		m.Start("parting", fmt.Sprintf("p%d", i), "")
 	}
 	m.Event("go", "", nil)
 	eventually(t, "every parent goes on", func() bool {
-		page, err := m.Instances(t.Context(), runtime.InstanceFilter{DefinitionID: "parting"}, runtime.Paging{})
+		page, err := m.Inspector.Instances(t.Context(), runtime.InstanceFilter{DefinitionID: "parting"}, runtime.Paging{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -352,13 +353,13 @@ func TestAParentIsToldOfAnEndWhateverIsKept(t *testing.T) {
 func TestDeadLettersArePurgedByAgeNumberAndBytes(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		keep upkeep.Retention
+		keep retention.Limits
 		left int
 	}{
-		"by age":    {upkeep.Retention{DeadLetters: time.Nanosecond}, 0},
-		"by number": {upkeep.Retention{DeadLettersCount: 3}, 3},
-		"by bytes":  {upkeep.Retention{DeadLettersBytes: 1}, 0},
-		"not yet":   {upkeep.Retention{DeadLetters: time.Hour, DeadLettersCount: 10, DeadLettersBytes: 1 << 20}, 10},
+		"by age":    {retention.Limits{DeadLetters: time.Nanosecond}, 0},
+		"by number": {retention.Limits{DeadLettersCount: 3}, 3},
+		"by bytes":  {retention.Limits{DeadLettersBytes: 1}, 0},
+		"not yet":   {retention.Limits{DeadLetters: time.Hour, DeadLettersCount: 10, DeadLettersBytes: 1 << 20}, 10},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -367,7 +368,7 @@ func TestDeadLettersArePurgedByAgeNumberAndBytes(t *testing.T) {
 				m.Event(fmt.Sprintf("nobody%d", i), "", nil)
 			}
 			letters := func() []string {
-				page, err := m.DeadLetters(t.Context(), runtime.DeadLetterFilter{}, "", 100)
+				page, err := m.Inspector.DeadLetters(t.Context(), runtime.DeadLetterFilter{}, "", 100)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -392,13 +393,13 @@ func TestDeadLettersArePurgedByAgeNumberAndBytes(t *testing.T) {
 func TestAnswersToKeysArePurgedByNumberAndBytes(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		keep upkeep.Retention
+		keep retention.Limits
 		left int
 	}{
-		"by number":                {upkeep.Retention{IdempotencyCount: 3}, 3},
-		"by bytes":                 {upkeep.Retention{IdempotencyBytes: 1}, 0},
-		"not yet":                  {upkeep.Retention{IdempotencyCount: 10, IdempotencyBytes: 1 << 20}, 10},
-		"never in the first while": {upkeep.Retention{IdempotencyCount: 1, IdempotencyBytes: 1, Grace: time.Hour}, 10},
+		"by number":                {retention.Limits{IdempotencyCount: 3}, 3},
+		"by bytes":                 {retention.Limits{IdempotencyBytes: 1}, 0},
+		"not yet":                  {retention.Limits{IdempotencyCount: 10, IdempotencyBytes: 1 << 20}, 10},
+		"never in the first while": {retention.Limits{IdempotencyCount: 1, IdempotencyBytes: 1, Grace: time.Hour}, 10},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -443,7 +444,7 @@ func TestARetryAndAPurgeExcludeEachOther(t *testing.T) {
 			}
 		}()
 		for range 3 {
-			_, err := ms[i%2].Retry(t.Context(), id)
+			_, err := ms[i%2].Commands.Retry(t.Context(), id)
 			if c := workflow.CodeOf(err); err != nil && c != workflow.CodeInstanceNotFound && c != workflow.CodeBusy {
 				t.Errorf("retry: %v", err)
 			}

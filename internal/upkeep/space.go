@@ -8,6 +8,7 @@ import (
 
 	"github.com/weft-run/weft/internal/intake"
 	"github.com/weft-run/weft/internal/store/etcdstore"
+	"github.com/weft-run/weft/pkg/metrics"
 )
 
 // Parts of the quota from which on a level holds; it is left leave below, so that
@@ -30,10 +31,18 @@ func levelAfter(l intake.Level, sp etcdstore.Space) intake.Level {
 		}
 		return float64(sp.InUse)/quota >= inUse || float64(sp.Allocated)/quota >= allocated
 	}
+	short := func(bound intake.Level, least int64) bool {
+		if l >= bound {
+			least += least / 4
+		}
+		return sp.Disk.Below(least)
+	}
 	switch {
-	case sp.NoSpace || at(intake.Full, inUseFull, allocatedFull):
+	case short(intake.OutOfDisk, sp.Disk.Least()):
+		return intake.OutOfDisk
+	case sp.NoSpace || at(intake.Full, inUseFull, allocatedFull) || short(intake.Full, sp.Disk.Full()):
 		return intake.Full
-	case at(intake.NearlyFull, inUseNearlyFull, allocatedNearlyFull):
+	case at(intake.NearlyFull, inUseNearlyFull, allocatedNearlyFull) || short(intake.NearlyFull, sp.Disk.NearlyFull()):
 		return intake.NearlyFull
 	}
 	return intake.Roomy
@@ -61,6 +70,9 @@ func spaceRest(l intake.Level, sp *etcdstore.Space) time.Duration {
 	}
 	quota := float64(sp.Quota)
 	room := min(inUseNearlyFull*quota-float64(sp.InUse), allocatedNearlyFull*quota-float64(sp.Allocated))
+	if sp.Disk.Known() { // others write there too
+		room = min(room, float64(sp.Disk.Free-sp.Disk.NearlyFull())/4)
+	}
 	return max(spaceEvery, min(spaceMost, time.Duration(room/fillRate*float64(time.Second))))
 }
 
@@ -71,12 +83,18 @@ type spaceWatch struct{ worker }
 // this node runs itself.
 func (s *spaceWatch) watchSpace(ctx context.Context) error {
 	relief := relief{s: s}
-	look := func(ctx context.Context) (bool, error) {
+	look := func(ctx context.Context) (again bool, err error) {
 		sp, err := s.cfg.Store.Space(ctx)
 		if err != nil {
 			return false, err // what is known holds until there is an answer
 		}
 		sp.Quota = cmp.Or(sp.Quota, s.cfg.EtcdQuota)
+		if s.cfg.Disk != nil {
+			var told error
+			if sp.Disk, told = s.cfg.Disk(); told != nil {
+				defer func() { err = errors.Join(err, told) }() // it is looked at again; the rest holds
+			}
+		}
 		s.noteSpace(ctx, sp)
 		return false, relief.step(ctx, sp)
 	}
@@ -94,17 +112,21 @@ func (s *spaceWatch) noteSpace(ctx context.Context, sp etcdstore.Space) {
 	alarm := before != nil && before.NoSpace
 	s.intake.SetSpace(now, sp)
 	s.cfg.Metrics.SetStore(sp.InUse, sp.Allocated, sp.Quota, int(now))
+	metrics.DiskSpace(s.cfg.Metrics, sp.Disk.Free, sp.Disk.Size)
 	if now == was && alarm == sp.NoSpace {
 		return
 	}
 	log := s.cfg.Log.With("inUse", sp.InUse, "allocated", sp.Allocated, "quota", sp.Quota, "noSpaceAlarm", sp.NoSpace)
+	if sp.Disk.Known() {
+		log = log.With("diskFree", sp.Disk.Free, "diskSize", sp.Disk.Size)
+	}
 	switch told := s.intake.Fullness().Line(); now {
 	case intake.Roomy:
 		log.InfoContext(ctx, "etcd has room again; everything is taken")
 	case intake.NearlyFull:
-		log.WarnContext(ctx, "etcd is nearly full", "detail", told)
-	case intake.Full:
-		log.ErrorContext(ctx, "etcd is full", "detail", told)
+		log.WarnContext(ctx, "etcd, or its disk, is nearly full", "detail", told)
+	case intake.Full, intake.OutOfDisk:
+		log.ErrorContext(ctx, "etcd, or its disk, is full", "detail", told)
 	}
 }
 
@@ -133,7 +155,7 @@ func (f *relief) step(ctx context.Context, sp etcdstore.Space) error {
 	now := time.Now()
 	f.seen = append(f.seen, sight{sp.Revision, now})
 	keep, every, l := keepHistory, max(defragmentEvery, defragmentRest*f.took), f.s.intake.Level()
-	if l == intake.Full {
+	if l >= intake.Full {
 		keep, every = keepHistoryFull, defragmentEvery
 	}
 	past := int64(0)
@@ -165,7 +187,8 @@ func (f *relief) step(ctx context.Context, sp etcdstore.Space) error {
 	// always some, as each node renews its record every few seconds, but while the
 	// alarm is raised there are none.
 	unseen := sp.NoSpace && f.compacted > f.defragged
-	if (scattered || unseen) && now.Sub(f.defragments) > every {
+	roomy := !sp.Disk.Below(sp.InUse + sp.Disk.Least()) // the new file stands beside the old one
+	if (scattered || unseen) && roomy && now.Sub(f.defragments) > every {
 		f.defragments, f.defragged = time.Now(), f.compacted
 		f.s.cfg.Log.WarnContext(ctx, "defragmenting the embedded etcd; it does not answer until that is done", "allocated", sp.Allocated, "inUse", sp.InUse)
 		errs = append(errs, f.s.cfg.Defragment())

@@ -5,8 +5,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weft-run/weft/internal/disk"
 	"github.com/weft-run/weft/internal/intake"
 	"github.com/weft-run/weft/internal/store/etcdstore"
+	"github.com/weft-run/weft/internal/upkeep/retention"
 )
 
 // Levels come at their bounds and go below them, so that a store at a bound does
@@ -15,6 +17,14 @@ func TestLevelsAreLeftBelowWhereTheyAreEntered(t *testing.T) {
 	t.Parallel()
 	at := func(inUse, allocated int64) etcdstore.Space {
 		return etcdstore.Space{InUse: inUse, Allocated: allocated, Quota: 1000}
+	}
+	onDisk := func(mib int64) etcdstore.Space {
+		return etcdstore.Space{Quota: 1000, Disk: disk.Space{Dir: "/data", Free: mib << 20, Size: 1 << 40}}
+	}
+	reserved := func(mib, reserve int64) etcdstore.Space {
+		sp := onDisk(mib)
+		sp.Disk.Reserve = reserve << 20
+		return sp
 	}
 	for _, c := range []struct {
 		was  intake.Level
@@ -36,6 +46,19 @@ func TestLevelsAreLeftBelowWhereTheyAreEntered(t *testing.T) {
 		{intake.NearlyFull, at(100, 925), intake.Roomy},
 		{intake.Roomy, at(100, 985), intake.Full},
 		{intake.Roomy, etcdstore.Space{InUse: 1, Allocated: 1, Quota: 1000, NoSpace: true}, intake.Full},
+		{intake.Roomy, onDisk(255), intake.NearlyFull},
+		{intake.NearlyFull, onDisk(300), intake.NearlyFull},
+		{intake.NearlyFull, onDisk(321), intake.Roomy},
+		{intake.Roomy, onDisk(127), intake.Full},
+		{intake.Full, onDisk(150), intake.Full},
+		{intake.Roomy, onDisk(63), intake.OutOfDisk},
+		{intake.OutOfDisk, onDisk(79), intake.OutOfDisk},
+		{intake.OutOfDisk, onDisk(81), intake.Full},
+		{intake.Roomy, reserved(1000, 1024), intake.NearlyFull},
+		{intake.Roomy, reserved(500, 1024), intake.Full},
+		{intake.Roomy, reserved(255, 1024), intake.OutOfDisk},
+		{intake.Roomy, reserved(65, 64), intake.Roomy},
+		{intake.OutOfDisk, etcdstore.Space{Quota: 1000}, intake.Roomy}, // nobody knows it any more
 	} {
 		if got := levelAfter(c.was, c.sp); got != c.want {
 			t.Errorf("%d with %+v: %d, want %d", c.was, c.sp, got, c.want)
@@ -52,9 +75,9 @@ func TestAnswersToKeysAreLimitedWhileEtcdIsNearlyFull(t *testing.T) {
 	}{
 		{0, 500, 0}, {0, 750, 100}, {50, 750, 50}, {200, 750, 100}, {200, 500, 200},
 	} {
-		w := worker{cfg: &Config{Retention: Retention{IdempotencyBytes: c.configured}, Log: slog.New(slog.DiscardHandler)}, intake: new(intake.Intake)}
+		w := worker{cfg: &Config{Log: slog.New(slog.DiscardHandler)}, intake: new(intake.Intake)}
 		(&spaceWatch{w}).noteSpace(t.Context(), etcdstore.Space{InUse: c.inUse, Allocated: c.inUse, Quota: 1000})
-		if got := (&retaining{w}).keep().IdempotencyBytes; got != c.want {
+		if got := retention.New(retention.Config{Limits: retention.Limits{IdempotencyBytes: c.configured}, Intake: w.intake}).Finished.Keep().IdempotencyBytes; got != c.want {
 			t.Errorf("%d configured, %d of 1000 in use: %d, want %d", c.configured, c.inUse, got, c.want)
 		}
 	}

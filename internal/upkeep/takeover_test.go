@@ -86,10 +86,10 @@ func TestAnEventThatWasMetAndNotClaimedIsTakenOver(t *testing.T) {
 	defer caller.Wait()
 	defer stop()
 	caller.Go(func() { // its answer, if it gets one, is the dead node's
-		_, _ = a.Execute(ctx, runtime.StartRequest{DefinitionID: "waits", InstanceID: "one", CorrelationID: "1"})
+		_, _ = a.Starts.Execute(ctx, runtime.StartRequest{DefinitionID: "waits", InstanceID: "one", CorrelationID: "1"})
 	})
 	<-died
-	if in, err := b.Instance(t.Context(), "one"); err != nil || len(in.Bookmarks) != 1 {
+	if in, err := b.Inspector.Instance(t.Context(), "one"); err != nil || len(in.Bookmarks) != 1 {
 		t.Fatalf("it should wait: %+v, %v", in, err)
 	}
 	b.expire("a")
@@ -106,7 +106,7 @@ func TestTheSweepFindsWorkThatNobodyWasToldOf(t *testing.T) {
 	m := newCluster(t, 1)[0]
 	m.Publish(membertest.Waits)
 	m.Start("waits", "one", "1")
-	in, err := m.Instance(t.Context(), "one")
+	in, err := m.Inspector.Instance(t.Context(), "one")
 	if err != nil || len(in.Bookmarks) != 1 {
 		t.Fatalf("it should wait: %+v, %v", in, err)
 	}

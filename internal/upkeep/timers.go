@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/weft-run/weft/internal/catalog"
+	"github.com/weft-run/weft/internal/catalog/schedule"
 	"github.com/weft-run/weft/internal/intake"
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore"
@@ -99,7 +99,7 @@ func (t *timers) placeTimers(ctx context.Context) error {
 	return t.pacedLoop(ctx, "misplaced timers", func() time.Duration { return every }, nil, func(ctx context.Context) (bool, error) {
 		var errs []error
 		for shard := range etcdstore.TimerShards {
-			if !prefers(t.cfg.Session, shard) || t.intake.Level() == intake.Full {
+			if !prefers(t.cfg.Session, shard) || t.intake.Level() >= intake.Full {
 				continue
 			}
 			every = misplacedEvery
@@ -180,10 +180,10 @@ func (t *timers) fireSchedule(ctx context.Context, e *store.CronEntry, now time.
 }
 
 // occurrences gives the due times to start for at now and the occurrence that
-// follows, by the catch-up policy: skip starts the latest missed occurrence only
-// if it is fresh, one starts one for all that were missed, all starts each.
+// follows, by the catch-up policy: skip starts none for what was missed, one starts one for all that were missed, all
+// starts each. Without a policy the latest starts if it is fresh.
 func occurrences(e *store.CronEntry, now time.Time) (dues []time.Time, next *store.CronEntry) {
-	dues, due, more := catalog.Missed(e, now, maxCatchUp)
+	dues, due, more := schedule.Missed(e, now, maxCatchUp)
 	if more {
 		n := *e
 		n.Due = due
@@ -193,6 +193,11 @@ func occurrences(e *store.CronEntry, now time.Time) (dues []time.Time, next *sto
 	case "all":
 	case "one":
 		dues = dues[len(dues)-1:]
+	case "skip":
+		missed := now.Sub(dues[0]) > takeover
+		if dues = dues[len(dues)-1:]; missed {
+			dues = nil
+		}
 	default:
 		last := dues[len(dues)-1]
 		if dues = dues[len(dues)-1:]; now.Sub(last) > freshness && e.Kind != store.ScheduleStartAt {
@@ -202,9 +207,13 @@ func occurrences(e *store.CronEntry, now time.Time) (dues []time.Time, next *sto
 	return dues, next
 }
 
-// freshness is how late an occurrence may start under catch-up policy skip:
-// long enough for a takeover.
-const freshness = time.Minute
+const (
+	// freshness is how late an occurrence may start without a catch-up policy: long enough for a node that is
+	// started again.
+	freshness = time.Minute
+	// takeover is how late an occurrence may be that was not missed: another node took over, or this one is busy.
+	takeover = 15 * time.Second
+)
 
 func (t *timers) scheduled(e *store.CronEntry, due, now time.Time) etcdstore.NewInstance {
 	id := store.ScheduledInstance(e.DefinitionID, e.ActivityID, due)

@@ -39,7 +39,7 @@ func TestATimerFiresOnceAndNotEarly(t *testing.T) {
 			t.Errorf("%s rang %d times", id, len(l))
 		}
 	}
-	if page, err := c[0].Timers(t.Context(), "", 10); err != nil || len(page.Items) != 0 {
+	if page, err := c[0].Inspector.Timers(t.Context(), "", 10); err != nil || len(page.Items) != 0 {
 		t.Errorf("timers left: %+v, %v", page.Items, err)
 	}
 }
@@ -50,7 +50,7 @@ func TestAScheduleStartsOncePerOccurrence(t *testing.T) {
 	c[0].Publish("id: everySecond\nroot:\n  - cron: '* * * * * *'\n    trigger: true\n  - writeLine: tick\n")
 	var items []workflow.Instance
 	eventually(t, "four occurrences", func() bool {
-		page, err := c[1].Instances(t.Context(), runtime.InstanceFilter{DefinitionID: "everySecond"}, runtime.Paging{Limit: 500})
+		page, err := c[1].Inspector.Instances(t.Context(), runtime.InstanceFilter{DefinitionID: "everySecond"}, runtime.Paging{Limit: 500})
 		items = page.Items
 		return err == nil && len(items) >= 4
 	})
@@ -93,7 +93,7 @@ func TestAScheduleThatIsDueWithinTheMillisecondWaits(t *testing.T) {
 		return !c.Mutating && c.Touches(m.Root+"cron/")
 	}})
 	started := func() int {
-		page, err := m.Instances(t.Context(), runtime.InstanceFilter{DefinitionID: "often"}, runtime.Paging{})
+		page, err := m.Inspector.Instances(t.Context(), runtime.InstanceFilter{DefinitionID: "often"}, runtime.Paging{})
 		if err != nil {
 			t.Error(err)
 		}
@@ -121,10 +121,10 @@ func TestANodeWithAWrongClockFiresNothing(t *testing.T) {
 	c[0].Publish("id: delayed\nroot:\n  - delay: 10ms\n")
 	c[0].Start("delayed", "d", "")
 	eventually(t, "the timer is a second overdue", func() bool {
-		page, err := c[0].Timers(t.Context(), "", 1)
+		page, err := c[0].Inspector.Timers(t.Context(), "", 1)
 		return err == nil && len(page.Items) == 1 && time.Since(page.Items[0].DueAt) > time.Second
 	})
-	if in, _ := c[0].Instance(t.Context(), "d"); in.SubStatus != workflow.Suspended {
+	if in, _ := c[0].Inspector.Instance(t.Context(), "d"); in.SubStatus != workflow.Suspended {
 		t.Errorf("it fired: %+v", in)
 	}
 	if n := said.n.Load(); n != 1 { // not at each of the looks
@@ -174,7 +174,7 @@ func TestTimersFireWhileEtcdIsSlow(t *testing.T) {
 	members[0].Publish("id: delayed\nroot:\n  - delay: 20s\n") // when all have compared their clocks
 	members[0].Start("delayed", "d", "")
 	eventually(t, "the timer fires", func() bool {
-		in, err := members[1].Instance(t.Context(), "d")
+		in, err := members[1].Inspector.Instance(t.Context(), "d")
 		return err == nil && in.Status == workflow.StatusFinished
 	})
 }

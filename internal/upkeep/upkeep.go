@@ -10,8 +10,10 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/weft-run/weft/internal/catalog"
+	"github.com/weft-run/weft/internal/disk"
 	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/internal/tracing"
+	"github.com/weft-run/weft/internal/upkeep/retention"
 	"github.com/weft-run/weft/pkg/client"
 	"github.com/weft-run/weft/pkg/cluster"
 	"github.com/weft-run/weft/pkg/metrics"
@@ -34,10 +36,12 @@ type Config struct {
 	Age     *Age
 	Locks   *cluster.Locks // nil on a node that is alone
 
-	Retention Retention // zero: everything is kept
+	Retention retention.Limits // zero: everything is kept
 	// EtcdQuota is etcd's quota in bytes, for an etcd that does not tell; default
 	// 2 GiB, etcd's own.
 	EtcdQuota int64
+	// Disk tells how full the disk of an embedded etcd is, and keeps room on it; nil: there is none.
+	Disk func() (disk.Space, error)
 	// Defragment gives back to the disk what etcd has allocated and does not use. It
 	// is given where this node runs etcd itself: then it also compacts it, and
 	// disarms its alarm, when there is no space. Nil: etcd is others'.
@@ -66,7 +70,7 @@ type Config struct {
 }
 
 // Upkeep is the work that a node does by itself: a type for each job. Make it with [New],
-// keep [Upkeep.Run] running.
+// Keep [Upkeep.Run] running.
 type Upkeep struct {
 	mailboxes *mailboxes
 	outbox    *outbox
@@ -77,10 +81,7 @@ type Upkeep struct {
 	aging     *aging
 	balance   *balancing
 	space     *spaceWatch
-	finished  *finishedPurge
-	dead      *deadPurge
-	keys      *keyPurge
-	versions  *versionPurge
+	retention *retention.Retention
 	control   *control
 	jobs      *jobs
 	census    *census
@@ -91,7 +92,6 @@ func New(cfg Config) (*Upkeep, error) {
 	if cfg.Runtime == nil || cfg.Store == nil || cfg.Reader == nil || cfg.Jobs == nil || cfg.Catalog == nil || cfg.Session == nil || cfg.Client == nil || cfg.Node == nil || cfg.Wakeups == nil || cfg.Age == nil {
 		return nil, errors.New("upkeep: Runtime, Store, Reader, Jobs, Catalog, Session, Client, Node, Wakeups and Age are required")
 	}
-	cfg.Retention.Grace = cmp.Or(cfg.Retention.Grace, recordLife)
 	cfg.EtcdQuota = cmp.Or(cfg.EtcdQuota, 2<<30)
 	cfg.Opening = cmp.Or(cfg.Opening, 64)
 	if cfg.Log == nil {
@@ -112,21 +112,22 @@ func New(cfg Config) (*Upkeep, error) {
 	return &Upkeep{
 		mailboxes: &mailboxes{worker: w}, outbox: &outbox{w}, timers: &timers{worker: w}, queue: &queue{w}, gates: &gatekeeper{w},
 		expiry: &expiry{w}, aging: &aging{w}, balance: &balancing{w}, space: &spaceWatch{w}, control: &control{w}, jobs: &jobs{w}, census: &census{worker: w},
-		finished: &finishedPurge{retaining{w}}, dead: &deadPurge{retaining{w}}, keys: &keyPurge{retaining{w}}, versions: &versionPurge{retaining{w}},
+		retention: retention.New(retention.Config{
+			Limits: cfg.Retention, Store: cfg.Store, Catalog: cfg.Catalog, Session: cfg.Session, Locks: cfg.Locks, Intake: w.intake, Age: cfg.Age.Now, Log: cfg.Log, Metrics: cfg.Metrics,
+		}),
 	}, nil
 }
 
 // Run keeps the workers going until ctx ends, and waits for them.
 func (u *Upkeep) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
-	for _, work := range []func(context.Context) error{
+	for _, work := range append([]func(context.Context) error{
 		u.mailboxes.workMailboxes, u.mailboxes.sweepMailboxes, u.outbox.resolveSends,
 		u.timers.fireTimers, u.timers.fireSchedules, u.timers.placeTimers,
 		u.queue.workQueue, u.queue.dropMarks, u.gates.workGates,
 		u.aging.keepAge, u.balance.keepBalance, u.expiry.expireQueue, u.expiry.expireRecords,
-		u.finished.purgeFinished, u.dead.purgeDead, u.keys.purgeKeys, u.versions.purgeVersions,
 		u.space.watchSpace, u.control.watchControl, u.jobs.workJobs, u.jobs.purgeJobs, u.census.takeCensus, u.queue.cfg.Store.Follow,
-	} {
+	}, u.retention.Works()...) {
 		g.Go(func() error { return work(ctx) })
 	}
 	return g.Wait()

@@ -13,14 +13,15 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/catalog"
-	"github.com/weft-run/weft/internal/upkeep"
 	"github.com/weft-run/weft/internal/upkeep/membertest"
+	"github.com/weft-run/weft/internal/upkeep/retention"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/runtime"
+	"github.com/weft-run/weft/pkg/runtime/repair"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
-// versions are those of a definition whose bodies are there.
+// Versions are those of a definition whose bodies are there.
 func (m *member) versions(def string) (out []int) {
 	m.T.Helper()
 	resp, err := clustertest.Shared(m.T).Client(m.T).Get(m.T.Context(), m.Root+"definition-version/"+def+"/", clientv3.WithPrefix(), clientv3.WithKeysOnly())
@@ -62,7 +63,7 @@ func (m *member) rounds(all []*member) {
 
 // start starts a version.
 func (m *member) start(def, id string, version int) (workflow.Instance, error) {
-	res, err := m.Execute(m.T.Context(), runtime.StartRequest{DefinitionID: def, InstanceID: id, Version: version})
+	res, err := m.Starts.Execute(m.T.Context(), runtime.StartRequest{DefinitionID: def, InstanceID: id, Version: version})
 	return res.Instance, err
 }
 
@@ -84,7 +85,7 @@ func TestVersionsThatNothingNeedsGo(t *testing.T) {
 	t.Parallel()
 	const last, keep = 230, 20
 	years := new(atomic.Int64)
-	c := newCluster(t, 2, retain(upkeep.Retention{Versions: keep}), func(c *membertest.Config) {
+	c := newCluster(t, 2, retain(retention.Limits{Versions: keep}), func(c *membertest.Config) {
 		c.Now = func() time.Time { return time.Now().AddDate(int(years.Load()), 0, 0) }
 	})
 	m := c[0]
@@ -129,7 +130,7 @@ func TestVersionsThatNothingNeedsGo(t *testing.T) {
 	fresh := newMember(t, strings.TrimSuffix(strings.TrimPrefix(m.Root, "/weft/"), "/"), "fresh")
 	m.Publish("id: comes-later\nroot:\n  - writeLine: here\n")
 	for _, n := range []int{5, 100} {
-		if _, err := fresh.Retry(t.Context(), fmt.Sprint("i", n)); err != nil {
+		if _, err := fresh.Commands.Retry(t.Context(), fmt.Sprint("i", n)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -141,11 +142,11 @@ func TestVersionsThatNothingNeedsGo(t *testing.T) {
 	}
 	// Once their instances are gone, so are they.
 	for _, id := range []string{"i3", "i5", "more"} {
-		if _, err := m.Delete(t.Context(), id); err != nil {
+		if _, err := m.Commands.Delete(t.Context(), id); err != nil {
 			t.Fatal(err)
 		}
 		eventually(t, id+" is gone", func() bool {
-			_, err := m.Instance(t.Context(), id)
+			_, err := m.Inspector.Instance(t.Context(), id)
 			return workflow.CodeOf(err) == workflow.CodeInstanceNotFound
 		})
 	}
@@ -158,7 +159,7 @@ func TestVersionsThatNothingNeedsGo(t *testing.T) {
 // is refused; of those that were acknowledged each runs.
 func TestAStartRacesWithTheEndOfItsVersion(t *testing.T) {
 	t.Parallel()
-	c := newCluster(t, 3, retain(upkeep.Retention{Versions: 1}))
+	c := newCluster(t, 3, retain(retention.Limits{Versions: 1}))
 	m := c[0]
 	for _, id := range []string{"", "chosen"} {
 		def := "planned" + id
@@ -201,10 +202,10 @@ func TestAStartRacesWithTheEndOfItsVersion(t *testing.T) {
 				var id string
 				var err error
 				if j%3 == 0 {
-					id, err = c[j%3].Dispatch(t.Context(), req)
+					id, err = c[j%3].Starts.Dispatch(t.Context(), req)
 				} else {
 					var res runtime.StartResult
-					res, err = c[j%3].Execute(t.Context(), req)
+					res, err = c[j%3].Starts.Execute(t.Context(), req)
 					id = res.Instance.ID
 				}
 				switch workflow.CodeOf(err) {
@@ -255,7 +256,7 @@ func TestAStartRacesWithTheEndOfItsVersion(t *testing.T) {
 // stays with all that it uses.
 func TestVersionsOfConsumersGo(t *testing.T) {
 	t.Parallel()
-	c := newCluster(t, 1, retain(upkeep.Retention{Versions: 3}))
+	c := newCluster(t, 1, retain(retention.Limits{Versions: 3}))
 	m := c[0]
 	part := func(n int) string {
 		return fmt.Sprintf("id: part\noptions: {usableAsActivity: true, autoUpdate: true}\nroot:\n  - writeLine: part %d\n", n)
@@ -283,7 +284,7 @@ func TestVersionsOfConsumersGo(t *testing.T) {
 // is replayed and over.
 func TestAGatedStartNeedsItsVersion(t *testing.T) {
 	t.Parallel()
-	c := newCluster(t, 2, retain(upkeep.Retention{Versions: 1}), func(c *membertest.Config) { c.QueueTTL = time.Minute })
+	c := newCluster(t, 2, retain(retention.Limits{Versions: 1}), func(c *membertest.Config) { c.QueueTTL = time.Minute })
 	m := c[0]
 	m.Publish(membertest.Single)
 	m.Event("begin", "", nil)
@@ -309,7 +310,7 @@ func TestAGatedStartNeedsItsVersion(t *testing.T) {
 	refused("dead letter " + m.Dead()[0].ID)
 	m.EndOf(holder)
 	m.Finished(holder)
-	if _, err := m.ReplayDeadLetter(t.Context(), m.Dead()[0].ID, runtime.Edit{}, nil); err != nil {
+	if _, err := m.Letters.ReplayDeadLetter(t.Context(), m.Dead()[0].ID, repair.Edit{}, nil); err != nil {
 		t.Fatal(err)
 	}
 	next := m.Running("single")
@@ -325,7 +326,7 @@ func TestAGatedStartNeedsItsVersion(t *testing.T) {
 // accepted after that, gets its starts; the version goes after them.
 func TestAFixedListNeedsItsVersions(t *testing.T) {
 	t.Parallel()
-	c := newCluster(t, 2, retain(upkeep.Retention{Versions: 1}))
+	c := newCluster(t, 2, retain(retention.Limits{Versions: 1}))
 	m := c[0]
 	version := func(n int) string {
 		return fmt.Sprintf("id: listens\nroot:\n  - event: begin\n    trigger: true\n  - writeLine: v%d\n  - event: end\n", n)
@@ -350,7 +351,7 @@ func TestAFixedListNeedsItsVersions(t *testing.T) {
 	}
 	m.round()
 	m.wantVersions("beside the finished instance", "listens", 1, 2)
-	if _, err := m.Delete(t.Context(), id); err != nil {
+	if _, err := m.Commands.Delete(t.Context(), id); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, "it is gone", func() bool { return len(m.InstancesOf("listens")) == 0 })

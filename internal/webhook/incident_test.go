@@ -75,7 +75,7 @@ func (m *member) notes() int64 {
 
 func (m *member) breaks(definition, id, why string) {
 	m.T.Helper()
-	if _, err := m.Execute(m.T.Context(), runtime.StartRequest{DefinitionID: definition, InstanceID: id, Input: map[string]any{"why": why}}); err != nil {
+	if _, err := m.Starts.Execute(m.T.Context(), runtime.StartRequest{DefinitionID: definition, InstanceID: id, Input: map[string]any{"why": why}}); err != nil {
 		m.T.Fatal(err)
 	}
 }
@@ -122,12 +122,12 @@ func TestIncidentsAreTold(t *testing.T) {
 		t.Errorf("told %v", types)
 	}
 	// It goes on, and a commit without a new incident tells nothing.
-	if _, err := m.Send(t.Context(), workflow.EventStimulus("go", nil), nil); err != nil {
+	if _, err := m.Events.Send(t.Context(), workflow.EventStimulus("go", nil), nil); err != nil {
 		t.Fatal(err)
 	}
 	m.breaks("goes-on", "last", "late")
 	// Each tells in the order of the commits: who was told of this one has looked at all others.
-	if _, err := m.Execute(t.Context(), runtime.StartRequest{DefinitionID: "marks", InstanceID: "mark"}); err != nil {
+	if _, err := m.Starts.Execute(t.Context(), runtime.StartRequest{DefinitionID: "marks", InstanceID: "mark"}); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
@@ -250,11 +250,11 @@ func TestAThousandIncidents(t *testing.T) {
 	m.Start("faults", "one", "")
 	const n = 1000
 	for range n - 1 {
-		if _, err := m.Retry(t.Context(), "one"); err != nil {
+		if _, err := m.Commands.Retry(t.Context(), "one"); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := m.Execute(t.Context(), runtime.StartRequest{DefinitionID: "every-item", InstanceID: "items", Input: map[string]any{"items": make([]any, n)}}); err != nil {
+	if _, err := m.Starts.Execute(t.Context(), runtime.StartRequest{DefinitionID: "every-item", InstanceID: "items", Input: map[string]any{"items": make([]any, n)}}); err != nil {
 		t.Fatal(err)
 	}
 	polltest.Eventually(t, "it is away", func() bool { return m.status("w").Waiting > 0 })
@@ -293,7 +293,7 @@ func TestIncidentsThatEtcdHasForgotten(t *testing.T) {
 	m.Start("faults", "one", "")
 	const n = 60
 	for range n - 1 {
-		if _, err := m.Retry(t.Context(), "one"); err != nil {
+		if _, err := m.Commands.Retry(t.Context(), "one"); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -65,16 +65,16 @@ func TestWhatEndsIsTold(t *testing.T) {
 	m.put(webhook.Definition{Name: "acme", URL: acme.server.URL, On: []webhook.Kind{webhook.Ended, webhook.Faulted}, Labels: map[string]string{"customer": "acme"}})
 	m.put(webhook.Definition{Name: "letters", URL: letters.server.URL, On: []webhook.Kind{webhook.DeadLetter}})
 
-	if _, err := m.Execute(t.Context(), runtime.StartRequest{DefinitionID: "quick", InstanceID: "one", CorrelationID: "c", Name: secretText, Input: map[string]any{"x": "of the input"}}); err != nil {
+	if _, err := m.Starts.Execute(t.Context(), runtime.StartRequest{DefinitionID: "quick", InstanceID: "one", CorrelationID: "c", Name: secretText, Input: map[string]any{"x": "of the input"}}); err != nil {
 		t.Fatal(err)
 	}
 	m.Start("faults", "two", "")
 	m.Start("waits", "three", "three")
-	if _, err := m.Cancel(t.Context(), "three"); err != nil {
+	if _, err := m.Commands.Cancel(t.Context(), "three", nil); err != nil {
 		t.Fatal(err)
 	}
 	for id, customer := range map[string]string{"four": "acme", "five": "other"} {
-		if _, err := m.Execute(t.Context(), runtime.StartRequest{DefinitionID: "labelled", InstanceID: id, Input: map[string]any{"customer": customer}}); err != nil {
+		if _, err := m.Starts.Execute(t.Context(), runtime.StartRequest{DefinitionID: "labelled", InstanceID: id, Input: map[string]any{"customer": customer}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -505,7 +505,7 @@ func TestTheSecondFaultIsTold(t *testing.T) {
 	m.put(webhook.Definition{Name: "w", URL: r.server.URL, On: []webhook.Kind{webhook.Faulted}})
 	m.Start("faults", "one", "")
 	r.about("one")
-	if _, err := m.Retry(t.Context(), "one"); err != nil {
+	if _, err := m.Commands.Retry(t.Context(), "one"); err != nil {
 		t.Fatal(err)
 	}
 	polltest.Eventually(t, "it is told again", func() bool { return len(r.ids()) == 2 })

@@ -3,6 +3,7 @@ package activities_test
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -123,10 +124,18 @@ type transport struct {
 	status int
 	err    error
 	keys   []string
+	bodies []string
 }
 
 func (a *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	a.keys = append(a.keys, r.Header.Get("Idempotency-Key"))
+	if r.Body != nil {
+		raw, err := io.ReadAll(r.Body)
+		if err != nil {
+			return nil, err
+		}
+		a.bodies = append(a.bodies, string(raw))
+	}
 	if a.err != nil {
 		return nil, a.err
 	}
@@ -815,6 +824,28 @@ func TestMigrateAndRetry(t *testing.T) {
 	b.wantStatus(workflow.Finished).wantLines("over")
 	if len(a.keys) != 1 {
 		t.Errorf("keys %q", a.keys)
+	}
+}
+
+// Between two attempts the policy of the version before goes on, and who migrates is told.
+func TestMigrateBetweenTwoAttempts(t *testing.T) {
+	t.Parallel()
+	f := &failing{left: 1}
+	def := func(delay string) *workflow.Definition {
+		return root(retried(f.activity("charge"), inputs{"attempts": lit(3), "delay": lit(delay)}))
+	}
+	b := start(t, def("1m")).wantStatus(workflow.Suspended)
+	b.env.Version = func(int) (*engine.Program, error) { return programFor(t, def("1h"), 2), nil }
+	p, err := engine.PreviewOf(t.Context(), b.load(), &workflow.Alter{Alterations: []workflow.Alteration{migrateTo(2)}})
+	if err != nil || p.Outcome != engine.Applied || !strings.Contains(strings.Join(p.Did, " "), "with the attempts and pauses that it began with") {
+		t.Errorf("%+v, %v", p, err)
+	}
+	if out, problems := b.alter(map[int]*engine.Program{2: programFor(t, def("1h"), 2)}, migrateTo(2)); out != engine.Applied {
+		t.Fatalf("outcome %s: %v", out, problems)
+	}
+	b.pass(1).wantStatus(workflow.Finished)
+	if got := f.pauses(); len(got) != 1 || got[0] != time.Minute {
+		t.Errorf("pauses %v", got)
 	}
 }
 

@@ -2,6 +2,7 @@ package activities_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -229,6 +230,60 @@ func TestAnInterruptedCallIsTheNextWithItsKey(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// brokenOnce fails at first, and is interrupted as it is tried again.
+type brokenOnce struct {
+	burst *engine.Burst
+	keys  []string
+}
+
+func (r *brokenOnce) Execute(ctx context.Context, x *engine.Execution) error {
+	switch r.keys = append(r.keys, x.IdempotencyKey()); len(r.keys) {
+	case 1:
+		return errors.New("out of order")
+	case 2:
+		r.burst.Interrupt()
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	return nil
+}
+
+// A retry makes the call with the key of before in an execution of its own: interrupted, it is made again with that key
+// too, and not with one of that execution.
+func TestAnInterruptedCallOfARetryKeepsItsKey(t *testing.T) {
+	t.Parallel()
+	r := &brokenOnce{}
+	reg := activities.Default()
+	if err := reg.Register(workflow.Descriptor{Type: "test.Retried"}, r); err != nil {
+		t.Fatal(err)
+	}
+	prog, problems := engine.Compile(&workflow.Definition{ID: "d", Root: act("Sequence", nil, &workflow.Activity{ID: "call", Type: "test.Retried"})}, engine.Options{Registry: reg})
+	if problems != nil {
+		t.Fatal(problems)
+	}
+	env := engine.Env{Now: nowT0}
+	r.burst, _ = engine.New(prog, "i", &workflow.Start{}, t0, env)
+	run := func(id string, kind workflow.CommandKind, want engine.Outcome) {
+		t.Helper()
+		if out, err := r.burst.Run(t.Context(), workflow.Command{ID: id, Kind: kind}); out != want || err != nil {
+			t.Fatalf("%s: %s %v", kind, out, err)
+		}
+		if _, err := r.burst.Result(); err != nil {
+			t.Fatal(err)
+		}
+		env.Stopped = engine.StoppedIn(r.burst)
+		if r.burst.Committed(); !r.burst.Renew(prog, env) {
+			t.Fatal("it is not renewed")
+		}
+	}
+	run("s", workflow.CommandStart, engine.Applied)
+	run("again", workflow.CommandRetry, engine.Interrupted)
+	run(workflow.ContinueID, workflow.CommandContinue, engine.Applied)
+	if len(r.keys) != 3 || r.keys[0] == "" || r.keys[1] != r.keys[0] || r.keys[2] != r.keys[0] {
+		t.Errorf("calls with %q", r.keys)
 	}
 }
 

@@ -3,6 +3,7 @@ package activities
 import (
 	"context"
 
+	"github.com/weft-run/weft/pkg/activities/branch"
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -29,7 +30,7 @@ func compositeActivity() (workflow.Descriptor, engine.Activity) {
 	}, compositeCode{}
 }
 
-type compositeCode struct{ oneBranch }
+type compositeCode struct{ branch.OneBranch }
 
 func (compositeCode) Execute(_ context.Context, x *engine.Execution) error {
 	x.Schedule(x.Node().Port("root"), engine.Child{})

@@ -81,6 +81,7 @@ func fault() (workflow.Descriptor, engine.Activity) {
 			{Name: "code", Type: "String", Description: "A code for programs."},
 			{Name: "category", Type: "String", Description: "What kind of fault it is, such as HTTP."},
 			{Name: "faultType", Type: "String", Description: "The type, such as System."},
+			{Name: "final", Type: "Boolean", Description: "The instance has failed for good: no retry around it tries again, what runs beside it stops, and a retry by an operator is refused unless it says `again`."},
 		},
 	}, faultCode{}
 }
@@ -88,5 +89,5 @@ func fault() (workflow.Descriptor, engine.Activity) {
 type faultCode struct{}
 
 func (faultCode) Execute(_ context.Context, x *engine.Execution) error {
-	return &engine.FaultError{Code: x.Text("code"), Category: x.Text("category"), Type: x.Text("faultType"), Message: x.Text("message")}
+	return &engine.FaultError{Code: x.Text("code"), Category: x.Text("category"), Type: x.Text("faultType"), Message: x.Text("message"), Final: x.Bool("final")}
 }

@@ -30,7 +30,7 @@ func (eventActivity) Execute(_ context.Context, x *engine.Execution) error {
 		return nil
 	}
 	name := x.Text("eventName")
-	if err := workflow.CheckName("event name", name); err != nil {
+	if err := workflow.CheckSendable("event name", name); err != nil {
 		return err
 	}
 	_, err := x.Wait(engine.Wait{Name: name, Payload: workflow.EventPayload(name)})
@@ -47,7 +47,7 @@ func (eventActivity) Triggers(p *engine.Preparation) []engine.Trigger {
 	if !ok || name == "" {
 		return nil
 	}
-	if err := workflow.CheckName("event name", name); err != nil {
+	if err := workflow.CheckSendable("event name", name); err != nil {
 		p.Problem("bad-literal", p.Place("eventName"), "%v", err)
 		return nil
 	}

@@ -124,7 +124,7 @@ func TestSendHTTPRequestBranches(t *testing.T) {
 		"unmatched":            {path: "/404", private: true, ports: []string{"unmatchedStatusCode"}, want: "unmatchedStatusCode"},
 		"unmatched, no branch": {path: "/404", private: true},
 		"timeout":              {path: "/slow", private: true, timeout: "20ms", ports: []string{"timeout", "failedToConnect"}, want: "timeout"},
-		"timeout, no branch":   {path: "/slow", private: true, timeout: "20ms", fault: "deadline exceeded"},
+		"timeout, no branch":   {path: "/slow", private: true, timeout: "20ms", fault: "no answer within 20ms"},
 		"timeout of the body":  {path: "/trickle", private: true, timeout: "50ms", ports: []string{"timeout", "failedToConnect"}, want: "timeout"},
 		"too large":            {path: "/big", private: true, fault: "larger than"},
 		"too large unpacked":   {path: "/bomb", private: true, fault: "larger than"},

@@ -3,6 +3,7 @@ package activities
 import (
 	"context"
 
+	"github.com/weft-run/weft/pkg/activities/branch"
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -23,7 +24,7 @@ func ifActivity() (workflow.Descriptor, engine.Activity) {
 	}, ifCode{}
 }
 
-type ifCode struct{ oneBranch }
+type ifCode struct{ branch.OneBranch }
 
 func (ifCode) Execute(_ context.Context, x *engine.Execution) error {
 	port, outcome := "else", "False"

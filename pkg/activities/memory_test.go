@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weft-run/weft/pkg/activities/flowchart"
+	"github.com/weft-run/weft/pkg/activities/retry"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -24,16 +26,17 @@ var goldenMemory = map[string]any{
 		Items: []any{int64(1), "<x>"}, Index: 3, Definition: "child", Common: map[string]any{"amount": 0.5}, Key: "Item", Wait: true, Labels: map[string]string{"team": "north"},
 		Finished: 4, Faulted: 2, Cancelled: 1,
 	},
-	"flowchart": &flowState{Start: 1, Token: true, Seen: counts{1, 0, 2}, Paths: counts{3, 2}, Marks: []flowToken{{Edge: 1}}},
+	"flowchart": &flowchart.State{Start: 1, Token: true, Seen: flowchart.Counts{1, 0, 2}, Paths: flowchart.Counts{3, 2}, Marks: []flowchart.Token{{Edge: 1}}},
 	"for":       &forState{Next: 9223372036854775807, End: -3, Step: 2, Inclusive: true, Over: true},
 	"forEach":   &forEachState{Items: []any{int64(1), 2.5, "x", nil, map[string]any{}}, Next: 2},
-	"fork":      &forkState{Any: true},
+	"fork":      &forkState{Any: true, Wins: true, Failed: []string{"a: no"}},
 	"machine":   &machineState{State: 2, Taken: 1},
 	"parallel":  &parallelState{Items: []any{int64(1), "x"}, Next: 1000},
 	"sequence":  &sequenceState{Next: 2, Break: true},
-	"retry": &retryState{
+	"retry": &retry.State{
 		Attempts: 5, Delay: time.Second, Factor: 1.5, MaxDelay: time.Minute, MaxTime: time.Hour, On: []string{"Unreachable"}, NotOn: []string{"Refused"}, NewKeys: true,
 		Key: "key-1", Inner: "key-0", Attempt: 2, Began: time.Date(2026, 11, 24, 9, 0, 0, 123456789, time.UTC), GaveUp: true, Over: "there was no time for another one",
+		Jitter: 0.2, Seed: "key-2",
 	},
 }
 
@@ -74,12 +77,17 @@ func TestEveryMemoryIsGolden(t *testing.T) {
 	t.Parallel()
 	golden := map[string]bool{}
 	for _, is := range goldenMemory {
-		golden[reflect.TypeOf(is).Elem().Name()] = true
+		golden[reflect.TypeOf(is).Elem().String()] = true
 	}
 	files, err := filepath.Glob("*.go")
 	if err != nil {
 		t.Fatal(err)
 	}
+	below, err := filepath.Glob("*/*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files = append(files, below...)
 	found := 0
 	for _, file := range files {
 		source, err := os.ReadFile(file)
@@ -90,6 +98,13 @@ func TestEveryMemoryIsGolden(t *testing.T) {
 			name, _, _ := strings.Cut(part, "]")
 			if strings.HasSuffix(file, "_test.go") {
 				continue
+			}
+			if !strings.Contains(name, ".") {
+				pkg := filepath.Base(filepath.Dir(file))
+				if pkg == "." {
+					pkg = "activities"
+				}
+				name = pkg + "." + name
 			}
 			if found++; !golden[name] {
 				t.Errorf("%s: no memory of type %s is golden", file, name)

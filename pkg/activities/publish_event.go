@@ -2,6 +2,7 @@ package activities
 
 import (
 	"context"
+	"errors"
 
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -26,11 +27,13 @@ type publishEventActivity struct{}
 
 func (publishEventActivity) Execute(_ context.Context, x *engine.Execution) error {
 	name := x.Text("eventName")
-	if err := workflow.CheckName("event name", name); err != nil {
+	if err := workflow.CheckSendable("event name", name); err != nil {
 		return err
 	}
 	s := workflow.EventStimulus(name, x.Value("payload"))
-	s.CorrelationID = x.Text("correlationId")
+	if s.CorrelationID = x.Text("correlationId"); s.CorrelationID == "" && x.Computed("correlationId") {
+		return errors.New("correlationId came out empty, and an event without one is for the instances of every correlation: leave correlationId out if that is meant, or see why its expression gives nothing")
+	}
 	if err := workflow.CheckName("correlation id", s.CorrelationID); err != nil {
 		return err
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/weft-run/weft/internal/check"
+	"github.com/weft-run/weft/internal/authoring/check"
 	"github.com/weft-run/weft/internal/expression"
 	"github.com/weft-run/weft/internal/pagetest"
 	"github.com/weft-run/weft/pkg/activities"

@@ -29,7 +29,7 @@ type failing struct {
 
 func (f *failing) activity(id string) *workflow.Activity {
 	return named(id, activities.Inline(func(_ context.Context, x *engine.Execution) error {
-		f.keys, f.at = append(f.keys, x.IdempotencyKey()), append(f.at, x.Now())
+		f.keys, f.at = append(f.keys, x.IdempotencyKey()), append(f.at, x.Clock())
 		if f.left--; f.left < 0 {
 			return nil
 		}

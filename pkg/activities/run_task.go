@@ -42,9 +42,13 @@ type runTaskActivity struct{}
 // Execute creates a bookmark whose name is the task's, whose payload is
 // [TaskPayload] and whose metadata is what the worker needs to know.
 func (runTaskActivity) Execute(_ context.Context, x *engine.Execution) error {
+	name := x.Text("taskName")
+	if err := workflow.CheckSendable("task name", name); err != nil {
+		return err
+	}
 	id := x.NewID()
 	x.SetOutput("taskId", id)
-	_, err := x.Wait(engine.Wait{Name: x.Text("taskName"), Payload: TaskPayload(id), Metadata: x.Value("payload")})
+	_, err := x.Wait(engine.Wait{Name: name, Payload: TaskPayload(id), Metadata: x.Value("payload")})
 	return err
 }
 

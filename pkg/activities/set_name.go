@@ -2,6 +2,7 @@ package activities
 
 import (
 	"context"
+	"errors"
 
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -41,5 +42,9 @@ func correlate() (workflow.Descriptor, engine.Activity) {
 type correlateActivity struct{}
 
 func (correlateActivity) Execute(_ context.Context, x *engine.Execution) error {
-	return x.SetCorrelationID(x.Text("correlationId"))
+	id := x.Text("correlationId")
+	if id == "" && x.Computed("correlationId") {
+		return errors.New("correlationId came out empty, and no event would find the instance by it: see why its expression gives nothing")
+	}
+	return x.SetCorrelationID(id)
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/weft-run/weft/pkg/activities/branch"
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -116,7 +117,7 @@ func (m stateMachineActivity) entered(x *engine.Execution, s *machineState) erro
 // leave runs the exit of the state, then the transition's action.
 func (m stateMachineActivity) leave(x *engine.Execution, s *machineState, transition int) error {
 	s.Taken = transition
-	x.Retract(everyNode)
+	x.Retract(branch.EveryNode)
 	if exit := x.Node().States()[s.State].Exit; exit != nil {
 		x.Schedule(exit, engine.Child{Tag: "exit"})
 		return nil

@@ -3,14 +3,9 @@ package activities
 import (
 	"context"
 
+	"github.com/weft-run/weft/pkg/activities/branch"
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/workflow"
-)
-
-// The modes of Switch and FlowSwitch.
-const (
-	matchFirst = "MatchFirst"
-	matchAny   = "MatchAny"
 )
 
 func switchActivity() (workflow.Descriptor, engine.Activity) {
@@ -19,7 +14,7 @@ func switchActivity() (workflow.Descriptor, engine.Activity) {
 		NoEffect:    true,
 		Description: "Runs the activities of the cases whose condition holds, or the default when none does.",
 		Inputs: []workflow.InputDescriptor{{
-			Name: "mode", Type: "String", Default: matchFirst, Options: []string{matchFirst, matchAny},
+			Name: "mode", Type: "String", Default: branch.MatchFirst, Options: []string{branch.MatchFirst, branch.MatchAny},
 			Description: "MatchFirst runs the first case that holds, MatchAny every one.",
 		}},
 		Ports:      []string{"default"},
@@ -28,10 +23,10 @@ func switchActivity() (workflow.Descriptor, engine.Activity) {
 	}, switchCode{}
 }
 
-type switchCode struct{ oneBranch }
+type switchCode struct{ branch.OneBranch }
 
 func (switchCode) Execute(_ context.Context, x *engine.Execution) error {
-	matched, err := matchingCases(x)
+	matched, err := branch.MatchingCases(x)
 	if err != nil {
 		return err
 	}
@@ -42,23 +37,4 @@ func (switchCode) Execute(_ context.Context, x *engine.Execution) error {
 		x.Schedule(x.Node().Port("default"), engine.Child{})
 	}
 	return nil
-}
-
-// matchingCases evaluates the conditions in order, as far as the mode needs.
-func matchingCases(x *engine.Execution) ([]*engine.NodeCase, error) {
-	var out []*engine.NodeCase
-	cases := x.Node().Cases()
-	for i := range cases {
-		ok, err := x.Condition(&cases[i])
-		if err != nil {
-			return nil, err
-		}
-		if ok {
-			out = append(out, &cases[i])
-			if x.Text("mode") == matchFirst {
-				break
-			}
-		}
-	}
-	return out, nil
 }

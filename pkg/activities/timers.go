@@ -38,7 +38,7 @@ func (delayActivity) Execute(_ context.Context, x *engine.Execution) error {
 	d := x.Duration("timeSpan")
 	switch {
 	case d > 0:
-		return waitUntil(x, x.Now().Add(d))
+		return waitUntil(x, x.Clock().Add(d))
 	case isTimeout(x.Node()):
 		return fmt.Errorf("the timeout is %s; it must be longer than 0", d)
 	}
@@ -76,7 +76,7 @@ func (timerActivity) Execute(_ context.Context, x *engine.Execution) error {
 	if _, ok := x.TriggerInput(); ok {
 		return nil
 	}
-	return waitUntil(x, x.Now().Add(x.Duration("interval")))
+	return waitUntil(x, x.Clock().Add(x.Duration("interval")))
 }
 
 func (timerActivity) Triggers(p *engine.Preparation) []engine.Trigger {
@@ -104,7 +104,7 @@ type startAtActivity struct{}
 
 func (startAtActivity) Execute(_ context.Context, x *engine.Execution) error {
 	at := x.Time("dateTime")
-	if _, ok := x.TriggerInput(); ok || !at.After(x.Now()) {
+	if _, ok := x.TriggerInput(); ok || !at.After(x.Clock()) {
 		return nil
 	}
 	return waitUntil(x, at)
@@ -125,7 +125,10 @@ func cronActivity() (workflow.Descriptor, engine.Activity) {
 		Description: "As a trigger, starts an instance at each time that the cron expression names; elsewhere, waits for the next one.",
 		Inputs: []workflow.InputDescriptor{{
 			Name: "cronExpression", Type: "String", Required: true,
-			Description: "Six fields in UTC: second, minute, hour, day of month, month, day of week; L, W and # are allowed.",
+			Description: "Six fields, in UTC if no zone is given: second, minute, hour, day of month, month, day of week, as Cronos reads them: lists, ranges, steps, names, `L`, `L-3`, `LW`, `15W`, `FRIL`, `MON#2`; or `@daily` and its like.",
+		}, {
+			Name: "timeZone", Type: "String",
+			Description: "The zone whose clock is meant, such as Europe/Berlin. What it leaves out when it jumps comes once, at the jump; what it shows twice comes once, unless second, minute or hour has a `*`, a range or a step.",
 		}},
 	}, cronCode{}
 }
@@ -133,8 +136,10 @@ func cronActivity() (workflow.Descriptor, engine.Activity) {
 type cronCode struct{}
 
 func (cronCode) Prepare(p *engine.Preparation) {
-	if v, ok := p.Constant("cronExpression"); ok && v != nil && !p.Node.Activity().CanStart {
-		if _, err := cron.Next(engine.Text(v), time.Time{}); err != nil {
+	v, ok := p.Constant("cronExpression")
+	zone, zoneKnown := p.Constant("timeZone")
+	if ok && zoneKnown && v != nil && !p.Node.Activity().CanStart {
+		if _, err := cron.Next(inZone(engine.Text(v), engine.Text(zone)), time.Time{}); err != nil {
 			p.Problem("bad-cron", p.Place("cronExpression"), "%v", err)
 		}
 	}
@@ -144,7 +149,7 @@ func (cronCode) Execute(_ context.Context, x *engine.Execution) error {
 	if _, ok := x.TriggerInput(); ok {
 		return nil
 	}
-	next, err := cron.Next(x.Text("cronExpression"), x.Now())
+	next, err := cron.Next(inZone(x.Text("cronExpression"), x.Text("timeZone")), x.Clock())
 	if err != nil {
 		return err
 	}
@@ -153,13 +158,29 @@ func (cronCode) Execute(_ context.Context, x *engine.Execution) error {
 
 func (cronCode) Triggers(p *engine.Preparation) []engine.Trigger {
 	v, ok := p.TriggerValue("cronExpression")
-	expr := strings.TrimSpace(engine.Text(v))
-	if !ok || v == nil {
+	zone, zoneOK := p.TriggerValue("timeZone")
+	if !ok || !zoneOK || v == nil {
 		return nil
+	}
+	expr := inZone(engine.Text(v), engine.Text(zone))
+	if name := strings.TrimSpace(engine.Text(zone)); name != "" {
+		if _, err := cron.Zone(name); err != nil {
+			p.Problem("bad-cron", p.Place("timeZone"), "%v", err)
+			return nil
+		}
 	}
 	if _, err := cron.Next(expr, time.Time{}); err != nil {
 		p.Problem("bad-cron", p.Place("cronExpression"), "%v", err)
 		return nil
 	}
 	return []engine.Trigger{{Name: expr, Payload: map[string]any{"cronExpression": expr}, Cron: expr}}
+}
+
+// inZone puts the zone before an expression, where it is kept.
+func inZone(expr, zone string) string {
+	expr, zone = strings.TrimSpace(expr), strings.TrimSpace(zone)
+	if zone == "" {
+		return expr
+	}
+	return "TZ=" + zone + " " + expr
 }

@@ -15,14 +15,16 @@ func TestTimersWait(t *testing.T) {
 		a   *workflow.Activity
 		due time.Time // zero: it does not wait
 	}{
-		"delay":          {act("Delay", inputs{"timeSpan": lit("00:00:05")}), t0.Add(5 * time.Second)},
-		"delay, ISO":     {act("Delay", inputs{"timeSpan": lit("P1DT2H")}), t0.Add(26 * time.Hour)},
-		"delay, Go":      {act("Delay", inputs{"timeSpan": expr(func(engine.Scope) (any, error) { return "1d12h", nil })}), t0.Add(36 * time.Hour)},
-		"delay, none":    {act("Delay", inputs{"timeSpan": lit("0s")}), time.Time{}},
-		"timer":          {act("Timer", inputs{"interval": lit("10m")}), t0.Add(10 * time.Minute)},
-		"start at":       {act("StartAt", inputs{"dateTime": lit("2026-03-01T13:00:00+00:30")}), t0.Add(30 * time.Minute)},
-		"start at, past": {act("StartAt", inputs{"dateTime": lit("2020-01-01")}), time.Time{}},
-		"cron":           {act("Cron", inputs{"cronExpression": lit("0 30 * * * *")}), t0.Add(30 * time.Minute)},
+		"delay":            {act("Delay", inputs{"timeSpan": lit("00:00:05")}), t0.Add(5 * time.Second)},
+		"delay, ISO":       {act("Delay", inputs{"timeSpan": lit("P1DT2H")}), t0.Add(26 * time.Hour)},
+		"delay, Go":        {act("Delay", inputs{"timeSpan": expr(func(engine.Scope) (any, error) { return "1d12h", nil })}), t0.Add(36 * time.Hour)},
+		"delay, none":      {act("Delay", inputs{"timeSpan": lit("0s")}), time.Time{}},
+		"timer":            {act("Timer", inputs{"interval": lit("10m")}), t0.Add(10 * time.Minute)},
+		"start at":         {act("StartAt", inputs{"dateTime": lit("2026-03-01T13:00:00+00:30")}), t0.Add(30 * time.Minute)},
+		"start at, past":   {act("StartAt", inputs{"dateTime": lit("2020-01-01")}), time.Time{}},
+		"cron":             {act("Cron", inputs{"cronExpression": lit("0 30 * * * *")}), t0.Add(30 * time.Minute)},
+		"cron in a zone":   {act("Cron", inputs{"cronExpression": lit("0 0 18 * * *"), "timeZone": lit("Asia/Kolkata")}), t0.Add(30 * time.Minute)},
+		"cron, zone in it": {act("Cron", inputs{"cronExpression": lit("CRON_TZ=Asia/Kolkata 0 0 18 * * *")}), t0.Add(30 * time.Minute)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -77,7 +79,7 @@ func TestTriggerProblems(t *testing.T) {
 		trigger(act("Timer", inputs{"interval": lit("5ms")})),
 		trigger(act("Cron", inputs{"cronExpression": lit("* * * * *")})),
 		trigger(act("Cron", inputs{"cronExpression": lit("0 0 0 31 2 *")})),
-		trigger(act("Cron", inputs{"cronExpression": lit("TZ=Asia/Tokyo 0 0 0 1 1 *")})),
+		trigger(act("Cron", inputs{"cronExpression": lit("0 0 0 1 1 *"), "timeZone": lit("Asia/Tokio")})),
 		trigger(act("Event", inputs{"eventName": inputExpr("name")})),
 		trigger(act("Event", inputs{"eventName": expr(func(s engine.Scope) (any, error) { return s.NewID(), nil })})),
 		trigger(act("HttpEndpoint", inputs{"path": lit("a/{b")})),
@@ -91,9 +93,9 @@ func TestTriggerProblems(t *testing.T) {
 	def.Inputs = []workflow.Input{{Name: "name"}}
 	p := compileProblems(t, def)
 	wantProblem(t, p, "bad-literal", "at least 1s")
-	wantProblem(t, p, "bad-cron", "exactly 6 fields")
+	wantProblem(t, p, "bad-cron", "has 5 fields, and not 6")
 	wantProblem(t, p, "bad-cron", "no time that ever comes")
-	wantProblem(t, p, "bad-cron", "times are UTC")
+	wantProblem(t, p, "bad-cron", `no time zone "Asia/Tokio"`)
 	wantProblem(t, p, "trigger-not-constant", "event1")
 	wantProblem(t, p, "trigger-not-constant", "event2")
 	wantProblem(t, p, "bad-route", "{b")

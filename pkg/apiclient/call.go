@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -97,10 +98,12 @@ func NewKey() string { return rand.Text() }
 // send sends a request again until it has an answer that is one.
 func (c *Client) send(ctx context.Context, r request, o *options, body []byte) (status int, header http.Header, raw []byte, err error) {
 	pause := 200 * time.Millisecond
-	lost := false // an attempt got no answer: it may have been done
+	lost := false    // an attempt got no answer: it may have been done
+	reached := false // an attempt may have come to somebody
 	for attempt := 1; ; attempt++ {
 		status, header, raw, err := c.attempt(ctx, r, o, body)
 		var problem *ProblemError
+		reached = reached || !neverSent(err)
 		switch {
 		case err == nil:
 			return status, header, raw, nil
@@ -110,7 +113,7 @@ func (c *Client) send(ctx context.Context, r request, o *options, body []byte) (
 			}
 			return 0, nil, nil, err
 		case ctx.Err() != nil || attempt >= c.cfg.Attempts || problem == nil && r.method == http.MethodPut:
-			return 0, nil, nil, c.unanswered(r, o, err)
+			return 0, nil, nil, c.unanswered(r, o, reached, err)
 		}
 		wait := pause
 		lost = lost || problem == nil || problem.Unknown()
@@ -121,7 +124,7 @@ func (c *Client) send(ctx context.Context, r request, o *options, body []byte) (
 			c.cfg.OnRepeat(err, wait)
 		}
 		if sleep(ctx, wait) != nil {
-			return 0, nil, nil, c.unanswered(r, o, err)
+			return 0, nil, nil, c.unanswered(r, o, reached, err)
 		}
 		pause *= 3
 	}
@@ -140,13 +143,19 @@ func sleep(ctx context.Context, d time.Duration) error {
 }
 
 // unanswered is the error of a request that is not sent again.
-func (c *Client) unanswered(r request, o *options, err error) error {
+func (c *Client) unanswered(r request, o *options, reached bool, err error) error {
 	var problem *ProblemError
 	if errors.As(err, &problem) {
 		problem.Key = o.key
 		return problem
 	}
-	return &NoAnswerError{Method: r.method, URL: c.base.String() + r.path, Key: o.key, Err: err}
+	return &NoAnswerError{Method: r.method, URL: c.base.String() + r.path, Key: o.key, NotSent: !reached, Err: err}
+}
+
+// neverSent reports whether there was no connection on which the request could have been sent.
+func neverSent(err error) bool {
+	var dial *net.OpError
+	return errors.As(err, &dial) && dial.Op == "dial"
 }
 
 // attempt sends a request once.
@@ -226,21 +235,23 @@ type alternative struct {
 	make     func() any
 }
 
-// choose decodes what has all the fields that a shape has, of several that with the most.
+// choose decodes the shape of which the most fields are there, of several that of which the fewest are missing: a node of an
+// older version does not know all of them, and half of them or fewer are those of something else.
 func choose(raw []byte, among ...alternative) error {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &fields); err != nil {
 		return err
 	}
-	best := -1
+	best, most := -1, 0
 	for i, a := range among {
-		fits := true
+		there := 0
 		for _, name := range a.required {
-			_, has := fields[name]
-			fits = fits && has
+			if _, has := fields[name]; has {
+				there++
+			}
 		}
-		if fits && (best < 0 || len(a.required) > len(among[best].required)) {
-			best = i
+		if 2*there > len(a.required) && (there > most || there == most && len(a.required) < len(among[best].required)) {
+			best, most = i, there
 		}
 	}
 	if best < 0 {

@@ -419,3 +419,38 @@ func TestAQuietStreamLasts(t *testing.T) {
 		}
 	}
 }
+
+// A node of an older version lacks fields of an answer that are new: it is still known which one it is. What is something
+// else is none.
+func TestAnAnswerOfAnOlderNodeIsKnownByWhatIsThere(t *testing.T) {
+	t.Parallel()
+	const (
+		job    = `{"id": "j", "kind": "alter", "state": "done", "query": "", "by": null, "reason": null, "createdAt": "2026-11-29T18:43:14Z", "updatedAt": "2026-11-29T18:43:14Z", "endedAt": null, "node": null, "done": 60, "accepted": 0, "refused": 0, "unknown": 0, "refusals": []}`
+		effect = `{"resumes": [], "starts": [], "resumed": 1, "started": 0, "queued": true, "more": false, "others": [], "revision": 1}`
+	)
+	var made apiclient.JobPreviewOrJob
+	if err := json.Unmarshal([]byte(job), &made); err != nil || made.JobPreview != nil || made.Job == nil || made.Job.ID != "j" || made.Job.Done != 60 {
+		t.Errorf("%+v, %v", made, err)
+	}
+	var sent apiclient.SentOrEffectOrQueued
+	if err := json.Unmarshal([]byte(effect), &sent); err != nil || sent.Sent != nil || sent.Queued != nil || sent.Effect == nil || !sent.Effect.Queued {
+		t.Errorf("%+v, %v", sent, err)
+	}
+	for text, is := range map[string]func(apiclient.SentOrEffectOrQueued) bool{
+		`{"queued": "q"}`: func(u apiclient.SentOrEffectOrQueued) bool { return u.Queued != nil && u.Queued.Queued == "q" },
+		`{"outcomes": []}`: func(u apiclient.SentOrEffectOrQueued) bool {
+			return u.Sent != nil && u.Effect == nil && u.Queued == nil
+		},
+	} {
+		var u apiclient.SentOrEffectOrQueued
+		if err := json.Unmarshal([]byte(text), &u); err != nil || !is(u) {
+			t.Errorf("%s: %+v, %v", text, u, err)
+		}
+	}
+	for _, text := range []string{`{}`, `{"id": "j", "query": "", "refusals": []}`, `{"title": "a page of somebody"}`} {
+		var u apiclient.JobPreviewOrJob
+		if err := json.Unmarshal([]byte(text), &u); err == nil {
+			t.Errorf("%s is taken for %+v", text, u)
+		}
+	}
+}

@@ -60,7 +60,7 @@ func (c *Client) CheckDefinition(ctx context.Context, body []byte, query CheckDe
 }
 
 // CompleteTask: Report the result of a task, or its error.
-// It is POST /api/v1/tasks/{id}/complete, for the role operator; problems of its own are instance-not-found, task-not-found, bookmark-reserved, instance-finished.
+// It is POST /api/v1/tasks/{id}/complete, for the role operator; problems of its own are instance-not-found, task-not-found, bookmark-reserved, instance-finished, instance-refused.
 func (c *Client) CompleteTask(ctx context.Context, id string, body TaskRequest, opts ...Option) (*Answer[SentOrQueued], error) {
 	return call[SentOrQueued](ctx, c, request{method: "POST", path: "/api/v1/tasks/" + url.PathEscape(id) + "/complete", query: nil, body: body}, opts)
 }
@@ -94,10 +94,23 @@ func (c *Client) DeleteDeadLetter(ctx context.Context, id string, opts ...Option
 	return call[None](ctx, c, request{method: "DELETE", path: "/api/v1/dead-letters/" + url.PathEscape(id), query: nil, body: nil}, opts)
 }
 
+// DeleteDeadLettersQuery is the query of [Client.DeleteDeadLetters]; zero fields are left out.
+type DeleteDeadLettersQuery struct {
+	DryRun *bool // Tell for which it would be done, and which would be refused, and do nothing.
+}
+
+func (q DeleteDeadLettersQuery) values() url.Values {
+	v := url.Values{}
+	if q.DryRun != nil {
+		set(v, "dryRun", strconv.FormatBool(*q.DryRun))
+	}
+	return v
+}
+
 // DeleteDeadLetters: Forget the dead letters of a filter, a page at a time.
 // It is POST /api/v1/dead-letters/delete, for the role operator.
-func (c *Client) DeleteDeadLetters(ctx context.Context, body LettersRequest, opts ...Option) (*Answer[Several], error) {
-	return call[Several](ctx, c, request{method: "POST", path: "/api/v1/dead-letters/delete", query: nil, body: body}, opts)
+func (c *Client) DeleteDeadLetters(ctx context.Context, body LettersRequest, query DeleteDeadLettersQuery, opts ...Option) (*Answer[Several], error) {
+	return call[Several](ctx, c, request{method: "POST", path: "/api/v1/dead-letters/delete", query: query.values(), body: body}, opts)
 }
 
 // DeleteDefinitionQuery is the query of [Client.DeleteDefinition]; zero fields are left out.
@@ -139,10 +152,23 @@ func (c *Client) DeleteQueueItem(ctx context.Context, id string, opts ...Option)
 	return call[None](ctx, c, request{method: "DELETE", path: "/api/v1/queue/" + url.PathEscape(id), query: nil, body: nil}, opts)
 }
 
+// DeleteQueueItemsQuery is the query of [Client.DeleteQueueItems]; zero fields are left out.
+type DeleteQueueItemsQuery struct {
+	DryRun *bool // Tell for which it would be done, and which would be refused, and do nothing.
+}
+
+func (q DeleteQueueItemsQuery) values() url.Values {
+	v := url.Values{}
+	if q.DryRun != nil {
+		set(v, "dryRun", strconv.FormatBool(*q.DryRun))
+	}
+	return v
+}
+
 // DeleteQueueItems: Forget the stimuli of a filter that are in the queue, a page at a time.
 // It is POST /api/v1/queue/delete, for the role operator.
-func (c *Client) DeleteQueueItems(ctx context.Context, body ItemsRequest, opts ...Option) (*Answer[Several], error) {
-	return call[Several](ctx, c, request{method: "POST", path: "/api/v1/queue/delete", query: nil, body: body}, opts)
+func (c *Client) DeleteQueueItems(ctx context.Context, body ItemsRequest, query DeleteQueueItemsQuery, opts ...Option) (*Answer[Several], error) {
+	return call[Several](ctx, c, request{method: "POST", path: "/api/v1/queue/delete", query: query.values(), body: body}, opts)
 }
 
 // DeleteVersion: Remove a version that nothing needs; its source goes an hour later.
@@ -1150,6 +1176,8 @@ type PublishDefinitionQuery struct {
 	DryRun  *bool  // Check everything and write nothing.
 	Strict  *bool  // A warning is an error.
 	Set     string // The definition is of this set from now on: a name as ids are. Absent: of the one that it is of.
+	File    string // The name of the file that it is in: without its ending the id of a definition that says none.
+	Beside  string // Ids of definitions that are published with this one, with commas between them: that one of them is not there yet is no mistake.
 }
 
 func (q PublishDefinitionQuery) values() url.Values {
@@ -1164,6 +1192,8 @@ func (q PublishDefinitionQuery) values() url.Values {
 		set(v, "strict", strconv.FormatBool(*q.Strict))
 	}
 	set(v, "set", q.Set)
+	set(v, "file", q.File)
+	set(v, "beside", q.Beside)
 	return v
 }
 
@@ -1214,16 +1244,42 @@ func (c *Client) ReloadDefinitions(ctx context.Context, opts ...Option) (*Answer
 	return call[Result](ctx, c, request{method: "POST", path: "/api/v1/definitions/reload", query: nil, body: nil}, opts)
 }
 
+// ReplayDeadLetterQuery is the query of [Client.ReplayDeadLetter]; zero fields are left out.
+type ReplayDeadLetterQuery struct {
+	DryRun *bool // Tell what it would do, and send nothing.
+}
+
+func (q ReplayDeadLetterQuery) values() url.Values {
+	v := url.Values{}
+	if q.DryRun != nil {
+		set(v, "dryRun", strconv.FormatBool(*q.DryRun))
+	}
+	return v
+}
+
 // ReplayDeadLetter: Send a dead letter again, as it was, edited or to an instance.
 // It is POST /api/v1/dead-letters/{id}/replay, for the role operator; problems of its own are dead-letter-not-found, instance-not-found, instance-finished.
-func (c *Client) ReplayDeadLetter(ctx context.Context, id string, body EditRequest, opts ...Option) (*Answer[SentOrQueued], error) {
-	return call[SentOrQueued](ctx, c, request{method: "POST", path: "/api/v1/dead-letters/" + url.PathEscape(id) + "/replay", query: nil, body: body}, opts)
+func (c *Client) ReplayDeadLetter(ctx context.Context, id string, body EditRequest, query ReplayDeadLetterQuery, opts ...Option) (*Answer[SentOrEffectOrQueued], error) {
+	return call[SentOrEffectOrQueued](ctx, c, request{method: "POST", path: "/api/v1/dead-letters/" + url.PathEscape(id) + "/replay", query: query.values(), body: body}, opts)
+}
+
+// ReplayDeadLettersQuery is the query of [Client.ReplayDeadLetters]; zero fields are left out.
+type ReplayDeadLettersQuery struct {
+	DryRun *bool // Tell for which it would be done, and which would be refused, and do nothing.
+}
+
+func (q ReplayDeadLettersQuery) values() url.Values {
+	v := url.Values{}
+	if q.DryRun != nil {
+		set(v, "dryRun", strconv.FormatBool(*q.DryRun))
+	}
+	return v
 }
 
 // ReplayDeadLetters: Send the dead letters of a filter again, as they were, edited or to an instance, a page at a time.
 // It is POST /api/v1/dead-letters/replay, for the role operator.
-func (c *Client) ReplayDeadLetters(ctx context.Context, body ReplayLettersRequest, opts ...Option) (*Answer[Several], error) {
-	return call[Several](ctx, c, request{method: "POST", path: "/api/v1/dead-letters/replay", query: nil, body: body}, opts)
+func (c *Client) ReplayDeadLetters(ctx context.Context, body ReplayLettersRequest, query ReplayDeadLettersQuery, opts ...Option) (*Answer[Several], error) {
+	return call[Several](ctx, c, request{method: "POST", path: "/api/v1/dead-letters/replay", query: query.values(), body: body}, opts)
 }
 
 // ReplayWebhook: Try all that was given up again.
@@ -1233,7 +1289,7 @@ func (c *Client) ReplayWebhook(ctx context.Context, name string, opts ...Option)
 }
 
 // ResumeBookmark: Resume an instance at one place where it waits.
-// It is POST /api/v1/bookmarks/{id}/resume, for the role operator; problems of its own are bookmark-not-found, instance-not-found, bookmark-reserved, instance-finished.
+// It is POST /api/v1/bookmarks/{id}/resume, for the role operator; problems of its own are bookmark-not-found, instance-not-found, bookmark-reserved, instance-finished, instance-refused.
 func (c *Client) ResumeBookmark(ctx context.Context, id string, body ResumeRequest, opts ...Option) (*Answer[SentOrQueued], error) {
 	return call[SentOrQueued](ctx, c, request{method: "POST", path: "/api/v1/bookmarks/" + url.PathEscape(id) + "/resume", query: nil, body: body}, opts)
 }
@@ -1282,25 +1338,51 @@ func (q SendEventQuery) values() url.Values {
 }
 
 // SendEvent: Send an event to the instances and definitions that wait for it.
-// It is POST /api/v1/events/{name}, for the role operator; problems of its own are instance-not-found, bookmark-reserved, instance-finished.
+// It is POST /api/v1/events/{name}, for the role operator; problems of its own are instance-not-found, bookmark-reserved, instance-finished, instance-refused.
 func (c *Client) SendEvent(ctx context.Context, name string, body EventRequest, query SendEventQuery, opts ...Option) (*Answer[SentOrEffectOrQueued], error) {
 	return call[SentOrEffectOrQueued](ctx, c, request{method: "POST", path: "/api/v1/events/" + url.PathEscape(name), query: query.values(), body: body}, opts)
 }
 
+// SendQueueItemQuery is the query of [Client.SendQueueItem]; zero fields are left out.
+type SendQueueItemQuery struct {
+	DryRun *bool // Tell what it would do, and send nothing.
+}
+
+func (q SendQueueItemQuery) values() url.Values {
+	v := url.Values{}
+	if q.DryRun != nil {
+		set(v, "dryRun", strconv.FormatBool(*q.DryRun))
+	}
+	return v
+}
+
 // SendQueueItem: Take a stimulus out of the queue and send it again, edited or to an instance.
 // It is POST /api/v1/queue/{id}/send, for the role operator; problems of its own are instance-not-found, queue-item-not-found, instance-finished.
-func (c *Client) SendQueueItem(ctx context.Context, id string, body EditRequest, opts ...Option) (*Answer[SentOrQueued], error) {
-	return call[SentOrQueued](ctx, c, request{method: "POST", path: "/api/v1/queue/" + url.PathEscape(id) + "/send", query: nil, body: body}, opts)
+func (c *Client) SendQueueItem(ctx context.Context, id string, body EditRequest, query SendQueueItemQuery, opts ...Option) (*Answer[SentOrEffectOrQueued], error) {
+	return call[SentOrEffectOrQueued](ctx, c, request{method: "POST", path: "/api/v1/queue/" + url.PathEscape(id) + "/send", query: query.values(), body: body}, opts)
+}
+
+// SendQueueItemsQuery is the query of [Client.SendQueueItems]; zero fields are left out.
+type SendQueueItemsQuery struct {
+	DryRun *bool // Tell for which it would be done, and which would be refused, and do nothing.
+}
+
+func (q SendQueueItemsQuery) values() url.Values {
+	v := url.Values{}
+	if q.DryRun != nil {
+		set(v, "dryRun", strconv.FormatBool(*q.DryRun))
+	}
+	return v
 }
 
 // SendQueueItems: Take the stimuli of a filter out of the queue and send them again, edited or to an instance, a page at a time.
 // It is POST /api/v1/queue/send, for the role operator.
-func (c *Client) SendQueueItems(ctx context.Context, body SendItemsRequest, opts ...Option) (*Answer[Several], error) {
-	return call[Several](ctx, c, request{method: "POST", path: "/api/v1/queue/send", query: nil, body: body}, opts)
+func (c *Client) SendQueueItems(ctx context.Context, body SendItemsRequest, query SendQueueItemsQuery, opts ...Option) (*Answer[Several], error) {
+	return call[Several](ctx, c, request{method: "POST", path: "/api/v1/queue/send", query: query.values(), body: body}, opts)
 }
 
 // SendStimulus: Send any stimulus.
-// It is POST /api/v1/stimuli, for the role operator; problems of its own are instance-not-found, bookmark-reserved, instance-finished.
+// It is POST /api/v1/stimuli, for the role operator; problems of its own are instance-not-found, bookmark-reserved, instance-finished, instance-refused.
 func (c *Client) SendStimulus(ctx context.Context, body StimulusRequest, opts ...Option) (*Answer[SentOrQueued], error) {
 	return call[SentOrQueued](ctx, c, request{method: "POST", path: "/api/v1/stimuli", query: nil, body: body}, opts)
 }

@@ -72,10 +72,12 @@ type ProblemError struct {
 	Key        string        // the Idempotency-Key to repeat with, of a POST that was given up
 }
 
-// NoAnswerError says that nobody answered, or with what is no answer of this API. A change may have been made or not.
+// NoAnswerError says that nobody answered, or with what is no answer of this API. A change may have been made or not,
+// unless it says that nothing was sent.
 type NoAnswerError struct {
 	Method, URL string
 	Key         string // to repeat it with; "" of what is no POST
+	NotSent     bool   // no attempt had a connection: nothing can have been done
 	Err         error  // of the last attempt
 }
 

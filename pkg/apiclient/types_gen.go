@@ -372,7 +372,7 @@ type EditRequest struct {
 	Payload       any            `json:"payload,omitempty"`       // Another payload of the event.
 }
 
-// Effect is the answer of [Client.ExplainEvent], [Client.SendEvent].
+// Effect is the answer of [Client.ExplainEvent], [Client.ReplayDeadLetter], [Client.SendEvent], [Client.SendQueueItem].
 type Effect struct {
 	More     bool        `json:"more"`     // It meets more than 10,000, and would be refused.
 	Others   []Place     `json:"others"`   // Where it meets nothing: instances that wait for the same with another correlation; 10 at most.
@@ -549,6 +549,7 @@ type Incident struct {
 	ActivityType string    `json:"activityType"`
 	Cause        string    `json:"cause,omitempty"`
 	Expression   string    `json:"expression,omitempty"` // The input that failed, with its language.
+	Final        bool      `json:"final,omitempty"`      // The definition says that the instance has failed for good: a retry is refused unless it says again.
 	Message      string    `json:"message"`
 	Time         time.Time `json:"time"`
 }
@@ -616,23 +617,27 @@ type ItemsRequest struct {
 
 // Job is the answer of [Client.CancelJob], [Client.CreateJob], [Client.GetJob].
 type Job struct {
-	Accepted  int64        `json:"accepted"` // In whose mailboxes it was left, as they were busy for long.
-	By        *string      `json:"by"`       // Who asked for it.
-	CreatedAt time.Time    `json:"createdAt"`
-	Damage    string       `json:"damage,omitempty"`  // Why it cannot be read.
-	Damaged   bool         `json:"damaged,omitempty"` // The record cannot be read by any node: what is shown is what its key says. See docs/operations/repair.md.
-	Done      int64        `json:"done"`              // Instances that took the command.
-	EndedAt   *time.Time   `json:"endedAt"`
-	ID        string       `json:"id"`
-	Kind      string       `json:"kind"`
-	Node      *string      `json:"node"`  // That wrote its record last.
-	Query     string       `json:"query"` // Which instances; empty: all.
-	Reason    *string      `json:"reason"`
-	Refusals  []JobRefusal `json:"refusals"` // The first 100.
-	Refused   int64        `json:"refused"`
-	State     string       `json:"state"`   // One of running, done, cancelled.
-	Unknown   int64        `json:"unknown"` // That may have been given the command by a node that died, or before a long pause, of which nothing tells any more: it is not given again.
-	UpdatedAt time.Time    `json:"updatedAt"`
+	Accepted  int64            `json:"accepted"` // In whose mailboxes it was left, as they were busy for long.
+	Became    map[string]int64 `json:"became"`   // Those that took the command, by what came of it: their sub-status when they were looked at, some seconds after it at most, or Gone. Fewer than done while the job runs, and where a node of an older version worked it.
+	By        *string          `json:"by"`       // Who asked for it.
+	CreatedAt time.Time        `json:"createdAt"`
+	Damage    string           `json:"damage,omitempty"`  // Why it cannot be read.
+	Damaged   bool             `json:"damaged,omitempty"` // The record cannot be read by any node: what is shown is what its key says. See docs/operations/repair.md.
+	Done      int64            `json:"done"`              // Instances that took the command.
+	EndedAt   *time.Time       `json:"endedAt"`
+	ID        string           `json:"id"`
+	Kind      string           `json:"kind"`
+	Node      *string          `json:"node"`  // That wrote its record last.
+	Query     string           `json:"query"` // Which instances; empty: all.
+	Reason    *string          `json:"reason"`
+	Refusals  []JobRefusal     `json:"refusals"` // The first 100.
+	Refused   int64            `json:"refused"`
+	RefusedBy map[string]int64 `json:"refusedBy"` // How many refused, by code.
+	Report    string           `json:"report"`    // The same in words.
+	Rests     string           `json:"rests"`     // Why it rests at the moment, as the node that answers sees it: the cluster is paused, or etcd or its disk fills up. Empty: it does not.
+	State     string           `json:"state"`     // One of running, done, cancelled.
+	Unknown   int64            `json:"unknown"`   // That may have been given the command by a node that died, or before a long pause, of which nothing tells any more: it is not given again.
+	UpdatedAt time.Time        `json:"updatedAt"`
 }
 
 // JobFate is a part of other answers.
@@ -902,6 +907,7 @@ type Meters struct {
 	Locks          int64        `json:"locks"`          // That it holds.
 	NodeID         string       `json:"nodeId"`
 	NotReady       string       `json:"notReady"`     // Why it should get no traffic; empty: it is ready.
+	NotRunnable    int64        `json:"notRunnable"`  // Instances with work that its program cannot run or read, and leaves to others. If each live node has some, no node can run it.
 	ReadBatch      Mean         `json:"readBatch"`    // How many requests that only read shared a proposal to etcd.
 	Seconds        float64      `json:"seconds"`      // That the rates and means are of, some seconds up to now. 0: the node has just started, there are no rates, and means are of all since then.
 	SessionSince   *time.Time   `json:"sessionSince"` // When its present session with etcd began, by its clock; null: it has none.
@@ -968,6 +974,7 @@ type NotRefreshed struct {
 type Open struct {
 	ActivityID   string    `json:"activityId"`
 	ActivityType string    `json:"activityType"`
+	Final        bool      `json:"final,omitempty"` // The definition says that the instance has failed for good: a retry is refused unless it says again.
 	Message      string    `json:"message"`
 	Open         bool      `json:"open"` // What failed is still faulted; false: it ran again since, or was skipped or cancelled.
 	Time         time.Time `json:"time"`
@@ -1103,7 +1110,7 @@ type Rate struct {
 // Reason is a part of other answers.
 type Reason struct {
 	Key    *string    `json:"key"`    // The key in etcd that shows it.
-	Kind   string     `json:"kind"`   // One of lock, activity, mail, cancel, event, timer, retry, child, task, endpoint, stimulus, paused, full, clock, drain, gate, incident, none, damaged.
+	Kind   string     `json:"kind"`   // One of lock, activity, mail, cancel, event, timer, retry, child, task, endpoint, stimulus, paused, full, clock, drain, gate, incident, unwritten, none, damaged.
 	Object *string    `json:"object"` // Id of what it is about: a bookmark, a child, a node, a command.
 	Since  *time.Time `json:"since"`
 	Text   string     `json:"text"`
@@ -1121,7 +1128,7 @@ type Receipt struct {
 	KeptUntil      time.Time  `json:"keptUntil"`         // About when the key is forgotten; a repeat is a new request from then on.
 	Open           bool       `json:"open"`              // Something may still come of it.
 	Request        *string    `json:"request"`           // Method and path.
-	ResponseStatus *int64     `json:"responseStatus"`    // Of what a workflow wrote as the answer to an HTTP endpoint.
+	ResponseStatus *int64     `json:"responseStatus"`    // Of what a workflow wrote as the answer to an HTTP endpoint, or of the answer that is kept for the key; null: neither.
 	Unlisted       int64      `json:"unlisted"`          // How many there are beyond those.
 }
 
@@ -1267,6 +1274,7 @@ type SendItemsRequest struct {
 
 // Sent is the answer of [Client.CompleteTask], [Client.ReplayDeadLetter], [Client.ResumeBookmark], [Client.SendEvent], [Client.SendQueueItem], [Client.SendStimulus].
 type Sent struct {
+	Detail   string    `json:"detail,omitempty"` // Of an HTTP endpoint: why the workflow has not answered yet.
 	Outcomes []Outcome `json:"outcomes"`
 }
 
@@ -1388,10 +1396,12 @@ type StimulusRequest struct {
 type StoreMeter struct {
 	Advice    string `json:"advice"` // What to do about it; empty: nothing.
 	Allocated int64  `json:"allocated"`
-	InUse     int64  `json:"inUse"` // Bytes of etcd's fullest member.
-	Level     int64  `json:"level"` // 0: there is room. 1: starts are refused. 2: only what ends or deletes instances runs.
-	Quota     int64  `json:"quota"` // On what is allocated; 0: not known yet.
-	Text      string `json:"text"`  // What is so and what is refused, for people, with the numbers; empty: there is room.
+	DiskFree  int64  `json:"diskFree"` // Bytes free on the disk of an embedded etcd.
+	DiskSize  int64  `json:"diskSize"` // Its size; 0: etcd is elsewhere, or it is not known.
+	InUse     int64  `json:"inUse"`    // Bytes of etcd's fullest member.
+	Level     int64  `json:"level"`    // 0: there is room. 1: starts are refused. 2: only what ends or deletes instances runs. 3: nothing that writes, as the disk of an embedded etcd is full.
+	Quota     int64  `json:"quota"`    // On what is allocated; 0: not known yet.
+	Text      string `json:"text"`     // What is so and what is refused, for people, with the numbers; empty: there is room.
 }
 
 // SubStatusCounts is a part of other answers.
@@ -1756,7 +1766,7 @@ type JobPreviewOrJob struct {
 func (u *JobPreviewOrJob) UnmarshalJSON(raw []byte) error {
 	return choose(raw,
 		alternative{[]string{"matching", "more", "tried", "fits", "refusals", "query"}, func() any { u.JobPreview = &JobPreview{}; return u.JobPreview }},
-		alternative{[]string{"id", "kind", "state", "query", "by", "reason", "createdAt", "updatedAt", "endedAt", "node", "done", "accepted", "refused", "unknown", "refusals"}, func() any { u.Job = &Job{}; return u.Job }},
+		alternative{[]string{"id", "kind", "state", "query", "by", "reason", "createdAt", "updatedAt", "endedAt", "node", "rests", "done", "accepted", "refused", "unknown", "refusals", "refusedBy", "became", "report"}, func() any { u.Job = &Job{}; return u.Job }},
 	)
 }
 

@@ -12,6 +12,7 @@ type batch struct {
 	mail  []store.Mail
 	hands []*waiter
 	more  bool // the mailbox holds more
+	stale bool // nothing is chosen: what ends the instance came to hand since the mailbox was read
 
 	ending    bool         // what ends the instance is in front, in hand or else in the mail: nothing else of it runs
 	overtaken []store.Mail // is refused: what ends the instance came behind it, and goes before it

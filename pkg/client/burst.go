@@ -75,12 +75,15 @@ func (o *owner) open(ctx context.Context, work *batch) (*burst, error) {
 	if o.free() {
 		x.env.Barrier = x.barrier
 	}
+	if work.repeats() {
+		x.env.Secure = x.secure
+	}
 	if err := known(work); err != nil {
 		return x, err
 	}
 	var err error
 	switch {
-	case o.base != nil && len(o.base.State) > 0:
+	case o.base != nil && ran(o.base):
 		hd := o.base.Header
 		x.definition = hd.DefinitionID
 		prog, perr := o.n.cfg.Program(ctx, hd.DefinitionID, hd.Version)
@@ -90,7 +93,13 @@ func (o *owner) open(ctx context.Context, work *batch) (*burst, error) {
 		if x.b = o.live.renew(o.base, prog, x.env); x.b != nil {
 			break
 		}
-		if x.b, err = engine.Load(prog, hd, o.base.State, x.env); err != nil {
+		if o.base.Apart {
+			x.b, err = x.openApart(ctx, prog)
+			o.base = cmp.Or(x.before, o.base) // it may have been read whole
+		} else {
+			x.b, err = engine.Load(prog, hd, o.base.State, x.env)
+		}
+		if err != nil && workflow.CodeOf(err) != workflow.CodeUnavailable {
 			err = &workflow.Error{Code: workflow.CodeNotRunnable, Err: err,
 				Detail: fmt.Sprintf("the program of this node cannot read the state of instance %s, of version %d of definition %s", o.id, hd.Version, hd.DefinitionID)}
 		}
@@ -271,8 +280,9 @@ func (x *burst) one(ctx context.Context, cmd workflow.Command, created int64, w 
 	effect.InstanceID = x.handle.id
 	c := store.Consumed{Command: cmd, Created: created, Effect: effect, Drop: effect.Outcome == workflow.OutcomeDropped}
 	var response *workflow.Response
+	var later bool
 	if x.b != nil {
-		response = x.b.TakeResponse()
+		response, later = x.b.TakeResponse()
 	}
 	// A refusal leaves no trace unless it has to be remembered for its key, or has to make a commit
 	// void that a gate refused: the gate may become free.
@@ -282,7 +292,8 @@ func (x *burst) one(ctx context.Context, cmd workflow.Command, created int64, w 
 		return nil
 	}
 	if cmd.Key != nil {
-		c.Answer = &store.Answer{BodyHash: cmd.Key.BodyHash, Targets: []store.Effect{effect}, Response: response}
+		c.Answer = &store.Answer{BodyHash: cmd.Key.BodyHash, Targets: []store.Effect{effect}, Response: response,
+			Open: later}
 		if effect.Outcome == workflow.OutcomeRequeued { // who takes it answers
 			c.Answer = &store.Answer{BodyHash: cmd.Key.BodyHash, Queued: effect.Code}
 		}
@@ -411,7 +422,7 @@ func (x *burst) afterDelete(cmd workflow.Command, inHand bool) store.Effect {
 // instance's own; any other is of somebody who chose the same id. One that was set
 // aside unread can be replayed.
 func (x *burst) started(inHand bool) bool {
-	return x.begun || x.before != nil && (inHand || x.before.Seq > 0 && len(x.before.State) > 0)
+	return x.begun || x.before != nil && (inHand || x.before.Seq > 0 && ran(x.before))
 }
 
 func (x *burst) delete(ctx context.Context, cmd workflow.Command) (store.Effect, error) {
@@ -500,7 +511,7 @@ func (x *burst) bury(cmd workflow.Command, reason workflow.DeadReason, detail st
 func (x *burst) buries() bool { return len(x.dead) > 0 && len(x.dead) == len(x.consumed) && !x.goOn }
 
 // unrun tells whether the instance never ran: there is no state of it.
-func (x *burst) unrun() bool { return x.before == nil || len(x.before.State) == 0 }
+func (x *burst) unrun() bool { return x.before == nil || !ran(x.before) }
 
 // load takes an imported state in the place of the present one.
 func (x *burst) load(ctx context.Context, cmd workflow.Command) (store.Effect, error) {
@@ -589,9 +600,21 @@ func (x *burst) unfit(hd *workflow.Instance) string {
 	if err := workflow.CheckLabels(hd.Labels); err != nil {
 		return err.Error()
 	}
-	for _, b := range hd.Bookmarks {
+	for what, name := range map[string]string{"correlationId": hd.CorrelationID, "name": hd.Name} { // as starts are held to
+		if err := workflow.CheckName("instance."+what, name); err != nil {
+			return err.Error()
+		}
+	}
+	if hd.Status == workflow.StatusRunning && hd.FinishedAt != nil {
+		return fmt.Sprintf("instance.finishedAt is %s, and the instance is %s: one that has not ended has none", hd.FinishedAt.Format(time.RFC3339), hd.SubStatus)
+	}
+	for i := range hd.Bookmarks {
+		b := &hd.Bookmarks[i]
 		if id, ok := workflow.BookmarkInstance(b.ID); !ok || id != x.handle.id {
 			return fmt.Sprintf("instance.bookmarks: %q is no bookmark of instance %s", b.ID, x.handle.id)
+		}
+		if !workflow.MeetsHash(b) {
+			return fmt.Sprintf("instance.bookmarks[%d].hash, of %s, is not that of its activityType and payload: nothing would meet it", i, b.ActivityID)
 		}
 	}
 	return untimely(hd)

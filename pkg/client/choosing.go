@@ -25,6 +25,11 @@ func (s choosing) next(o *owner) state {
 		}
 	}
 	work, err := o.collectAll(o.ctx, s.mail, s.more)
+	for err == nil && work.stale {
+		if s.mail, s.more, err = o.reload(o.ctx); err == nil {
+			work, err = o.collectAll(o.ctx, s.mail, s.more)
+		}
+	}
 	switch {
 	case err != nil:
 		return releasing{err: err}
@@ -99,6 +104,10 @@ func (o *owner) chooseFrom(c choice, now workflow.Instance, mail []store.Mail, m
 	}
 	mail, start := o.awake(c, now, mail)
 	if o.base != nil && o.endsIn(c, mail) {
+		// What was accepted before an end in hand is to be known: it goes before that.
+		if !o.free() && c.any(func(w *waiter) bool { return endsHand(w) && !w.read }) {
+			return batch{stale: true}
+		}
 		c.putOff(now, ErrBusy, func(w *waiter) bool { return w.created > 0 && returns(w.cmd.Kind) }) // it is judged as mail
 		b := o.ending(c, o.withoutTwins(c, mail), more)
 		b.start = cmp.Or(b.start, start)

@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -48,6 +49,9 @@ func (x *burst) commit(ctx context.Context, g ground) (*store.Commit, error) {
 	if g.before != nil {
 		c.After.Seq = g.before.Seq + 1
 	}
+	if gated, ok := errors.AsType[*store.GatedError](x.gated); ok {
+		c.Instead = gated.Commit
+	}
 	if c.After.Gate, err = x.gate(ctx, g.before, &c.After.Header); err != nil {
 		return nil, err
 	}
@@ -79,8 +83,10 @@ func (x *burst) replaceBookmarks(c *store.Commit) {
 		}
 	}
 	if x.deleting && c.Before != nil {
-		c.Burned = c.Before.Header.Bookmarks
-		c.Created = nil
+		c.Burned, c.Created = nil, nil
+		if !c.Before.Apart { // else the store knows them
+			c.Burned = c.Before.Header.Bookmarks
+		}
 	}
 }
 
@@ -102,6 +108,9 @@ func (x *burst) tellOthers(ctx context.Context, c *store.Commit, res engine.Resu
 	for _, end := range x.missed {
 		end.Trace = c.Trace
 		c.Outgoing = append(c.Outgoing, store.Outgoing{InstanceID: x.handle.id, Command: end})
+	}
+	for _, a := range res.Answers {
+		c.Answers = append(c.Answers, store.LaterAnswer(a))
 	}
 	for _, ev := range res.Events {
 		c.Sends = append(c.Sends, store.Send{ID: ev.ID, Stimulus: ev.Stimulus, CreatedAt: c.At, Trace: c.Trace})

@@ -67,7 +67,7 @@ func (o *owner) commit(ctx context.Context, x *burst, release bool) (*store.Comm
 		return nil, nil, err
 	}
 	var res *store.Committed
-	if err = etcdstore.ErrTooLarge; !etcdstore.Wide(c) {
+	if err = etcdstore.ErrTooLarge; !o.n.cfg.Store.Wide(c) {
 		res, err = o.sendWhole(ctx, c)
 	}
 	if errors.Is(err, etcdstore.ErrTooLarge) && etcdstore.Parts(c) {

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,7 +27,8 @@ func (o *owner) fail(err error) error {
 		refusal = unknown("the commit of instance "+o.id+" got no answer", err)
 	case errors.Is(err, ErrBusy): // another has the lock, and nothing of the burst will be applied
 	case errors.Is(err, store.ErrBreach):
-		o.n.cfg.Log.ErrorContext(o.ctx, "the instance moved under its lock; this must not happen", "instanceId", o.id, "error", err)
+		was := cmp.Or(o.base, &store.Record{}) // as it was loaded, for who looks for what moved it
+		o.n.cfg.Log.ErrorContext(o.ctx, "the instance moved under its lock; this must not happen", "instanceId", o.id, "sequence", was.Seq+1, "revision", was.Modified, "error", err)
 		refusal = &workflow.Error{Code: workflow.CodeInternal, Detail: "the instance moved under its lock; nothing was applied", Err: err}
 	case workflow.CodeOf(err) == "":
 		refusal = unavailable("this node lost instance "+o.id+" before it could commit", errors.Join(err, context.Cause(o.ctx)))
@@ -150,6 +152,9 @@ func (o *owner) park(r *round, x *burst, work batch, cause error) state {
 		reason = workflow.DeadTooLarge
 	}
 	refusal := &workflow.Error{Code: code, Detail: fmt.Sprintf("instance %s: %v", o.id, cause)}
+	if err := o.whole(r.ctx); err != nil {
+		return r.failed(o.fail(err))
+	}
 	base := o.base
 	durable := slices.Concat(work.mail, o.inbox.runningMail())
 	now := o.header()

@@ -54,7 +54,8 @@ func (s following) next(o *owner) state {
 	case commitFailed:
 		return s.failed(o.fail(s.sent.err))
 	case lockReleased:
-		return s.released()
+		s.round.span.End()
+		return releasing{more: s.sent.res.Waits}
 	case lockKeptWithMail, lockKeptWithQueue, mailboxAgain, mailboxAndQueueAgain, queueToLookAt, nothingLeft:
 	}
 	mail, more, err := s.mail(o, a)
@@ -81,9 +82,6 @@ func (s following) committed(o *owner) {
 	}
 	for _, late := range s.x.late {
 		o.n.cfg.Metrics.TimerLateness(late)
-	}
-	if res.Waits {
-		o.n.cfg.Hint([]string{o.id}, false)
 	}
 	o.course.unmatched = o.course.unmatched || s.sent.waits() && (s.x.goOn || s.work.more)
 }

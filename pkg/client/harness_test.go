@@ -66,6 +66,7 @@ type world struct {
 	broken   *broken
 	counter  counter
 	etcd     *clientv3.Client
+	width    etcdstore.Width
 }
 
 func newWorld(t testing.TB, defs ...*workflow.Definition) *world {
@@ -122,7 +123,7 @@ func (w *world) member(id, mode string, tune ...func(*client.Config)) *member {
 	ctx, stop := context.WithCancel(context.Background())
 	ran := make(chan error, 1)
 	go func() { ran <- m.session.Run(ctx) }()
-	if m.store, err = etcdstore.New(etcdstore.Config{Client: etcd, Root: cluster.Root(w.name), Log: log, Metrics: met, Timeout: 2 * time.Second, PartsKnown: func() bool { return !w.whole }}); err != nil {
+	if m.store, err = etcdstore.New(etcdstore.Config{Client: etcd, Root: cluster.Root(w.name), Log: log, Metrics: met, Timeout: 2 * time.Second, PartsKnown: func(int) bool { return !w.whole }, Width: w.width}); err != nil {
 		t.Fatal(err)
 	}
 	cfg := client.Config{Store: m.store.Instances, Process: m.session.Process(), NodeID: id, Gone: m.session.Gone, Grace: time.Second, Log: log, Metrics: met,

@@ -28,6 +28,7 @@ type waiter struct {
 	cmd     workflow.Command
 	created int64 // of its mailbox key, once it is durable; guarded by inbox.mu
 	stage   stage // guarded by inbox.mu
+	read    bool  // the mailbox was read since it came; guarded by inbox.mu
 
 	done   chan struct{} // closed once result and err are set
 	result Result
@@ -116,7 +117,21 @@ func (in *inbox) looks() (told bool) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	told, in.told = in.told, false
+	in.readFor()
 	return told
+}
+
+// reads is called before the mailbox is read.
+func (in *inbox) reads() {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.readFor()
+}
+
+func (in *inbox) readFor() {
+	for _, w := range in.waiting {
+		w.read = true
+	}
 }
 
 // unseen tells whether somebody told of mail that nobody has looked for since.
@@ -330,7 +345,7 @@ func (c choice) putOff(now workflow.Instance, err error, which func(*waiter) boo
 func (c choice) twin(m *store.Mail, foreign bool) bool {
 	for _, w := range c.in.waiting {
 		if w.cmd.ID == m.Command.ID && (w.created > 0 || !foreign) {
-			w.created = m.Created
+			w.created, w.cmd.CreatedAt = m.Created, m.Command.CreatedAt
 			return true
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/weft-run/weft/internal/testsize"
 	"github.com/weft-run/weft/pkg/client"
 	"github.com/weft-run/weft/pkg/cluster"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -57,6 +58,9 @@ func TestABurstThatIsTooLargeIsRunWithHalfOfItsCommands(t *testing.T) {
 		for _, mode := range both {
 			for _, durable := range []bool{false, true} {
 				t.Run(fmt.Sprint(name, "/", mode, "/durable=", durable), func(t *testing.T) {
+					if name != "three of five are too much" {
+						testsize.NotRaced(t, "megabytes")
+					}
 					t.Parallel()
 					w := newWorld(t, publishes(tt.sizes...))
 					m := w.member("a", mode, slow)
@@ -131,6 +135,9 @@ func TestAChildsEndThatFitsNowhereLeavesAnIncident(t *testing.T) {
 	} {
 		for _, mode := range both {
 			t.Run(name+"/"+mode, func(t *testing.T) {
+				if name != "the end is the larger" {
+					testsize.NotRaced(t, "megabytes")
+				}
 				t.Parallel()
 				keeps := waitFor("end")
 				keeps.Outputs = map[string]string{"result": "kept"}
@@ -231,6 +238,9 @@ func TestADeadLetterIsCountedOnce(t *testing.T) {
 	} {
 		for _, mode := range both {
 			t.Run(name+"/"+mode, func(t *testing.T) {
+				if tt.doc > 1*k && name != "one of them does not fit" {
+					testsize.NotRaced(t, "megabytes")
+				}
 				t.Parallel()
 				w := newWorld(t, define("d", waitFor("go")))
 				m := w.member("a", mode, slow)
@@ -296,6 +306,7 @@ func TestAStartTooLargeForTheMailboxHasAnUnknownOutcome(t *testing.T) {
 // The first commit of a burst that goes on puts the lock key too. Where that does not fit
 // beside the rest, the lock is taken first.
 func TestWhatFitsUnderTheLockIsBegunWithoutOne(t *testing.T) {
+	testsize.NotRaced(t, "it looks for a limit, one start after the other")
 	t.Parallel()
 	first := line(bulk(3000, 7)) // so that of all commits the first is the largest
 	first.LogPersistence = "Include"

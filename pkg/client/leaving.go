@@ -28,7 +28,7 @@ func (s leaving) next(o *owner) state {
 		}
 		return s.back(l.Mail)
 	}
-	kept, err := o.n.cfg.Store.Release(o.ctx, *f, o.id, o.seen)
+	kept, waits, err := o.n.cfg.Store.Release(o.ctx, *f, o.id, o.seen)
 	switch {
 	case errors.Is(err, store.ErrFenced):
 		return releasing{err: err}
@@ -37,7 +37,7 @@ func (s leaving) next(o *owner) state {
 	case kept == nil:
 		o.own.Released()
 		o.inbox.shut()
-		return releasing{}
+		return releasing{more: waits}
 	}
 	o.seen = kept.Revision
 	if !o.anyAwake(kept.Mail) {

@@ -8,6 +8,11 @@ func (s opening) next(o *owner) state {
 	if o.free() && !s.work.onlyResumes() {
 		return o.conflict(s.round, s.work) // mail may have gone without a write of the instance since it was read
 	}
+	if !o.endsApart(&s.work) {
+		if err := o.whole(s.ctx); err != nil {
+			return s.failed(o.fail(err))
+		}
+	}
 	x, err := o.open(s.ctx, &s.work)
 	if err != nil {
 		return o.unopened(s.round, x, s.work, err)

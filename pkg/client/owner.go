@@ -227,6 +227,7 @@ func (o *owner) header() workflow.Instance { return o.known(o.base) }
 // reload reads the instance and its mailbox again.
 func (o *owner) reload(ctx context.Context) ([]store.Mail, bool, error) {
 	o.interrupted.Store(false)
+	o.inbox.reads()
 	l, err := o.n.cfg.Store.Loading(o.id, "", "", o.base).Load(ctx)
 	if err != nil {
 		return nil, false, err

@@ -54,11 +54,19 @@ func (h *handle) ask(ctx context.Context, w *waiter) (Result, error) {
 	}
 	if errors.Is(a.err, errNoInstance) || errors.Is(a.err, etcdstore.ErrTooLarge) {
 		// It is as much in hand as before, and may be committed: its burst says what
-		// there is to say.
+		// there is to say, as long as its caller waits. An import of many places takes some time.
+		waits := ctx
+		if ctx.Err() != nil {
+			var stop context.CancelFunc
+			waits, stop = context.WithTimeout(context.WithoutCancel(ctx), persistTimeout)
+			defer stop()
+		}
 		select {
 		case <-w.done:
 			return w.result, w.err
-		case <-grace.C:
+		case <-h.done:
+			return h.ended(w)
+		case <-waits.Done():
 			return h.undecided(ctx, w)
 		}
 	}

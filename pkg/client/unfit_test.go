@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weft-run/weft/internal/testsize"
 	"github.com/weft-run/weft/pkg/client"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -18,6 +19,9 @@ func TestWhatDoesNotFitIsNotRunAgain(t *testing.T) {
 	for _, mode := range both {
 		for attempts := range 5 {
 			t.Run(fmt.Sprint(mode, "/", attempts), func(t *testing.T) {
+				if attempts > 0 {
+					testsize.NotRaced(t, "megabytes")
+				}
 				t.Parallel()
 				w := newWorld(t, define("d", seq(waitFor("go"), line("ran"), &workflow.Activity{Type: "Elsa.PublishEvent", Inputs: map[string]workflow.Expression{
 					"eventName": workflow.Lit("out"), "payload": workflow.Lit(bulk(1500*k, 1))}})))

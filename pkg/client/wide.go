@@ -46,6 +46,7 @@ func (o *owner) sendInParts(ctx context.Context, c *store.Commit, goesOn bool) (
 		return nil, decided(o.id, err)
 	}
 	c.After.Seq, c.After.JournalFrom, c.After.JournalBytes = last.After.Seq, last.After.JournalFrom, last.After.JournalBytes
+	c.After.Parts, c.After.Cut, c.After.Waits = last.After.Parts, last.After.Cut, last.After.Waits
 	done.Unseen = !done.Released
 	return done, nil
 }

@@ -127,8 +127,8 @@ func (s *Session) ClockCompared() bool {
 			alone, m.compared = false, m.compared || ok
 		}
 	}
-	settled := s.cfg.Mode == ModeLocal || s.cfg.OneMachine || time.Since(s.joined) >= 2*heartbeatEvery(s.cfg.TTL)
-	m.compared = m.compared || alone && settled
+	settled := s.cfg.Mode == ModeLocal || time.Since(s.joined) >= 2*heartbeatEvery(s.cfg.TTL)
+	m.compared = m.compared || s.cfg.OneMachine || alone && settled
 	return m.compared
 }
 

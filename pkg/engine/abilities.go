@@ -10,10 +10,10 @@ import (
 )
 
 // Abilities name what a program can run, in texts that nodes of different
-// versions compare: its activity types, its kinds of expressions, and the format
+// versions compare: its activity types, its kinds of expressions, and the formats
 // of the state that it reads. Sorted.
 func Abilities(r *Registry, evaluators []Evaluator) []string {
-	out := []string{abilityState(stateVersion)}
+	out := []string{abilityState(stateVersion), abilityState(wideVersion)}
 	for _, d := range r.All() {
 		out = append(out, abilityType(d.Type))
 	}

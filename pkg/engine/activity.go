@@ -55,8 +55,9 @@ type Completed struct {
 	Tag      string // as given to [Execution.Schedule]
 	Outcomes []string
 
-	key string // its idempotency key
-	led *led   // what led to it
+	key  string // its idempotency key
+	told int64  // the time that it was told last; 0: none
+	led  *led   // what led to it
 }
 
 // Rewinder is implemented by activities one of whose children can be run again, or out

@@ -122,7 +122,7 @@ func copyOf(b *Burst) (*Burst, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.ctx, c.cmd = b.ctx, &command{ID: b.cmd.ID}
+	c.ctx, c.cmd = b.ctx, &command{ID: b.cmd.ID, At: b.cmd.At}
 	return c, nil
 }
 

@@ -33,7 +33,7 @@ func (a *altering) retry(alt *workflow.Alteration) {
 		a.done(x, "runs %s again from its beginning, %s", x.shown(), whichKey(alt.NewKey))
 		a.again(x, alt.NewKey)
 		a.goesOn = true
-	default:
+	case alt.Again || !a.forGood():
 		a.rewindTo(alt)
 	}
 }
@@ -72,11 +72,11 @@ func (a *altering) retryBroken(newKey bool) {
 			a.note(from, "runs %s again, whose failure led to %s, %s", from.shown(), x.shown(), whichKey(newKey))
 			a.again(from, newKey)
 		default:
-			node, key := b.prog.nodes[by.Node], by.Key
+			node, key, told := b.prog.nodes[by.Node], by.Key, by.Told
 			if newKey {
 				key = ""
 			}
-			if node == nil || a.rewind(from.parent, node, key) != nil {
+			if node == nil || a.rewind(from.parent, node, key, told) != nil {
 				a.note(x, "runs %s again where it failed, %s", x.shown(), whichKey(newKey))
 				a.repeat(x, newKey)
 				break
@@ -120,7 +120,7 @@ func (a *altering) rewindTo(alt *workflow.Alteration) {
 		a.problem("about-to-run", "activity", "%s has not begun yet in %s: it runs when that goes on, and would run twice", alt.Activity, parent.shown())
 		return
 	}
-	if err := a.rewind(parent, node, ""); err != nil {
+	if err := a.rewind(parent, node, "", 0); err != nil {
 		a.problem("cannot-rewind", "activity", "%s cannot run again in %s: %v", alt.Activity, parent.shown(), err)
 		return
 	}
@@ -128,8 +128,8 @@ func (a *altering) rewindTo(alt *workflow.Alteration) {
 	a.done(parent, "runs %s again in %s, with a new idempotency key, since its execution has ended", alt.Activity, parent.shown())
 }
 
-// rewind lets a parent run one of its children again.
-func (a *altering) rewind(parent *Execution, node *Node, key string) error {
+// rewind lets a parent run one of its children again, with the key and the time that its call had; "": with another.
+func (a *altering) rewind(parent *Execution, node *Node, key string, told int64) error {
 	r, ok := parent.node.impl.(Rewinder)
 	if !ok {
 		return fmt.Errorf("%s cannot go back to one of its activities; run %s again", parent.node.desc.ShortName(), parent.node.shownID())
@@ -138,7 +138,7 @@ func (a *altering) rewind(parent *Execution, node *Node, key string) error {
 	parent.status, parent.broken = running, nil
 	if failed != nil && failed.Kind == workChild { // it may be one beside those that run again
 		parent.pending++
-		a.b.schedule.push(work{kind: workChild, x: parent, done: failed.Done, as: failed.As, cmd: a.b.cmd})
+		a.b.schedule.push(work{kind: workChild, x: parent, done: failed.Done, as: failed.As, told: failed.At, cmd: a.b.cmd})
 	}
 	if err := a.called(parent, func() error { return r.Rewind(a.b.ctx, parent, node) }); err != nil {
 		parent.status, parent.broken = was, failed
@@ -150,6 +150,9 @@ func (a *altering) rewind(parent *Execution, node *Node, key string) error {
 		if w := &left[i]; w.kind == workExecute && w.node == node && w.owner == parent {
 			if w.key = key; key != "" {
 				w.inner = workflow.DeriveID(key, a.b.cmd.ID)
+				if told != 0 {
+					w.times = map[string][]int64{key: {told}}
+				}
 			}
 			break
 		}
@@ -312,7 +315,7 @@ func (a *altering) moveTimer(m *mark, due time.Time) error {
 	b := a.b
 	id := workflow.BookmarkID(b.header.ID, b.deriveID(m.x.node, "bookmark"))
 	payload := m.Payload
-	local, err := workflow.Hash(m.ActivityType, localPayload(m.ID, payload))
+	local, err := workflow.Hash(m.ActivityType, workflow.LocalPayload(m.ID, payload))
 	if err != nil {
 		return err
 	}
@@ -330,7 +333,7 @@ func (a *altering) moveTimer(m *mark, due time.Time) error {
 	}
 	hash := m.Hash
 	if isLocal {
-		if hash, err = workflow.Hash(m.ActivityType, localPayload(id, payload)); err != nil {
+		if hash, err = workflow.Hash(m.ActivityType, workflow.LocalPayload(id, payload)); err != nil {
 			return err
 		}
 	} else {

@@ -129,6 +129,8 @@ func (m *migration) stands(x *Execution) string {
 	switch {
 	case x.status == faulted:
 		return "is faulted"
+	case x.waits > 0 && x.node.Type() == workflow.RetryType:
+		return "waits for its next attempt, with the attempts and pauses that it began with"
 	case x.waits > 0:
 		return "waits"
 	case len(x.kids) > 0:
@@ -233,7 +235,7 @@ func (m *migration) move() {
 			m.told(&x.deferred[i].done)
 		}
 		if x.led != nil {
-			x.led = &led{m.renamed(x.led.Node), x.led.Key}
+			x.led = &led{m.renamed(x.led.Node), x.led.Key, x.led.Told}
 		}
 	}
 	for i := range b.schedule.left() {

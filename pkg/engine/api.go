@@ -18,6 +18,7 @@ type Env struct {
 	Lines    func(text string)                                // where WriteLine writes besides the journal; nil: nowhere
 	HTTP     *http.Client                                     // for activities that call out; it guards private addresses; nil: such activities fault
 	Head     func(definitionID string) (version int, ok bool) // the published head, for starting children
+	Answers  func(definitionID string) bool                   // an instance of its published version may answer an HTTP request, see [Program.Answers]; nil: none does
 	Version  func(version int) (*Program, error)              // of the instance's definition, for migrations; nil: there are none
 	Link     func(workflow.Link) (url string, err error)      // makes resume links; nil: there are none
 	Secrets  *secrets.Set                                     // what secrets.NAME gives, and what is never kept; nil: there are none
@@ -28,6 +29,7 @@ type Env struct {
 	SaveBack bool                                             // what a retry or an alteration brings back is committed before anything of it runs
 	Takeover bool                                             // this burst repeats a command another node had begun
 	Stopped  Stopped                                          // the call that an interrupt ended before: it is not ended again on a hint; zero: none was
+	Secure   func(context.Context) error                      // like Barrier, before an activity that may have an effect outside and after something of the burst was told the time: the commands of the burst, with when they came, must be durable then; nil: they are
 	Barrier  func(context.Context) error                      // called before the code of each activity that may have an effect outside ([workflow.Descriptor].NoEffect); with an error that is not called, and Run returns it; nil: nothing is in the way
 }
 
@@ -38,7 +40,8 @@ type Limits struct {
 	Script     time.Duration // one expression (default 2 s)
 	Output     int           // bytes of one expression's result (default 1 MiB)
 	Data       int           // bytes that an instance keeps, about, as JSON (default 16 MiB); more is too-large
-	Waits      int           // places where an instance waits at once (default 10,000)
+	Waits      int           // places where an instance waits at once (default [MaxWaits])
+	Wide       int           // from more places than these on, the state is written in the form for many (default 10,000)
 }
 
 // Outcome says what a burst did with a command.
@@ -68,6 +71,7 @@ type Result struct {
 	Cancel   []string           // children to cancel
 	Events   []Sent             // stimuli to send
 	Response *workflow.Response // what WriteHttpResponse wrote
+	Answers  []Answer           // to callers whose request an earlier command brought
 
 	Variables workflow.VariableChanges // for the journal
 	Joined    int                      // saves that are made with a later one (docs/decisions/0007)
@@ -78,6 +82,12 @@ type ChildStart struct {
 	InstanceID string
 	CommandID  string
 	Start      workflow.Start
+}
+
+// Answer is what the caller of an HTTP endpoint gets whose request an earlier command brought.
+type Answer struct {
+	Key      string             // of the request
+	Response *workflow.Response // nil: none will come
 }
 
 // Sent is a stimulus that the instance publishes; ID is stable over repeats.
@@ -138,7 +148,7 @@ type Scope interface {
 	SetOutput(name string, v any)   // a workflow output
 	Secret(name string) (string, bool)
 	ResumeURL(activity, outcome string, life time.Duration) (string, error) // a link that resumes what waits at an activity
-	Now() time.Time
-	NewID() string // deterministic within the burst
+	Now() time.Time                                                         // see [Execution.Now]
+	NewID() string                                                          // the same in a repeat of the call with the same key
 	Limits() Limits
 }

@@ -39,7 +39,7 @@ func (x *Execution) Wait(w Wait) (workflow.Bookmark, error) {
 	b := x.b
 	// One that waited at more places before there was this limit keeps as many.
 	if most := max(b.limits.Waits, b.had); len(b.marks) >= most {
-		return workflow.Bookmark{}, fmt.Errorf("the instance waits at %d places; at most %d are possible at once: take fewer at a time, or give them to child instances", len(b.marks), most)
+		return workflow.Bookmark{}, fmt.Errorf("the instance waits at %d places; at most %d are possible at once: take fewer at a time, or give them to child instances (max-waits)", len(b.marks), most)
 	}
 	if w.DueAt != nil && w.DueAt.UTC().Year() > workflow.LastYear { // one before 1970 is due at once
 		return workflow.Bookmark{}, fmt.Errorf("it would wait until the year %d, and the last one that a timer can be of is %d", w.DueAt.UTC().Year(), workflow.LastYear)
@@ -60,7 +60,7 @@ func (x *Execution) Wait(w Wait) (workflow.Bookmark, error) {
 	id := workflow.BookmarkID(b.header.ID, b.deriveID(x.node, "bookmark"))
 	hashed := payload
 	if w.Local {
-		hashed = localPayload(id, payload)
+		hashed = workflow.LocalPayload(id, payload)
 	}
 	hash, err := workflow.Hash(typ, hashed)
 	if err != nil {
@@ -77,13 +77,8 @@ func (x *Execution) Wait(w Wait) (workflow.Bookmark, error) {
 	}
 	x.waits++
 	b.marks = append(b.marks, m)
-	b.growth.added += bookmarkBytes + Weigh(payload) + Weigh(metadata)
+	b.growth.added += Weigh(payload) + Weigh(metadata)
 	return m.Bookmark, nil
-}
-
-// localPayload is what is hashed of a bookmark that only its own id meets.
-func localPayload(id string, payload any) map[string]any {
-	return map[string]any{"bookmark": id, "payload": payload}
 }
 
 // Waiting lists the bookmarks of x, oldest first.

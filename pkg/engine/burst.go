@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/weft-run/weft/internal/callers"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -46,16 +47,22 @@ type Burst struct {
 	ctx           context.Context // of the Run that goes on
 	cmd           *command        // of the work that goes on
 	as            string          // the id of the command whose call is repeated with its key; "": none is
+	asAt          int64           // the time that this call was told; 0: none
 	told          *Completed      // what the activity is told that is called; nil: it is called for another reason
 	call          int             // numbers the calls into activities
 	calling       *Execution      // whose activity was called last
 	secretsBefore int             // how often a secret was read before that
 	traced        int             // calls with a span
 	secrets       int             // how often a secret was read
+	clock         int64           // of the last save that moved the time, in milliseconds since 1970; 0: none did
+	saved         int64           // when it was, as it was loaded; 0: it was not loaded
+	asked         bool            // something was told the time
+	secured       bool            // the commands of that are durable
 	fatal         error
 	refusal       workflow.Problems // of the last alterations
 
 	variables variableLog
+	brief     brief // it was loaded for its end: not all of it was read
 
 	// Since the last commit:
 	burned      []workflow.Bookmark
@@ -64,11 +71,13 @@ type Burst struct {
 	cancels     []string
 	events      []Sent
 	response    *workflow.Response
+	callers     callers.List
 	weight      int // of the journal and of what goes to others, about, in bytes
 	growth      growth
 	dirty       bool
 	fresh       bool // a command was taken, and nothing of it ran
 	askCommit   bool
+	backCommit  bool // what came back is saved first
 	givesWay    bool
 	lastWay     int64
 	owed        owed
@@ -85,6 +94,7 @@ type command struct {
 	Count  int            // activities executed since it began, or gave way
 	Ords   map[string]int // ids made, by node
 	Before int64          // activities executed until it gave way last
+	At     int64          // the time that what runs for it is told, in milliseconds since 1970
 }
 
 // completion is a child's end that its parent has not been told yet.
@@ -119,6 +129,7 @@ func New(p *Program, instanceID string, start *workflow.Start, createdAt time.Ti
 		return nil, fmt.Errorf("new instance: trigger input: %w", err)
 	}
 	takeDepth(b)
+	b.callers.Read(b.props)
 	b.trigger = start.Trigger
 	b.header = workflow.Instance{
 		ID: instanceID, DefinitionID: p.def.ID, Version: cmp.Or(p.def.Version, start.Version),
@@ -134,6 +145,10 @@ func New(p *Program, instanceID string, start *workflow.Start, createdAt time.Ti
 // It returns an error that says why when the state cannot be used with this
 // program.
 func Load(p *Program, header workflow.Instance, state []byte, env Env) (*Burst, error) {
+	return load(p, header, env, func(b *Burst) error { return b.decode(state) })
+}
+
+func load(p *Program, header workflow.Instance, env Env, decode func(*Burst) error) (*Burst, error) {
 	b := newBurst(p, env)
 	b.header = header
 	b.header.Incidents = slices.Clone(header.Incidents)
@@ -144,8 +159,8 @@ func Load(p *Program, header workflow.Instance, state []byte, env Env) (*Burst, 
 	if b.header.Output, err = normalizeMap(header.Output); err != nil {
 		return nil, fmt.Errorf("load instance %s: output: %w", header.ID, err)
 	}
-	b.inputs = p.withDeclared(b.header.Input)
-	if err := b.decode(state); err != nil {
+	b.inputs, b.saved = p.withDeclared(b.header.Input), header.UpdatedAt.UnixMilli()
+	if err := decode(b); err != nil {
 		return nil, fmt.Errorf("load instance %s: %w", header.ID, err)
 	}
 	return b, nil
@@ -226,7 +241,9 @@ func (b *Burst) Header() workflow.Instance { return b.snapshot() }
 // will refuse it.
 func (b *Burst) Committed() (keep bool) {
 	b.burned, b.items, b.children, b.cancels, b.events, b.response = nil, nil, nil, nil, nil, nil
-	b.dirty, b.fresh, b.askCommit, b.owed, b.weight = false, false, false, owed{}, 0
+	b.dirty, b.fresh, b.askCommit, b.backCommit, b.owed, b.weight = false, false, false, false, owed{}, 0
+	b.asked, b.secured = false, false
+	b.callers.Committed()
 	b.cmd, b.calling = nil, nil // it may be kept for long, and these lead to much
 	b.lastCommit = b.env.Now()
 	b.doing.last = b.lastCommit
@@ -272,6 +289,9 @@ func (b *Burst) Result() (Result, error) {
 	if b.growth.over != nil {
 		return Result{}, b.growth.over
 	}
+	if b.brief.is {
+		return Result{}, fmt.Errorf("instance %s was loaded for its end, and something else was run", b.header.ID)
+	}
 	state, err := b.encode()
 	if err != nil {
 		return Result{}, fmt.Errorf("encode the state of instance %s: %w", b.header.ID, err)
@@ -282,6 +302,7 @@ func (b *Burst) Result() (Result, error) {
 		Children: slices.Clone(b.children), Cancel: slices.Clone(b.cancels), Events: slices.Clone(b.events), Response: b.response,
 		Variables: b.variables.changes(b.root), Joined: max(b.owed.saves-1, 0),
 	}
+	b.callers.Told(func(key string, response *workflow.Response) { r.Answers = append(r.Answers, Answer{key, response}) })
 	for _, m := range b.marks {
 		if !m.durable && !b.halted {
 			r.Created = append(r.Created, m.Bookmark)

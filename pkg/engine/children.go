@@ -43,7 +43,7 @@ func (x *Execution) StartChild(start workflow.Start, wait bool, callback string)
 	if start.Properties, err = normalizeMap(start.Properties); err != nil {
 		return "", fmt.Errorf("properties of the child: %w", err)
 	}
-	start.Properties = deeper(b, start.Properties)
+	start.Properties = b.callers.HandOn(deeper(b, start.Properties), wait)
 	if start.TriggerInput, err = normalizeMap(start.TriggerInput); err != nil {
 		return "", fmt.Errorf("trigger input of the child: %w", err)
 	}
@@ -100,14 +100,6 @@ func (x *Execution) Publish(s workflow.Stimulus) error {
 	x.b.weight += sentBytes + Weigh(s.Payload) + Weigh(s.Input)
 	x.b.events = append(x.b.events, Sent{ID: x.b.deriveID(x.node, "event"), Stimulus: s})
 	return nil
-}
-
-// Respond sets what the caller of an HTTP endpoint gets after the commit. A
-// later response of the same burst replaces it.
-func (x *Execution) Respond(r workflow.Response) {
-	r = x.b.env.redactResponse(r)
-	x.b.weight += len(r.Body)
-	x.b.response = &r
 }
 
 // Definition gives the version of the published head of a definition; false if there is none.
@@ -199,6 +191,9 @@ func (p *Program) acceptInput(input map[string]any) (map[string]any, workflow.Pr
 			if err == nil {
 				n, err = convertStored(n, in.alias)
 			}
+			if err == nil {
+				err = fits(n, in.alias)
+			}
 			if err != nil {
 				problems = append(problems, workflow.Problem{Code: "bad-input", Detail: fmt.Sprintf("input %s: %v", in.Name, err), Place: workflow.Place{Pointer: "/input/" + in.Name}})
 				continue
@@ -207,6 +202,24 @@ func (p *Program) acceptInput(input map[string]any) (map[string]any, workflow.Pr
 		}
 	}
 	return out, slices.Clip(problems)
+}
+
+// fits checks what is kept as it was written: times, durations, and the items of a list.
+func fits(v any, alias string) error {
+	if v == nil {
+		return nil
+	}
+	if of, list := strings.CutSuffix(strings.ToLower(alias), "[]"); list {
+		items, _ := v.([]any)
+		for i, item := range items {
+			if err := fits(item, of); err != nil {
+				return fmt.Errorf("item %d: %w", i, err)
+			}
+		}
+		return nil
+	}
+	_, err := convertType(v, alias)
+	return err
 }
 
 // withDeclared adds the declared inputs that have no value, as null.

@@ -88,6 +88,8 @@ func (c *compiler) newNode(parent *Node, id, local string, a *workflow.Activity,
 	n.parenter, _ = impl.(Parent)
 	n.admitter, _ = impl.(Admitter)
 	c.order = append(c.order, n)
+	c.prog.responds = c.prog.responds || d.Responds
+	c.prog.starts = c.prog.starts || workflow.StartsInstances(d.Type)
 	c.prog.nodes[id] = n
 	return n
 }

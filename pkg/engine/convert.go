@@ -200,7 +200,7 @@ func toTime(v any) (any, error) {
 		return inCalendar(v, v)
 	case string:
 		s := strings.TrimSpace(v)
-		for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999Z07:00", "2006-01-02 15:04:05.999999999", "2006-01-02T15:04", "2006-01-02"} {
+		for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999Z07:00", "2006-01-02 15:04:05.999999999", "2006-01-02T15:04", "2006-01-02T15:04Z07:00", "2006-01-02T15:04:05.999999999Z07", "2006-01-02"} {
 			if t, err := time.Parse(layout, s); err == nil {
 				return inCalendar(t, v)
 			}

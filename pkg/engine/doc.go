@@ -3,7 +3,10 @@
 //
 // Guaranteed: the same program, header, state, commands and [Env] answers give
 // the same bytes of [Result]; ids made inside a burst derive from the instance,
-// the command and the activity, so a repeated burst makes the same ids; a
+// the command and the activity, so a repeated burst makes the same ids; with the
+// same [Execution.IdempotencyKey] an activity and its expressions are told the
+// same time and draw the same ids and random numbers ([Execution.Now]), also in a
+// repeat at another time, as an operator's retry, and as an attempt of a retry; a
 // panic, an endless loop or a bad expression of a workflow ends in an incident
 // of that instance and harms no other; a bookmark is burned by the command that
 // resumes it, before the activity runs. Not guaranteed: that side effects of

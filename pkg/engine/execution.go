@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -21,10 +20,16 @@ import (
 type Execution struct {
 	b         *Burst
 	id        string
-	key       string         // by which the outside knows it, if not by its id
-	inner     string         // what the keys of its children follow from, if not its key
-	keyed     map[string]int // how many children of each node got a key from it
-	number    int64          // of its first item in the journal; 0: it has none yet
+	ord       int                // of its id, among those that its command made for its node
+	key       string             // by which the outside knows it, if not by its id
+	inner     string             // what the keys of its children follow from, if not its key
+	keyed     map[string]int     // how many children of each node got a key from it
+	times     map[string][]int64 // what those in it were told, by their keys, if nothing around it has a key
+	seen      seen               // of the times of its command, if it has a key
+	told      int64              // the time, in the call that goes on; 0: none
+	first     int64              // the time that its call with its own key was told; 0: none
+	drawn     int                // ids
+	number    int64              // of its first item in the journal; 0: it has none yet
 	node      *Node
 	parent    *Execution
 	kids      []*Execution
@@ -307,9 +312,6 @@ func CutLine(text string) string {
 	return text
 }
 
-// Now is the time of the node that runs the burst.
-func (x *Execution) Now() time.Time { return x.b.env.Now() }
-
 // HTTP is the client for outgoing calls. It returns an error if the node has
 // none, or if the activity's descriptor says NoEffect.
 func (x *Execution) HTTP() (*http.Client, error) {
@@ -326,9 +328,6 @@ func (x *Execution) HTTP() (*http.Client, error) {
 func (x *Execution) Log() *slog.Logger {
 	return x.b.log.With("instance", x.b.header.ID, "activity", x.node.id)
 }
-
-// NewID makes an id that is stable when the burst is repeated.
-func (x *Execution) NewID() string { return x.b.deriveID(x.node, "id") }
 
 // InstanceID is the id of the running instance.
 func (x *Execution) InstanceID() string { return x.b.header.ID }

@@ -21,12 +21,16 @@ type brokenCall struct {
 	Resume *Resume
 	Done   *Completed
 	As     string // the id of the command under whose key it was made
+	At     int64  // the time that it was told; 0: none
+	Final  bool   // it said that the instance has failed for good
 	Raised bool   // it failed since it was to: it is told by others, and did not try anything
 }
 
 // FaultError is what the Fault activity raises; its fields reach the incident.
 type FaultError struct {
 	Code, Category, Type, Message string
+
+	Final bool // the instance has failed for good: nothing tries again by itself, and a retry asks first
 }
 
 func (e *FaultError) Error() string {
@@ -75,12 +79,14 @@ func (b *Burst) fault(x *Execution, err error, c brokenCall) {
 		}
 		var raised *FaultError
 		c.Raised = x.node.desc.NoEffect && errors.As(err, &raised)
-		c.As = cmp.Or(b.as, b.cmd.ID)
+		c.Final = c.Raised && raised.Final
+		c.As, c.At = cmp.Or(b.as, b.cmd.ID), x.told
 		x.broken = &c
 	}
 	b.journalFaulted(x, err)
 	b.count(x, "faulted")
-	if wasRunning {
+	final := x.broken != nil && x.broken.Final
+	if wasRunning && !final {
 		claimed, told := b.offerFault(x, err)
 		if claimed {
 			return
@@ -88,7 +94,7 @@ func (b *Burst) fault(x *Execution, err error, c brokenCall) {
 		err = told
 	}
 	b.incident(x, err)
-	if !b.prog.strategy.continueOnIncident {
+	if final || !b.prog.strategy.continueOnIncident {
 		b.halt()
 	}
 }
@@ -113,6 +119,7 @@ func (b *Burst) incident(x *Execution, err error) {
 	inc := workflow.Incident{Message: err.Error(), Time: b.env.Now()}
 	if x != nil {
 		inc.ActivityID, inc.ActivityType, inc.ContextID = x.node.id, x.node.desc.Type, x.id
+		inc.Final = x.broken != nil && x.broken.Final
 	}
 	var in *inputError
 	var pe *panicError
@@ -156,7 +163,7 @@ func (b *Burst) halt() {
 // which the instance cannot go on: its start, a due timer, a child's end, the rest of
 // a burst.
 func (b *Burst) Hold(cmd workflow.Command, why string) Outcome {
-	b.cmd = &command{ID: cmd.ID}
+	b.cmd = newCommand(b, &cmd)
 	if b.header.SubStatus.Status() == workflow.StatusFinished && !b.halted {
 		return NotRunning
 	}
@@ -207,7 +214,8 @@ func (a *altering) goOn() {
 	// burst that goes on.
 	b.header.Status, b.header.SubStatus, b.header.FinishedAt = workflow.StatusRunning, workflow.Executing, nil
 	for i := range b.schedule.left() {
-		b.schedule.left()[i].cmd.Count, b.schedule.left()[i].cmd.Before = 0, 0
+		c := b.schedule.left()[i].cmd
+		c.Count, c.Before, c.At = 0, 0, max(c.At, b.cmd.At)
 	}
 	for _, e := range deferredOwners(b.root) {
 		b.redeliver(e)
@@ -275,19 +283,19 @@ func (a *altering) repeat(x *Execution, newKey bool) {
 	if x.broken != nil {
 		call = *x.broken
 	}
-	as := call.As
+	as, at := call.As, call.At
 	if newKey {
-		as = ""
+		as, at = "", 0
 	}
 	switch call.Kind {
 	case workResume:
 		x.status, x.broken = running, nil
 		x.pending++
-		b.schedule.push(work{kind: workResume, x: x, resume: call.Resume, as: as, cmd: b.cmd})
+		b.schedule.push(work{kind: workResume, x: x, resume: call.Resume, as: as, told: at, cmd: b.cmd})
 	case workChild:
 		x.status, x.broken = running, nil
 		x.pending++
-		b.schedule.push(work{kind: workChild, x: x, done: call.Done, as: as, cmd: b.cmd})
+		b.schedule.push(work{kind: workChild, x: x, done: call.Done, as: as, told: at, cmd: b.cmd})
 	default:
 		a.again(x, newKey)
 	}
@@ -299,6 +307,7 @@ func (a *altering) again(x *Execution, newKey bool) {
 	w := x.begunAgain()
 	if !newKey {
 		w.key, w.inner = x.CallKeys()
+		w.times = keptTimes(x)
 		if !x.node.wraps() {
 			w.inner = workflow.DeriveID(w.key, b.cmd.ID)
 		}

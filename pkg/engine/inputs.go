@@ -22,6 +22,12 @@ func (e *inputError) Unwrap() error { return e.err }
 // Given reports whether the author gave the input.
 func (x *Execution) Given(name string) bool { return x.node.Given(name) }
 
+// Computed reports whether the author gave the input as an expression, of which nobody knew the value before.
+func (x *Execution) Computed(name string) bool {
+	in := x.node.input(name)
+	return in != nil && !in.constant && x.node.Given(name)
+}
+
 // Value is the input's value, of the Go type that its descriptor's type has
 // (see [Convert]); nil if it was not given and has no default. Inputs are
 // evaluated before Execute; in later calls at the first use. It must not be

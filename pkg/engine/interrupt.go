@@ -45,20 +45,29 @@ func outside(ctx context.Context, x *Execution, c brokenCall) (err error) {
 
 // setBack makes an interrupted call the next of the schedule, with the idempotency key that
 // it had: who interrupted it ends the instance first. If nobody does, it is made again,
-// and not interrupted a second time but for an end that is there ([Burst.End]).
-func setBack(x *Execution, c brokenCall) {
+// and not interrupted a second time but for an end that is there ([Burst.End]). ord is how many ids its command
+// had made for its node before the call.
+func setBack(x *Execution, c brokenCall, ord int) {
 	b := x.b
 	b.journal(x, EventInterrupted, "", nil)
 	b.stopped.Key, _ = x.CallKeys()
 	b.stopped.Activity = x.node.id
 	b.fresh = false // the command did something
+	// What comes next has the ids that it would have had, and gives way where it would have: a repeat of the
+	// burst is maybe not interrupted here.
+	b.cmd.Count--
+	if c.Kind == workExecute {
+		ord = x.ord
+	}
+	b.cmd.Ords[x.node.id] = ord
 	if c.Kind == workResume {
 		x.pending++
-		b.schedule.pushFront(work{kind: workResume, x: x, resume: c.Resume, as: b.as, cmd: b.cmd, again: true})
+		b.schedule.pushFront(work{kind: workResume, x: x, resume: c.Resume, as: b.as, told: x.told, cmd: b.cmd, again: true})
 		return
 	}
 	w := x.begunAgain()
 	w.key, w.inner = x.CallKeys()
+	w.times = keptTimes(x)
 	b.cancelTree(x)
 	w.owner.pending++
 	b.schedule.pushFront(w)

@@ -49,7 +49,11 @@ func (b *Burst) item(x *Execution, event, text string, data any) workflow.Journa
 	text = workflow.HideLinks(b.env.Secrets.Redact(text))
 	data, _ = b.env.Secrets.RedactValue(data)
 	data = workflow.HideLinksIn(data)
-	b.weight += 160 + len(text) + len(n.id)
+	line := 160 + len(n.id)
+	if len(b.marks) > b.limits.Wide { // each commit encodes all of the instance: fewer, with more in each
+		line /= 4
+	}
+	b.weight += line + len(text)
 	if data != nil {
 		b.weight += Weigh(data)
 	}

@@ -11,7 +11,8 @@ import (
 // taken only for that outcome: in a flowchart, the call behind "Failed to connect".
 type led struct {
 	Node string `json:"node"`
-	Key  string `json:"key"` // its idempotency key
+	Key  string `json:"key"`            // its idempotency key
+	Told int64  `json:"told,omitempty"` // the time that it was told; 0: none
 }
 
 // leads is what led to what x schedules now; nil: nothing that is known to have failed.
@@ -25,7 +26,7 @@ func (x *Execution) leads() *led {
 	case done.Node.desc.NoEffect, slices.Equal(done.Outcomes, doneOutcomes):
 		return nil
 	}
-	return &led{done.Node.id, done.key}
+	return &led{done.Node.id, done.key, done.told}
 }
 
 // savedKey is the key where it is not the id.

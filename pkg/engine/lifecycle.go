@@ -2,6 +2,7 @@ package engine
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -14,7 +15,8 @@ const DoneOutcome = "Done"
 // begin makes the execution of scheduled work; nil if it may not begin, which
 // is then an incident.
 func (b *Burst) begin(w *work) *Execution {
-	x := &Execution{b: b, node: w.node, parent: w.owner, tag: w.tag, born: b.cmd.ID, key: w.key, inner: w.inner, led: w.led, fresh: true, hidden: w.hidden}
+	x := &Execution{b: b, node: w.node, parent: w.owner, tag: w.tag, born: b.cmd.ID, key: w.key, inner: w.inner, led: w.led, times: w.times, fresh: true, hidden: w.hidden}
+	x.ord = b.cmd.Ords[w.node.id]
 	x.id = b.deriveID(w.node, "execution")
 	if x.key == "" {
 		x.key = w.owner.childKey(w.node, w.vars)
@@ -55,6 +57,9 @@ func (b *Burst) open(x *Execution, vars map[string]any) {
 // variables that are not kept, which are as they are at first.
 func (x *Execution) forget() {
 	x.values, x.evaluated, x.masked = nil, nil, nil
+	if x.told = 0; x.node.desc.NoEffect {
+		x.first = 0
+	}
 	for _, v := range x.node.vars {
 		if v.memory {
 			x.vars[v.name] = v.value
@@ -100,7 +105,7 @@ func (b *Burst) complete(x *Execution, outcomes []string) {
 
 // completed is what the parent of x is told about its end.
 func (x *Execution) completed(outcomes []string) Completed {
-	return Completed{Node: x.node, ID: x.id, Tag: x.tag, Outcomes: outcomes, key: cmp.Or(x.key, x.id), led: x.led}
+	return Completed{Node: x.node, ID: x.id, Tag: x.tag, Outcomes: outcomes, key: cmp.Or(x.key, x.id), told: x.told, led: x.led}
 }
 
 var doneOutcomes = []string{DoneOutcome}
@@ -149,7 +154,7 @@ func (b *Burst) cancelTree(x *Execution) {
 		stack = append(stack[:len(stack)-1], e.kids...)
 		order = append(order, e)
 	}
-	waiting := false
+	waiting, told := false, 0
 	for _, e := range slices.Backward(order) {
 		was := e.status
 		e.status = canceled
@@ -157,7 +162,11 @@ func (b *Burst) cancelTree(x *Execution) {
 		waiting = waiting || e.waits > 0
 		if was == running {
 			tellMet(b, e)
-			b.journal(e, EventCanceled, "", nil)
+			if told++; told < mostCanceled {
+				b.journal(e, EventCanceled, "", nil)
+			} else if told == mostCanceled {
+				b.journal(e, EventCanceled, fmt.Sprintf("%d that were canceled with it have no line of their own", runningOf(order)+b.brief.running), nil)
+			}
 			b.count(e, "canceled")
 		}
 	}
@@ -167,6 +176,19 @@ func (b *Burst) cancelTree(x *Execution) {
 	if x.parent != nil {
 		x.parent.drop(x)
 	}
+}
+
+// mostCanceled is how many lines a journal has at most of what is canceled at once: one commit carries them all.
+const mostCanceled = 10_000
+
+// runningOf counts those that run.
+func runningOf(xs []*Execution) (n int) {
+	for _, x := range xs {
+		if x.status == running {
+			n++
+		}
+	}
+	return n
 }
 
 // tellMet tells the journal of the resumes that x does not come to any more: who sent them was told that they
@@ -189,6 +211,7 @@ func (b *Burst) cancelAll() {
 		b.cancelTree(b.root)
 	}
 	b.unmark(func(*mark) bool { return true })
+	b.brief.cancel(b)
 	b.cancelling, b.cancels = append(b.cancels, b.cancelling...), nil
 	b.schedule, b.completions, b.late = schedule{}, nil, nil
 	b.halted, b.rootDone = false, false

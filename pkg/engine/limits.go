@@ -9,6 +9,7 @@ import (
 const (
 	DefaultBurstActivities = 10_000
 	MaxBurstActivities     = 1_000_000
+	MaxWaits               = 100_000 // what [Limits].Waits is by default, and at most
 )
 
 // withDefaults fills in the zero fields.
@@ -17,7 +18,8 @@ func (l Limits) withDefaults() Limits {
 	l.Depth = cmp.Or(l.Depth, 200)
 	l.Script = cmp.Or(l.Script, 2*time.Second)
 	l.Output = cmp.Or(l.Output, 1<<20)
-	l.Waits = cmp.Or(l.Waits, 10_000)
+	l.Waits = cmp.Or(l.Waits, MaxWaits)
+	l.Wide = cmp.Or(l.Wide, 10_000)
 	l.Data = cmp.Or(l.Data, 16<<20)
 	return l
 }

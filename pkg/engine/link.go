@@ -36,7 +36,7 @@ func (s *scope) ResumeURL(activity, outcome string, life time.Duration) (string,
 	if err != nil {
 		return "", err
 	}
-	now := b.env.Now()
+	now := s.Now()
 	return b.env.Link(workflow.Link{Bookmark: m.ID, Outcome: outcome, Made: now, Expires: now.Add(life)})
 }
 

@@ -1,11 +1,14 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 
+	"github.com/weft-run/weft/internal/callers"
 	"github.com/weft-run/weft/internal/tracing"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -35,6 +38,12 @@ func (b *Burst) Run(ctx context.Context, cmd workflow.Command) (Outcome, error) 
 		b.fatal = err
 		return "", err
 	}
+	b.callers.Settle(func(c *callers.Caller) bool {
+		runs := !b.halted && b.header.SubStatus.Status() == workflow.StatusRunning
+		return runs && (len(b.schedule.left()) > 0 || slices.ContainsFunc(b.marks, func(m *mark) bool {
+			return m.mayAnswer(c.By, b.prog.responds, b.env.Answers)
+		}))
+	})
 	b.header.UpdatedAt = b.env.Now()
 	return out, nil
 }
@@ -43,7 +52,8 @@ func (b *Burst) Run(ctx context.Context, cmd workflow.Command) (Outcome, error) 
 // run.
 func (b *Burst) accept(cmd workflow.Command) (Outcome, error) {
 	finished := b.header.SubStatus.Status() == workflow.StatusFinished
-	b.cmd = &command{ID: cmd.ID}
+	b.cmd = newCommand(b, &cmd)
+	b.callers.Now = nil
 	if cmd.Kind == workflow.CommandContinue {
 		b.dirty = false
 		if finished && len(b.cancelling) == 0 {
@@ -61,12 +71,18 @@ func (b *Burst) accept(cmd workflow.Command) (Outcome, error) {
 		}
 		if !b.started {
 			b.started = true
+			b.callers.Came(cmd.Key, cmp.Or(b.trigger, workflowType))
 			b.schedule.push(work{kind: workExecute, node: b.prog.root, cmd: b.cmd})
 		}
 	case workflow.CommandResume, workflow.CommandChildEnd:
+		at := workflowType
+		if m := findMark(b.marks, cmd.Bookmark); m != nil {
+			at = m.x.node.id
+		}
 		if out := b.takeResume(cmd, finished); out != "" {
 			return out, nil
 		}
+		b.callers.Came(cmd.Key, at)
 	case workflow.CommandCancel, workflow.CommandDelete:
 		b.interrupted.Store(false)
 		// A faulted instance has ended, and may be retried: a cancel would take that
@@ -79,7 +95,7 @@ func (b *Burst) accept(cmd workflow.Command) (Outcome, error) {
 		if out, err := takeRepair(b, &cmd); out != "" || err != nil {
 			return out, err
 		}
-		b.askCommit = b.env.SaveBack
+		b.backCommit = b.env.SaveBack
 	case workflow.CommandImport, workflow.CommandContinue:
 		fallthrough
 	default:
@@ -117,6 +133,7 @@ func (b *Burst) loop() (Outcome, error) {
 		if w.kind != workExecute || w.node.parent != nil {
 			if w.cmd.Count >= b.limits.Activities {
 				giveWay(b, w.cmd)
+				moveOn(b)
 				return CommitFirst, nil
 			}
 			w.cmd.Count++
@@ -142,6 +159,8 @@ func (b *Burst) wantsCommit(w *work) bool {
 	}
 	after := b.askCommit
 	b.askCommit = false
+	back := b.backCommit
+	b.backCommit = false
 	if !b.dirty {
 		return false
 	}
@@ -150,6 +169,9 @@ func (b *Burst) wantsCommit(w *work) bool {
 	}
 	switch {
 	case w.commit, after, b.owed.saves > 0 && !b.owed.mayWait(w.at(), b.env.Now()):
+		moveOn(b)
+		return true
+	case back:
 		return true
 	case !isActivity:
 		return false
@@ -157,6 +179,7 @@ func (b *Burst) wantsCommit(w *work) bool {
 		b.owed.add(b.env.Now())
 		return false
 	case s.first && fresh, w.node.commit.before:
+		moveOn(b)
 		return true
 	case s.every > 0:
 		return b.env.Now().Sub(b.lastCommit) >= s.every
@@ -178,14 +201,14 @@ func (b *Burst) step(w work) {
 		if w.resume.Bookmark.ID != "" {
 			b.journal(x, EventResumed, w.resume.Bookmark.Name, nil)
 		}
-		b.as = w.as
+		b.as, b.asAt = w.as, w.told
 		b.invoke(x, brokenCall{Kind: workResume, Resume: w.resume})
-		b.as = ""
+		b.as, b.asAt = "", 0
 	case workChild:
 		x = w.x
-		b.as = w.as
+		b.as, b.asAt = w.as, w.told
 		b.invoke(x, brokenCall{Kind: workChild, Done: w.done})
-		b.as = ""
+		b.as, b.asAt = "", 0
 	}
 	for len(b.completions) > 0 && b.fatal == nil && !b.halted && !b.finishing {
 		c := b.completions[0]
@@ -245,6 +268,8 @@ func refuses(w *work) (callback string) {
 func (b *Burst) invoke(x *Execution, c brokenCall) {
 	b.call++
 	b.calling, b.secretsBefore, b.told = x, b.secrets, c.Done
+	x.told = 0
+	drawn, ord := x.drawn, b.cmd.Ords[x.node.id]
 	b.doing.begin(x)
 	before := b.effects()
 	ctx, span := b.trace(x, c)
@@ -271,11 +296,12 @@ func (b *Burst) invoke(x *Execution, c brokenCall) {
 	}
 	if err != nil {
 		b.finishing = false
+		x.drawn = drawn // who makes the call again draws the same
 		b.undo(x, before)
 	}
 	switch {
 	case stopped:
-		setBack(x, c)
+		setBack(x, c, ord)
 		return
 	case err != nil:
 		b.fault(x, err, c)
@@ -362,13 +388,16 @@ func (b *Burst) protected(ctx context.Context, x *Execution, c brokenCall) (err 
 // burst is to be dropped.
 func barrier(ctx context.Context, x *Execution) error {
 	b := x.b
-	if x.node.desc.NoEffect || b.env.Barrier == nil {
+	if x.node.desc.NoEffect {
 		return nil
 	}
-	if err := b.env.Barrier(ctx); err != nil {
-		b.fatal = err
+	if b.env.Barrier != nil {
+		if err := b.env.Barrier(ctx); err != nil {
+			b.fatal = err
+			return err
+		}
 	}
-	return b.fatal
+	return secure(ctx, b)
 }
 
 // recovered turns a panic into an error. An input that cannot be evaluated panics on its way

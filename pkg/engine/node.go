@@ -205,6 +205,8 @@ type Program struct {
 	kinds    map[string]bool // of the expressions in it
 	secrets  []SecretUse
 	strategy strategy
+	responds bool // an activity of it may answer an HTTP request
+	starts   bool // an activity of it starts instances
 }
 
 // Use is a definition that a program runs as an activity, as it was resolved.

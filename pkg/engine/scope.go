@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -350,6 +349,4 @@ func (s *scope) Secret(name string) (string, bool) {
 	s.b.secrets++
 	return s.b.env.Secrets.Get(name)
 }
-func (s *scope) Now() time.Time { return s.b.env.Now() }
-func (s *scope) NewID() string  { return s.b.deriveID(s.x.node, "value") }
 func (s *scope) Limits() Limits { return s.b.limits }

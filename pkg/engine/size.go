@@ -5,6 +5,7 @@ import (
 	"reflect"
 
 	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/value"
 )
 
 // What an instance keeps is bounded while it grows, before memory is spent on it and
@@ -15,11 +16,9 @@ import (
 // growthSlack is how many bytes may come between two measurements near the limit.
 const growthSlack = 1 << 20
 
-// About what a bookmark, and a piece of scheduled work, takes beside its values.
-const (
-	bookmarkBytes = 300
-	workBytes     = 150
-)
+// workBytes is about what a piece of scheduled work takes beside its values. What a place where the instance waits
+// takes beside them is not counted: there may be as many as there may be ([Limits].Waits).
+const workBytes = 150
 
 // growth is how much came to what an instance keeps.
 type growth struct {
@@ -57,7 +56,6 @@ func (b *Burst) measure() {
 func (b *Burst) weighKept(left *int) bool {
 	ok := weigh(b.header.Input, left) && weigh(b.header.Output, left) && weigh(b.props, left) && weigh(b.triggerInput, left)
 	for _, m := range b.marks {
-		*left -= bookmarkBytes
 		ok = ok && weigh(m.Payload, left) && weigh(m.Metadata, left)
 	}
 	for _, w := range b.schedule.left() {
@@ -77,7 +75,7 @@ func (b *Burst) weighKept(left *int) bool {
 
 func (x *Execution) weighKept(left *int) bool {
 	*left -= len(x.raw)
-	ok := weigh(x.vars, left) && weigh(x.results, left) && weighGo(reflect.ValueOf(x.scratch), left)
+	ok := weigh(x.vars, left) && weigh(x.results, left) && value.TakeGo(reflect.ValueOf(x.scratch), left)
 	if s := x.scope; s != nil {
 		ok = ok && weigh(s.last, left)
 		for _, results := range s.results {
@@ -91,43 +89,4 @@ func (x *Execution) weighKept(left *int) bool {
 		ok = ok && weigh(x.broken.Resume.Input, left)
 	}
 	return ok
-}
-
-// weighGo is weigh for an activity's own types.
-func weighGo(v reflect.Value, left *int) bool {
-	switch v.Kind() {
-	case reflect.Pointer, reflect.Interface:
-		if v.IsNil() {
-			return *left >= 0
-		}
-		return weighGo(v.Elem(), left)
-	case reflect.String:
-		*left -= v.Len() + 2
-	case reflect.Slice, reflect.Array:
-		if v.Type().Elem().Kind() == reflect.Uint8 {
-			*left -= v.Len()
-			break
-		}
-		for i := range v.Len() {
-			*left -= 2
-			if !weighGo(v.Index(i), left) {
-				return false
-			}
-		}
-	case reflect.Map:
-		for it := v.MapRange(); it.Next(); {
-			if !weighGo(it.Key(), left) || !weighGo(it.Value(), left) {
-				return false
-			}
-		}
-	case reflect.Struct:
-		for i := range v.NumField() {
-			if !weighGo(v.Field(i), left) {
-				return false
-			}
-		}
-	default:
-		*left -= 8
-	}
-	return *left >= 0
 }

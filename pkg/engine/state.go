@@ -8,28 +8,30 @@ import (
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
-// stateVersion is the format of the encoded state. A reader refuses newer ones.
+// stateVersion is the format of the encoded state, but for [wideVersion]. A reader refuses newer ones.
 const stateVersion = 1
 
 // stateDoc is the encoded form of a burst between commits. Executions are
-// listed parents first and refer to each other by position.
+// listed parents first and refer to each other by position, or by number ([wideVersion]).
 type stateDoc struct {
-	V            int                `json:"v"`
-	Seq          int64              `json:"seq,omitempty"`
-	Started      bool               `json:"started,omitempty"`
-	Halted       bool               `json:"halted,omitempty"`
-	Done         bool               `json:"done,omitempty"`
-	Ending       workflow.SubStatus `json:"ending,omitempty"`
-	Props        map[string]any     `json:"props,omitempty"`
-	Trigger      string             `json:"trigger,omitempty"`
-	TriggerUsed  bool               `json:"triggerUsed,omitempty"`
-	TriggerInput map[string]any     `json:"triggerInput,omitempty"`
-	Commands     []commandDoc       `json:"commands,omitempty"`
-	Executions   []executionDoc     `json:"executions,omitempty"`
-	Work         []workDoc          `json:"work,omitempty"`
-	Bookmarks    []bookmarkDoc      `json:"bookmarks,omitempty"`
-	Late         []lateEnd          `json:"late,omitempty"`
-	Cancel       []string           `json:"cancel,omitempty"`
+	V            int                 `json:"v"`
+	Seq          int64               `json:"seq,omitempty"`
+	Started      bool                `json:"started,omitempty"`
+	Halted       bool                `json:"halted,omitempty"`
+	Done         bool                `json:"done,omitempty"`
+	Ending       workflow.SubStatus  `json:"ending,omitempty"`
+	Props        map[string]any      `json:"props,omitempty"`
+	Trigger      string              `json:"trigger,omitempty"`
+	TriggerUsed  bool                `json:"triggerUsed,omitempty"`
+	TriggerInput map[string]any      `json:"triggerInput,omitempty"`
+	Commands     []commandDoc        `json:"commands,omitempty"`
+	Executions   []executionDoc      `json:"executions,omitempty"`
+	Work         []workDoc           `json:"work,omitempty"`
+	Bookmarks    []bookmarkDoc       `json:"bookmarks,omitempty"`
+	Late         []lateEnd           `json:"late,omitempty"`
+	Cancel       []string            `json:"cancel,omitempty"`
+	Clock        int64               `json:"clock,omitempty"`
+	Marks        []workflow.Bookmark `json:"marks,omitempty"` // of a halted instance, in the wide form
 }
 
 type commandDoc struct {
@@ -37,28 +39,33 @@ type commandDoc struct {
 	Count  int            `json:"count,omitempty"`
 	Ords   map[string]int `json:"ords,omitempty"`
 	Before int64          `json:"before,omitempty"`
+	At     int64          `json:"at,omitempty"`
 }
 
 type executionDoc struct {
-	ID       string          `json:"id"`
-	Keyed    map[string]int  `json:"keyed,omitempty"`
-	Inner    string          `json:"inner,omitempty"`
-	Number   int64           `json:"n,omitempty"`
-	Parent   int             `json:"parent"` // -1: none
-	Node     string          `json:"node"`
-	Faulted  bool            `json:"faulted,omitempty"`
-	Tag      string          `json:"tag,omitempty"`
-	Born     string          `json:"born,omitempty"`
-	Vars     map[string]any  `json:"vars,omitempty"`
-	Hidden   map[string]bool `json:"hidden,omitempty"`
-	Scope    *scopeDoc       `json:"scope,omitempty"`
-	Scratch  json.RawMessage `json:"scratch,omitempty"`
-	Outcomes []string        `json:"outcomes,omitempty"`
-	Results  map[string]any  `json:"results,omitempty"`
-	Key      string          `json:"key,omitempty"`
-	Led      *led            `json:"led,omitempty"`
-	Broken   *callDoc        `json:"broken,omitempty"`
-	Deferred []completedDoc  `json:"deferred,omitempty"`
+	ID       string             `json:"id"`
+	Keyed    map[string]int     `json:"keyed,omitempty"`
+	Inner    string             `json:"inner,omitempty"`
+	Number   int64              `json:"n,omitempty"`
+	Parent   int                `json:"parent"` // -1: none
+	Node     string             `json:"node"`
+	Faulted  bool               `json:"faulted,omitempty"`
+	Tag      string             `json:"tag,omitempty"`
+	Born     string             `json:"born,omitempty"`
+	Vars     map[string]any     `json:"vars,omitempty"`
+	Hidden   map[string]bool    `json:"hidden,omitempty"`
+	Scope    *scopeDoc          `json:"scope,omitempty"`
+	Scratch  json.RawMessage    `json:"scratch,omitempty"`
+	Outcomes []string           `json:"outcomes,omitempty"`
+	Results  map[string]any     `json:"results,omitempty"`
+	Key      string             `json:"key,omitempty"`
+	Led      *led               `json:"led,omitempty"`
+	Broken   *callDoc           `json:"broken,omitempty"`
+	Deferred []completedDoc     `json:"deferred,omitempty"`
+	Times    map[string][]int64 `json:"times,omitempty"`
+	Seen     *seen              `json:"seen,omitempty"`
+	Drawn    int                `json:"drawn,omitempty"`
+	Told     int64              `json:"told,omitempty"`
 }
 
 // FaultedIn tells which executions are faulted in a state as it is stored, by the ids that incidents have
@@ -94,6 +101,8 @@ type callDoc struct {
 	Resume *resumeDoc    `json:"resume,omitempty"`
 	Done   *completedDoc `json:"done,omitempty"`
 	As     string        `json:"as,omitempty"`
+	At     int64         `json:"at,omitempty"`
+	Final  bool          `json:"final,omitempty"`
 	Raised bool          `json:"raised,omitempty"`
 }
 
@@ -109,25 +118,28 @@ type completedDoc struct {
 	Tag      string   `json:"tag,omitempty"`
 	Outcomes []string `json:"outcomes,omitempty"`
 	Key      string   `json:"key,omitempty"`
+	Told     int64    `json:"told,omitempty"`
 	Led      *led     `json:"led,omitempty"`
 }
 
 type workDoc struct {
-	Kind   workKind        `json:"kind"`
-	Node   string          `json:"node,omitempty"`
-	On     int             `json:"on"` // the execution: owner or x; -1: none
-	Tag    string          `json:"tag,omitempty"`
-	Vars   map[string]any  `json:"vars,omitempty"`
-	Hidden map[string]bool `json:"hidden,omitempty"`
-	Resume *resumeDoc      `json:"resume,omitempty"`
-	Done   *completedDoc   `json:"done,omitempty"`
-	Key    string          `json:"key,omitempty"`
-	Inner  string          `json:"inner,omitempty"`
-	Led    *led            `json:"led,omitempty"`
-	As     string          `json:"as,omitempty"`
-	Cmd    int             `json:"cmd"`
-	Commit bool            `json:"commit,omitempty"`
-	Rest   bool            `json:"rest,omitempty"` // see [Execution.ScheduleRest]
+	Kind   workKind           `json:"kind"`
+	Node   string             `json:"node,omitempty"`
+	On     int                `json:"on"` // the execution: owner or x; -1: none
+	Tag    string             `json:"tag,omitempty"`
+	Vars   map[string]any     `json:"vars,omitempty"`
+	Hidden map[string]bool    `json:"hidden,omitempty"`
+	Resume *resumeDoc         `json:"resume,omitempty"`
+	Done   *completedDoc      `json:"done,omitempty"`
+	Key    string             `json:"key,omitempty"`
+	Inner  string             `json:"inner,omitempty"`
+	Led    *led               `json:"led,omitempty"`
+	As     string             `json:"as,omitempty"`
+	Told   int64              `json:"told,omitempty"`
+	Times  map[string][]int64 `json:"times,omitempty"`
+	Cmd    int                `json:"cmd"`
+	Commit bool               `json:"commit,omitempty"`
+	Rest   bool               `json:"rest,omitempty"` // see [Execution.ScheduleRest]
 }
 
 // bookmarkDoc is what the header does not say of a bookmark; of a halted
@@ -143,10 +155,13 @@ type bookmarkDoc struct {
 func (b *Burst) encode() ([]byte, error) {
 	d := stateDoc{
 		V: stateVersion, Seq: b.seq, Started: b.started, Halted: b.halted, Done: b.rootDone, Ending: b.ending,
-		Late: b.late, Cancel: b.cancelling,
+		Late: b.late, Cancel: b.cancelling, Clock: b.clock,
 	}
 	if b.root != nil || !b.started || len(b.schedule.left()) > 0 {
-		d.Props, d.Trigger, d.TriggerUsed, d.TriggerInput = b.props, b.trigger, b.triggerUsed, b.triggerInput
+		d.Props, d.Trigger, d.TriggerUsed, d.TriggerInput = b.callers.Keep(b.props), b.trigger, b.triggerUsed, b.triggerInput
+	}
+	if isWide(b) {
+		d.V = wideVersion
 	}
 	index := map[*Execution]int{}
 	if err := b.encodeExecutions(&d, index); err != nil {
@@ -164,24 +179,18 @@ func (b *Burst) encode() ([]byte, error) {
 			commands[w.cmd] = ci
 			d.Commands = append(d.Commands, commandDoc(*w.cmd))
 		}
-		doc := workDoc{Kind: w.kind, Tag: w.tag, Vars: w.vars, Hidden: w.hidden, Resume: docOfResume(w.resume), Done: docOfCompleted(w.done), Key: w.key, Inner: w.inner, Led: w.led, As: w.as, Cmd: ci, Commit: w.commit, Rest: w.rest, On: -1}
+		doc := workDoc{Kind: w.kind, Tag: w.tag, Vars: w.vars, Hidden: w.hidden, Resume: docOfResume(w.resume), Done: docOfCompleted(w.done), Key: w.key, Inner: w.inner, Led: w.led, As: w.as, Told: w.told, Times: w.times, Cmd: ci, Commit: w.commit, Rest: w.rest, On: -1}
 		if w.kind == workExecute {
 			doc.Node = w.node.id
 			if w.owner != nil {
-				doc.On = index[w.owner]
+				doc.On = refer(&d, index, w.owner)
 			}
 		} else {
-			doc.On = index[w.x]
+			doc.On = refer(&d, index, w.x)
 		}
 		d.Work = append(d.Work, doc)
 	}
-	for _, m := range b.marks {
-		doc := bookmarkDoc{On: index[m.x], Child: m.child}
-		if b.halted {
-			doc.Bookmark = &m.Bookmark
-		}
-		d.Bookmarks = append(d.Bookmarks, doc)
-	}
+	listMarks(b, &d, index)
 	return workflow.Marshal(&d)
 }
 
@@ -195,9 +204,15 @@ func (b *Burst) encodeExecutions(d *stateDoc, index map[*Execution]int) error {
 		for i := len(x.kids) - 1; i >= 0; i-- {
 			stack = append(stack, x.kids[i])
 		}
-		doc := executionDoc{ID: x.id, Number: x.number, Parent: -1, Node: x.node.id, Faulted: x.status == faulted, Tag: x.tag, Born: x.born, Outcomes: x.outcomes, Results: x.results, Scratch: x.raw, Key: x.key, Keyed: x.keyed, Inner: x.inner, Led: x.led}
+		doc := executionDoc{ID: x.id, Number: x.number, Parent: -1, Node: x.node.id, Faulted: x.status == faulted, Tag: x.tag, Born: x.born, Outcomes: x.outcomes, Results: x.results, Scratch: x.raw, Key: x.key, Keyed: x.keyed, Inner: x.inner, Led: x.led, Times: x.times, Drawn: x.drawn}
+		if !x.node.desc.NoEffect {
+			doc.Told = x.first
+		}
+		if x.seen.N > 0 {
+			doc.Seen = &x.seen
+		}
 		if x.parent != nil {
-			doc.Parent = index[x.parent]
+			doc.Parent = refer(d, index, x.parent)
 		}
 		doc.Vars, doc.Hidden = keptVariables(x), x.hidden
 		if x.scope != nil {
@@ -222,7 +237,7 @@ func (b *Burst) encodeExecutions(d *stateDoc, index map[*Execution]int) error {
 			}
 		}
 		if x.broken != nil {
-			doc.Broken = &callDoc{Kind: x.broken.Kind, Resume: docOfResume(x.broken.Resume), Done: docOfCompleted(x.broken.Done), As: x.broken.As, Raised: x.broken.Raised}
+			doc.Broken = &callDoc{Kind: x.broken.Kind, Resume: docOfResume(x.broken.Resume), Done: docOfCompleted(x.broken.Done), As: x.broken.As, At: x.broken.At, Final: x.broken.Final, Raised: x.broken.Raised}
 		}
 		for i := range x.deferred {
 			doc.Deferred = append(doc.Deferred, *docOfCompleted(&x.deferred[i].done))
@@ -281,5 +296,5 @@ func docOfCompleted(c *Completed) *completedDoc {
 	if c == nil {
 		return nil
 	}
-	return &completedDoc{Node: c.Node.id, ID: c.ID, Tag: c.Tag, Outcomes: c.Outcomes, Key: c.savedKey(), Led: c.led}
+	return &completedDoc{Node: c.Node.id, ID: c.ID, Tag: c.Tag, Outcomes: c.Outcomes, Key: c.savedKey(), Told: c.told, Led: c.led}
 }

@@ -16,18 +16,17 @@ func (b *Burst) decode(raw []byte) error {
 	if err := workflow.UnmarshalKnown(raw, &d); err != nil { // a field of a newer program would be lost with the next commit
 		return cmp.Or(Readable(raw), fmt.Errorf("the state is not readable: %w", err))
 	}
-	if d.V != stateVersion {
+	r := &reader{b: b}
+	switch d.V {
+	case stateVersion:
+	case wideVersion:
+		if d.narrow(r); r.err != nil {
+			return r.err
+		}
+	default:
 		return newerState(d.V)
 	}
-	r := &reader{b: b}
-	b.seq, b.started, b.halted, b.rootDone, b.ending = d.Seq, d.Started, d.Halted, d.Done, d.Ending
-	b.trigger, b.triggerUsed = d.Trigger, d.TriggerUsed
-	b.props, b.triggerInput = r.object(d.Props), r.object(d.TriggerInput)
-	b.cancelling = d.Cancel
-	for _, l := range d.Late {
-		l.Input = r.object(l.Input)
-		b.late = append(b.late, l)
-	}
+	r.itself(&d)
 	r.executions(d.Executions)
 	r.work(d.Commands, d.Work)
 	r.bookmarks(d.Bookmarks, b.header.Bookmarks)
@@ -42,7 +41,7 @@ func Readable(state []byte) error {
 	var d struct {
 		V int `json:"v"`
 	}
-	if err := json.Unmarshal(state, &d); err != nil || d.V == stateVersion {
+	if err := json.Unmarshal(state, &d); err != nil || d.V == stateVersion || d.V == wideVersion {
 		return nil //nolint:nilerr // what is no state at all, no other program can read
 	}
 	return newerState(d.V)
@@ -50,7 +49,7 @@ func Readable(state []byte) error {
 
 func newerState(v int) error {
 	return &workflow.Error{Code: workflow.CodeNotRunnable, Needs: []string{abilityState(v)},
-		Detail: fmt.Sprintf("the state has format %d, and the program of this node reads format %d", v, stateVersion)}
+		Detail: fmt.Sprintf("the state has format %d, and the program of this node reads format %d and %d", v, stateVersion, wideVersion)}
 }
 
 // reader turns documents into live values and keeps the first error.
@@ -66,7 +65,11 @@ func (r *reader) fail(format string, args ...any) {
 	}
 }
 
+// value is a value of the document, which nobody else has: mostly as it is.
 func (r *reader) value(v any) any {
+	if isNormal(v, 0) {
+		return v
+	}
 	n, err := normalize(v, 0)
 	if err != nil {
 		r.fail("%w", err)
@@ -75,11 +78,28 @@ func (r *reader) value(v any) any {
 }
 
 func (r *reader) object(m map[string]any) map[string]any {
+	if isNormal(m, 0) {
+		return m
+	}
 	n, err := normalizeMap(m)
 	if err != nil {
 		r.fail("%w", err)
 	}
 	return n
+}
+
+// itself reads what is not of one place of the instance.
+func (r *reader) itself(d *stateDoc) {
+	b := r.b
+	b.seq, b.started, b.halted, b.rootDone, b.ending = d.Seq, d.Started, d.Halted, d.Done, d.Ending
+	b.trigger, b.triggerUsed = d.Trigger, d.TriggerUsed
+	b.props, b.triggerInput = r.object(d.Props), r.object(d.TriggerInput)
+	b.callers.Read(b.props)
+	b.cancelling, b.clock = d.Cancel, d.Clock
+	for _, l := range d.Late {
+		l.Input = r.object(l.Input)
+		b.late = append(b.late, l)
+	}
 }
 
 func (r *reader) node(id string) *Node {
@@ -107,7 +127,10 @@ func (r *reader) executions(docs []executionDoc) {
 		if n == nil {
 			return
 		}
-		x := &Execution{b: r.b, id: d.ID, number: d.Number, node: n, tag: d.Tag, born: d.Born, raw: d.Scratch, outcomes: d.Outcomes, results: r.object(d.Results), key: d.Key, keyed: d.Keyed, inner: d.Inner, led: d.Led}
+		x := &Execution{b: r.b, id: d.ID, number: d.Number, node: n, tag: d.Tag, born: d.Born, raw: d.Scratch, outcomes: d.Outcomes, results: r.object(d.Results), key: d.Key, keyed: d.Keyed, inner: d.Inner, led: d.Led, times: d.Times, drawn: d.Drawn, first: d.Told}
+		if d.Seen != nil {
+			x.seen = *d.Seen
+		}
 		if d.Faulted {
 			x.status = faulted
 		}
@@ -116,15 +139,14 @@ func (r *reader) executions(docs []executionDoc) {
 		}
 		x.hidden = d.Hidden
 		r.b.open(x, nil)
-		if vars := r.object(d.Vars); vars != nil {
-			if x.vars == nil {
-				x.vars = map[string]any{}
-			}
+		if vars := r.object(d.Vars); x.vars == nil {
+			x.vars = vars
+		} else {
 			maps.Copy(x.vars, vars)
 		}
 		r.scope(x, d.Scope)
 		if d.Broken != nil {
-			x.broken = &brokenCall{Kind: d.Broken.Kind, Resume: r.resume(d.Broken.Resume), Done: r.completed(d.Broken.Done), As: d.Broken.As, Raised: d.Broken.Raised}
+			x.broken = &brokenCall{Kind: d.Broken.Kind, Resume: r.resume(d.Broken.Resume), Done: r.completed(d.Broken.Done), As: d.Broken.As, At: d.Broken.At, Final: d.Broken.Final, Raised: d.Broken.Raised}
 			if x.broken.Kind == workResume && x.broken.Resume == nil || x.broken.Kind == workChild && x.broken.Done == nil {
 				r.fail("execution %d does not say what failed", i)
 			}
@@ -195,7 +217,7 @@ func (r *reader) completed(d *completedDoc) *Completed {
 	if n == nil {
 		return nil
 	}
-	return &Completed{Node: n, ID: d.ID, Tag: d.Tag, Outcomes: d.Outcomes, key: cmp.Or(d.Key, d.ID), led: d.Led}
+	return &Completed{Node: n, ID: d.ID, Tag: d.Tag, Outcomes: d.Outcomes, key: cmp.Or(d.Key, d.ID), told: d.Told, led: d.Led}
 }
 
 func (r *reader) work(cmds []commandDoc, docs []workDoc) {
@@ -213,7 +235,7 @@ func (r *reader) work(cmds []commandDoc, docs []workDoc) {
 			r.fail("work %d belongs to no command", i)
 			return
 		}
-		w := work{kind: d.Kind, tag: d.Tag, vars: r.object(d.Vars), hidden: d.Hidden, resume: r.resume(d.Resume), done: r.completed(d.Done), key: d.Key, inner: d.Inner, led: d.Led, as: d.As, cmd: commands[d.Cmd], commit: d.Commit, rest: d.Rest}
+		w := work{kind: d.Kind, tag: d.Tag, vars: r.object(d.Vars), hidden: d.Hidden, resume: r.resume(d.Resume), done: r.completed(d.Done), key: d.Key, inner: d.Inner, led: d.Led, as: d.As, told: d.Told, times: d.Times, cmd: commands[d.Cmd], commit: d.Commit, rest: d.Rest}
 		switch d.Kind {
 		case workExecute:
 			if w.node = r.node(d.Node); w.node == nil {

@@ -51,6 +51,19 @@ var goldenDocuments = map[string]*stateDoc{
 		V: 1, Commands: []commandDoc{{ID: "start", Count: 12, Before: 30_000}},
 		Work: []workDoc{{Kind: workResume, On: 1, Resume: documentResume, Rest: true}},
 	},
+	"document-wide": {
+		V: 2, Halted: true, Executions: []executionDoc{{ID: "x1", Parent: -1, Node: "root"}, {ID: "x2", Number: 7, Parent: 0, Node: "call"}},
+		Bookmarks: []bookmarkDoc{{On: 7, Child: "i2"}}, Marks: []workflow.Bookmark{*documentBookmark},
+	},
+	"document-final": {
+		V: 1, Executions: []executionDoc{{ID: "x1", Parent: -1, Node: "root", Faulted: true, Broken: &callDoc{Kind: workExecute, Raised: true, Final: true}}},
+	},
+	"document-time": {
+		V: 1, Commands: []commandDoc{{ID: "start", At: 1_800_000_000_123}}, Clock: 1_800_000_000_124,
+		Executions: []executionDoc{{ID: "x1", Parent: -1, Node: "root", Times: map[string][]int64{"key-1": {1_800_000_000_125, 1_800_000_000_126}}, Seen: &seen{N: 2, At: 1_800_000_000_127}, Drawn: 3, Told: 1_800_000_000_128,
+			Led: &led{Node: "call", Key: "key-1", Told: 1_800_000_000_129}, Broken: &callDoc{Kind: workChild, Done: &completedDoc{Node: "call", ID: "x3", Told: 1_800_000_000_130}, At: 1_800_000_000_131}}},
+		Work: []workDoc{{Kind: workResume, On: 1, Resume: documentResume, Told: 1_800_000_000_132, Times: map[string][]int64{"key-2": {1_800_000_000_133}}}},
+	},
 }
 
 // Each field of a state that a program wrote is read as it was meant, and written again as it was; no field

@@ -128,8 +128,8 @@ func TestLoadSaysWhatIsWrong(t *testing.T) {
 	prog := fuzzProgram(t)
 	for state, want := range map[string]string{
 		``:                         "not readable",
-		`{"v":99}`:                 "format 99, and the program of this node reads format 1",
-		`{"v":99,"newer":true}`:    "format 99, and the program of this node reads format 1",
+		`{"v":99}`:                 "format 99, and the program of this node reads format 1 and 2",
+		`{"v":99,"newer":true}`:    "format 99, and the program of this node reads format 1 and 2",
 		`{"v":1,"newer":true}`:     "unknown field \"newer\"", // it would be lost with the next commit
 		`{"v":1,"late":[{"x":1}]}`: "unknown field \"x\"",
 		`{"v":1,"executions":[{"id":"x","parent":-1,"node":"gone"}]}`: `activity "gone", which this version of the definition does not have`,

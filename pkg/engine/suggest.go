@@ -1,6 +1,11 @@
 package engine
 
-import "github.com/weft-run/weft/pkg/workflow"
+import (
+	"time"
+
+	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/value"
+)
 
 // maxCandidates bounds the names that one suggestion looks at, so that a
 // hostile definition cannot buy much time with many bad names.
@@ -13,3 +18,6 @@ func suggest(name string, candidates []string) string {
 	}
 	return workflow.DidYouMean(name, candidates)
 }
+
+// ParseDuration is [value.ParseDuration].
+func ParseDuration(s string) (time.Duration, error) { return value.ParseDuration(s) }

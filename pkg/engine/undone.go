@@ -5,7 +5,8 @@ import "slices"
 // What runs since a call has failed, in a branch of it (onGiveUp, onTimeout, an outcome), may undo
 // what the call did: refund what was paid, free what was reserved. If a Fault activity ends that branch,
 // a retry would make the call again all the same. So it is refused unless it says so, and what was
-// done is named. Known is what the branch holds, not what of it has run.
+// done is named. Known is what the branch holds, not what of it has run. A Fault that is final says so by itself:
+// the author knows that a retry is wrong.
 
 // problemUndone is the code of what a retry is refused for.
 const problemUndone = "undone"
@@ -13,8 +14,9 @@ const problemUndone = "undone"
 // undone notes the calls that a retry below top makes again although a branch may have undone them. named: top
 // itself is run again; else what led to a failure is.
 func (a *altering) undone(top *Execution, named bool) (found bool) {
+	found = a.forGood()
 	for _, x := range broken(top) {
-		if x.broken == nil {
+		if x.broken == nil || x.broken.Final {
 			continue
 		}
 		from := top
@@ -35,6 +37,17 @@ func (a *altering) undone(top *Execution, named bool) (found bool) {
 		}
 		a.problem(problemUndone, "again", "%s would run again, and %s, which may have run since it failed, may have undone it: look at what they did, then retry with again (--again), skip activities, or delete the instance",
 			call, listed(did))
+	}
+	return found
+}
+
+// forGood notes that the instance has failed for good: wherever a retry begins, all of it would go on.
+func (a *altering) forGood() (found bool) {
+	for _, x := range broken(a.b.root) {
+		if x.broken != nil && x.broken.Final {
+			found = true
+			a.problem(problemUndone, "again", "%s said that the instance has failed for good: look at what it did before, then retry with again (--again), or delete the instance", x.node.shownID())
+		}
 	}
 	return found
 }

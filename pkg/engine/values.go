@@ -78,6 +78,35 @@ func normalize(v any, depth int) (any, error) {
 	return normalizeOther(v, depth)
 }
 
+// isNormal reports whether v is what normalize makes of it, so that who has the only one of it needs no copy. Of some
+// values it does not tell.
+func isNormal(v any, depth int) bool {
+	if depth > maxValueDepth {
+		return false
+	}
+	switch v := v.(type) {
+	case nil, bool, int64:
+		return true
+	case string:
+		return utf8.ValidString(v)
+	case map[string]any:
+		for name, e := range v {
+			if !utf8.ValidString(name) || !isNormal(e, depth+1) {
+				return false
+			}
+		}
+		return v != nil
+	case []any:
+		for _, e := range v {
+			if !isNormal(e, depth+1) {
+				return false
+			}
+		}
+		return v != nil
+	}
+	return false
+}
+
 func normalizeObject(m map[string]any, depth int) (any, error) {
 	if m == nil {
 		return nil, nil

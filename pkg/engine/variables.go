@@ -50,12 +50,13 @@ func (x *Execution) noteSet(name string, by *Execution, hidden bool) {
 // variableLog is what the journal has been told of the variables.
 type variableLog struct {
 	told     []*Execution // those with variables at the last commit
+	left     []int64      // and the numbers of those that were not read
 	replaced bool         // an import put the state in the place of another, and no commit has it
 }
 
 // committed says that a commit has all variables as they are.
 func (l *variableLog) committed(root *Execution) {
-	l.told, l.replaced = nil, false
+	l.told, l.left, l.replaced = nil, nil, false
 	for x := range tree(root) {
 		x.fresh, x.set = false, nil
 		if x.vars != nil {
@@ -92,7 +93,7 @@ func hideVariables(b *Burst) {
 
 // changes is what happened to the variables since the last commit.
 func (l *variableLog) changes(root *Execution) workflow.VariableChanges {
-	out := workflow.VariableChanges{Reset: l.replaced}
+	out := workflow.VariableChanges{Reset: l.replaced, Gone: l.left[:len(l.left):len(l.left)]}
 	var open map[*Execution]bool
 	if len(l.told) > 0 {
 		open = make(map[*Execution]bool, len(l.told))

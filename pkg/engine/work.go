@@ -21,10 +21,12 @@ type work struct {
 	hidden map[string]bool // variables whose values the journal does not tell
 	resume *Resume
 	done   *Completed
-	key    string // of execute: the idempotency key that it keeps
-	inner  string // of execute: see [Child]
-	led    *led   // of execute
-	as     string // of resume and child: the id of the command whose call it repeats with the same key
+	key    string             // of execute: the idempotency key that it keeps
+	inner  string             // of execute: see [Child]
+	led    *led               // of execute
+	as     string             // of resume and child: the id of the command whose call it repeats with the same key
+	told   int64              // of resume and child: the time that the call was told which it repeats; 0: none
+	times  map[string][]int64 // of execute: see [keptTimes]
 	cmd    *command
 	again  bool // of resume: the journal has it, and its call was interrupted
 	commit bool // a commit has to come first

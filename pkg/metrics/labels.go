@@ -154,6 +154,12 @@ const (
 	storeQuota     = "quota"
 )
 
+// The parts of a disk: the label part of weft_disk_bytes.
+const (
+	diskFree = "free"
+	diskSize = "size"
+)
+
 // Op is a kind of request to etcd: the label op of weft_etcd_requests_total.
 type Op string
 
@@ -297,6 +303,7 @@ var (
 	knownShedReasons     = texts(ShedSpace, ShedSession, ShedInFlight, ShedWaiting, ShedBodies, ShedStreams, ShedConnections)
 	knownStreamEnds      = texts(StreamLeft, StreamSlow, StreamDrained, StreamRefused, StreamFailed)
 	knownWebhookOutcomes = texts(WebhookTaken, WebhookRefused, WebhookFailed)
+	knownDiskParts       = []string{diskFree, diskSize}
 	knownStoreParts      = []string{storeInUse, storeAllocated, storeQuota}
 	knownLoadSources     = texts(LoadIdle, LoadMoved, LoadRead)
 	knownResumes         = texts(ResumeCommitted, ResumeLocked, ResumeHeld)

@@ -72,6 +72,7 @@ type Metrics struct {
 	purged          *prometheus.CounterVec
 	shed            *prometheus.CounterVec
 	storeBytes      *prometheus.GaugeVec
+	diskBytes       *prometheus.GaugeVec
 	storeLevel      prometheus.Gauge
 	etcdMembers     *EtcdMembers
 	timerLateness   prometheus.Histogram
@@ -230,7 +231,10 @@ func New(reg prometheus.Registerer) (*Metrics, error) { //nolint:funlen // all n
 			label{"part", knownStoreParts}),
 		etcdMembers: b.etcdMembers(),
 		storeLevel: b.gauge("store_level",
-			"0 while etcd has room, 1 while starts are refused, 2 while only what ends or deletes instances runs."),
+			"0 while etcd and its disk have room, 1 while starts are refused, 2 while only what ends or deletes instances runs, 3 while the disk of an embedded etcd is full and nothing is taken that writes."),
+		diskBytes: b.gaugeVec("disk_bytes",
+			"Of the disk that has the data of an embedded etcd: what is free, and its size. Without one, or where the system does not tell, there are none.",
+			label{"part", knownDiskParts}),
 		timerLateness: b.histogram("timer_lateness_seconds",
 			"Time from when a timer or a schedule was due to when the burst began in which it took effect.", lateBuckets),
 		lateShards: b.gaugeVec("timer_shards_late",
@@ -269,6 +273,7 @@ func New(reg prometheus.Registerer) (*Metrics, error) { //nolint:funlen // all n
 			label{"kind", knownBatchKinds}),
 	}
 	m.families = b.families
+	m.diskBytes.Reset() // none where nobody knows it: 0 bytes free are an alert
 	if err := b.register(reg); err != nil {
 		return nil, err
 	}
@@ -635,6 +640,15 @@ func (m *Metrics) SetStore(inUse, allocated, quota int64, level int) {
 	m.storeBytes.WithLabelValues(storeAllocated).Set(float64(allocated))
 	m.storeBytes.WithLabelValues(storeQuota).Set(float64(quota))
 	m.storeLevel.Set(float64(level))
+}
+
+// DiskSpace says how much of the disk of an embedded etcd is free, and how large it is; 0: that is not known.
+func DiskSpace(m *Metrics, free, size int64) {
+	if m == nil || size == 0 {
+		return
+	}
+	m.diskBytes.WithLabelValues(diskFree).Set(float64(free))
+	m.diskBytes.WithLabelValues(diskSize).Set(float64(size))
 }
 
 // TimerLateness observes how long after its due time what a timer sent took effect.

@@ -83,7 +83,7 @@ var contract = map[string][]string{
 	"weft_purged_total": {"kind"},
 	// What a node sheds on, from where it looks: etcd's own metrics are not in
 	// everybody's Prometheus.
-	"weft_shed_total": {"reason", "wanted"}, "weft_store_bytes": {"part"}, "weft_store_level": nil,
+	"weft_shed_total": {"reason", "wanted"}, "weft_store_bytes": {"part"}, "weft_disk_bytes": {"part"}, "weft_store_level": nil,
 	// Who listens for long is no request in flight, and is seen nowhere else.
 	"weft_streams": nil, "weft_streams_ended_total": {"end"}, "weft_webhook_requests_total": {"outcome"}, "weft_webhook_events_given_up_total": nil, "weft_webhook_oldest_seconds": nil,
 	// Whether the business goes on, and not only the machine.
@@ -129,6 +129,7 @@ func useAll(m *metrics.Metrics) {
 	m.SessionLost()
 	m.SetNodes(3)
 	m.SetNodeInfo("a", "v0")
+	metrics.DiskSpace(m, 1, 2)
 	m.SetNodeInfo("b", "v1")
 	m.SetDraining(true)
 	metrics.EtcdMembersOf(m).Answers("10.0.0.1:2379", true)
@@ -379,6 +380,7 @@ func TestKnownSeriesExistAtZeroFromTheStart(t *testing.T) {
 		"weft_node_info": true, "weft_activities_total": true,
 		"weft_http_requests_total": true, "weft_http_request_seconds": true,
 		"weft_instances": true, "weft_oldest_suspended_seconds": true,
+		"weft_disk_bytes":          true, // WeftDiskFills takes a 0 for what it says
 		"weft_etcd_member_answers": true, "weft_etcd_member_left_out_total": true,
 	}
 	families := gather(t, reg)

@@ -18,7 +18,8 @@ type Reading struct {
 	Writes    Mean               // the same of those that may write
 	Takeovers float64            // commands that another node had left
 
-	Locks int // that are held now
+	Locks       int // that are held now
+	NotRunnable int // instances with work that this node leaves to others
 
 	// Of etcd's fullest member, in bytes, and how full that makes it: 0 to 2.
 	StoreInUse, StoreAllocated, StoreQuota int64
@@ -46,6 +47,7 @@ func (m *Metrics) Reading() Reading {
 		r.Locks += int(valueOf(m.locksHeld.WithLabelValues(scope)))
 	}
 	r.StoreInUse, r.StoreAllocated, r.StoreQuota = m.storePart(storeInUse), m.storePart(storeAllocated), m.storePart(storeQuota)
+	r.NotRunnable = int(valueOf(m.setAside))
 	r.StoreLevel = int(valueOf(m.storeLevel))
 	for _, file := range knownFiles {
 		if valueOf(m.Condition.unread.WithLabelValues(file)) > 0 {

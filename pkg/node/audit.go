@@ -25,7 +25,7 @@ func (n *Node) buildAudit() (*slog.Logger, error) {
 	if err := f.open(); err != nil {
 		return nil, fmt.Errorf("audit-log: %w", err)
 	}
-	n.undo.add("audit log", func(context.Context) error { return f.close() })
+	n.undo.Add("audit log", func(context.Context) error { return f.close() })
 	return slog.New(n.secrets.Handler(slog.NewJSONHandler(f, nil))).With(slog.String("logger", name)), nil
 }
 

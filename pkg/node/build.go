@@ -16,13 +16,13 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"github.com/weft-run/weft/internal/catalog"
+	"github.com/weft-run/weft/internal/etcd"
 	"github.com/weft-run/weft/internal/explain"
 	"github.com/weft-run/weft/internal/expression/turns"
 	"github.com/weft-run/weft/internal/httpapi"
-	"github.com/weft-run/weft/internal/inspect"
+	"github.com/weft-run/weft/internal/httpapi/serve"
 	"github.com/weft-run/weft/internal/live"
 	"github.com/weft-run/weft/internal/outgoing"
-	"github.com/weft-run/weft/internal/signout"
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/internal/tracing"
@@ -34,6 +34,7 @@ import (
 	"github.com/weft-run/weft/pkg/metrics"
 	"github.com/weft-run/weft/pkg/refresh"
 	"github.com/weft-run/weft/pkg/runtime"
+	"github.com/weft-run/weft/pkg/runtime/front"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -51,24 +52,26 @@ func (n *Node) build(ctx context.Context) error {
 		return err
 	}
 	n.waitsFor.Store("etcd, which has not answered yet")
-	clients, err := openEtcd(ctx, n.cfg, &n.undo, n.metrics)
+	clients, err := etcd.Open(ctx, n.cfg.etcd(), &n.undo, n.metrics)
 	if err != nil {
 		return err
 	}
-	n.endpoints, n.defragment, n.members = clients.endpoints, clients.defragment, clients.members
-	if own := clients.certificate; own != nil {
-		own.telling(n.unread(metrics.FileEtcdCert))
-		n.showExpiry(metrics.CertificateEtcd, func() (*tls.Certificate, error) { return own.fresh(ctx), nil })
+	n.endpoints, n.defragment, n.disk, n.members = clients.Endpoints, clients.Defragment, clients.Disk, clients.Members
+	if own := clients.Certificate; own != nil {
+		own.Telling(n.unread(metrics.FileEtcdCert))
+		n.showExpiry(metrics.CertificateEtcd, func() (*tls.Certificate, error) { return own.Fresh(ctx), nil })
 	}
 	n.fold(clients)
-	n.traceEtcd(clients)
+	if n.tracer != nil {
+		clients.Main.KV = etcd.Traced(clients.Main.KV)
+	}
 	n.watchEtcd(clients)
 	registry, err := n.cfg.registry()
 	if err != nil {
 		return err
 	}
-	store, err := etcdstore.New(etcdstore.Config{Client: clients.main, Root: cluster.Root(n.cfg.Cluster), Log: n.log, Metrics: n.metrics, KeepJournal: n.cfg.Retention.Journal,
-		KeepKeys: n.cfg.Retention.keepKeys(), PartsKnown: func() bool { return n.session != nil && n.session.AllRead(etcdstore.FormOfParts) }})
+	store, err := etcdstore.New(etcdstore.Config{Client: clients.Main, Root: cluster.Root(n.cfg.Cluster), Log: n.log, Metrics: n.metrics, KeepJournal: n.cfg.Retention.Journal,
+		KeepKeys: n.cfg.Retention.keepKeys(), PartsKnown: func(form int) bool { return n.session != nil && n.session.AllRead(form) }})
 	if err != nil {
 		return err
 	}
@@ -80,24 +83,31 @@ func (n *Node) build(ctx context.Context) error {
 		return err
 	}
 	n.waitsFor.Store("its parts")
-	if n.linkKeys, err = readLinkKeys(ctx, n.cfg.LinkKeyFile, store); err != nil {
+	var refused error
+	err = etcd.Patiently(ctx, n.cfg.etcd(), func(ctx context.Context) (err error) {
+		if n.linkKeys, err = readLinkKeys(ctx, n.cfg.LinkKeyFile, store); err != nil && !errors.Is(err, etcdstore.ErrUnknown) {
+			refused, err = err, nil // a file, or a key that cannot be read
+		}
+		return err
+	})
+	if err = errors.Join(refused, err); err != nil {
 		return err
 	}
-	n.catalog, err = catalog.New(catalog.Config{Store: store.Definitions, Registry: registry, Evaluators: n.cfg.evaluators(), Secrets: n.secretSource(), Log: n.log, Now: n.cfg.Now})
+	n.catalog, err = catalog.New(catalog.Config{Store: store.Definitions, Registry: registry, Evaluators: n.cfg.evaluators(), Secrets: n.secretSource(), Checker: n.cfg.Wings, Log: n.log, Now: n.cfg.Now})
 	if err != nil {
 		return err
 	}
 	if err := n.buildRuntime(store); err != nil {
 		return err
 	}
-	return n.buildAPI(gatherer, n.buildRefresh(), store.Upkeep.Health)
+	return n.buildAPI(gatherer, n.buildRefresh(), store)
 }
 
 // checkFormat refuses data of another format: no patience changes that.
 func (n *Node) checkFormat(ctx context.Context, kept *etcdstore.Store) error {
 	n.keepFormat = kept.KeepFormat
 	var refused error
-	err := patiently(ctx, n.cfg, func(ctx context.Context) error {
+	err := etcd.Patiently(ctx, n.cfg.etcd(), func(ctx context.Context) error {
 		err := kept.CheckFormat(ctx)
 		if errors.Is(err, etcdstore.ErrFormat) {
 			refused, err = err, nil
@@ -135,7 +145,7 @@ func (n *Node) listen(ctx context.Context) error {
 	}
 	n.listener = newLimitedListener(listener, n.cfg.MaxConnections, n.cfg.MaxConnectionsPerAddress,
 		func() { n.metrics.Shed(metrics.ShedConnection, metrics.ShedConnections) })
-	n.undo.add("listener", func(context.Context) error {
+	n.undo.Add("listener", func(context.Context) error {
 		if err := n.listener.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
 			return err
 		}
@@ -144,14 +154,14 @@ func (n *Node) listen(ctx context.Context) error {
 	return nil
 }
 
-func (n *Node) join(ctx context.Context, clients etcdClients, registry *engine.Registry) error {
+func (n *Node) join(ctx context.Context, clients etcd.Clients, registry *engine.Registry) error {
 	program, err := engine.Digest(n.cfg.Version, registry, n.cfg.evaluators())
 	if err != nil {
 		return err
 	}
-	err = patiently(ctx, n.cfg, func(ctx context.Context) (err error) {
+	err = etcd.Patiently(ctx, n.cfg.etcd(), func(ctx context.Context) (err error) {
 		n.session, err = cluster.Open(ctx, cluster.Config{
-			Client: clients.main, LeaseClient: clients.lease, Cluster: n.cfg.Cluster, NodeID: n.cfg.NodeID,
+			Client: clients.Main, LeaseClient: clients.Lease, Cluster: n.cfg.Cluster, NodeID: n.cfg.NodeID,
 			Address: n.advertised(), Version: n.cfg.Version, Mode: n.cfg.Coordination, TTL: n.cfg.SessionTTL,
 			Program: program, Abilities: engine.Abilities(registry, n.cfg.evaluators()), Reads: etcdstore.FormOfParts,
 			Logger: n.log, Metrics: n.metrics, Now: n.cfg.Now,
@@ -162,7 +172,7 @@ func (n *Node) join(ctx context.Context, clients etcdClients, registry *engine.R
 	if err != nil {
 		return err
 	}
-	n.undo.add("session", func(ctx context.Context) error {
+	n.undo.Add("session", func(ctx context.Context) error {
 		if err := n.session.Close(ctx); err != nil {
 			// No reason to fail: what the session holds ends with its lease.
 			n.log.WarnContext(ctx, "session not ended; its lease will end it", slog.Any("error", err))
@@ -184,7 +194,7 @@ func (n *Node) buildRuntime(kept *etcdstore.Store) error {
 			return program, err
 		},
 		Gate: func(ctx context.Context, start *workflow.Start) (*store.Gate, error) {
-			return runtime.Gate(ctx, n.catalog, start)
+			return front.Gate(ctx, n.catalog, start)
 		},
 		Limits: client.Limits{PerDefinition: n.cfg.BurstsPerDefinition, Bytes: n.cfg.BurstBytes}, LateAfter: n.cfg.ReplyWait, UnlockedResumes: n.cfg.ResumeLocking == ResumeLockingAuto,
 		HeldBack: func() bool { return n.runtime.Intake().HoldsBack() },
@@ -201,12 +211,12 @@ func (n *Node) buildRuntime(kept *etcdstore.Store) error {
 	}
 	n.runtime, err = runtime.New(runtime.Config{
 		Stimuli: kept.Stimuli, Reader: kept.Reader, Jobs: kept.Jobs, Catalog: n.catalog, Session: n.session, Client: open, Node: n.bursts, Hint: wakeups.Hint, Age: age.Now,
-		ReplyWait: n.cfg.ReplyWait, QueueTTL: n.cfg.QueueTTL, Show: n.redact, Log: n.log, Metrics: n.metrics, Tracer: n.tracer, Now: n.cfg.Now,
+		ReplyWait: n.cfg.ReplyWait, QueueTTL: n.cfg.QueueTTL, Show: n.redact, Purge: n.purge(kept), Log: n.log, Metrics: n.metrics, Tracer: n.tracer, Now: n.cfg.Now,
 	})
 	if err != nil {
 		return err
 	}
-	n.explainer, err = explain.New(explain.Config{Reader: kept.Reader, Stimuli: kept.Stimuli, Session: n.session, Intake: n.runtime.Intake(), Recent: n.runtime.Recent(), Node: n.bursts, Now: n.cfg.Now, Retry: n.runtime.WhyNoRetry})
+	n.explainer, err = explain.New(explain.Config{Reader: kept.Reader, Stimuli: kept.Stimuli, Session: n.session, Intake: n.runtime.Intake(), Recent: n.runtime.Recent(), Node: n.bursts, Now: n.cfg.Now, Retry: n.runtime.Commands.WhyNoRetry})
 	if err != nil {
 		return err
 	}
@@ -215,7 +225,7 @@ func (n *Node) buildRuntime(kept *etcdstore.Store) error {
 		return err
 	}
 	calls := outgoing.NewClient(n.cfg.AllowPrivateAddresses)
-	n.undo.add("connections of webhooks", func(context.Context) error {
+	n.undo.Add("connections of webhooks", func(context.Context) error {
 		calls.CloseIdleConnections()
 		return nil
 	})
@@ -223,16 +233,25 @@ func (n *Node) buildRuntime(kept *etcdstore.Store) error {
 	if err != nil {
 		return err
 	}
-	n.signOuts, err = signout.New(signout.Config{Store: kept.SignOuts, Log: n.log, Now: n.cfg.Now})
-	if err != nil {
-		return err
-	}
 	n.upkeep, err = upkeep.New(upkeep.Config{
 		Runtime: n.runtime, Store: kept.Upkeep, Reader: kept.Reader, Jobs: kept.Jobs, Catalog: n.catalog, Session: n.session, Client: open, Node: n.bursts, Wakeups: wakeups, Age: age, Locks: locks,
-		Retention: n.cfg.Retention.upkeep(), EtcdQuota: n.cfg.EtcdQuota, Defragment: n.defragment,
+		Retention: n.cfg.Retention.upkeep(), EtcdQuota: n.cfg.EtcdQuota, Defragment: n.defragment, Disk: n.disk,
 		Log: n.log, Metrics: n.metrics, Tracer: n.tracer, Now: n.cfg.Now,
 	})
 	return err
+}
+
+// purge removes an ended instance where etcd takes no puts.
+func (n *Node) purge(kept *etcdstore.Store) func(context.Context, string) (bool, error) {
+	var locks func(string) string
+	if n.cfg.Coordination != cluster.ModeLocal {
+		locks = func(id string) string { return n.session.LockPrefix(cluster.InstanceLock(id)) }
+	}
+	return func(ctx context.Context, id string) (bool, error) {
+		purged, err := kept.Upkeep.Purge(ctx, []string{id}, locks)
+		n.metrics.Purged(metrics.PurgedInstance, len(purged))
+		return len(purged) > 0, err
+	}
 }
 
 // environment is what bursts may use of the world.
@@ -242,16 +261,16 @@ func (n *Node) environment() func() engine.Env {
 	if n.tracer != nil {
 		calls.Transport = tracing.Transport(calls.Transport)
 	}
-	n.undo.add("outgoing connections", func(context.Context) error {
+	n.undo.Add("outgoing connections", func(context.Context) error {
 		calls.CloseIdleConnections()
 		return nil
 	})
 	// A look for a head outside of the table is bounded by the store's time limit.
-	head := n.catalog.HeadIn(context.Background())
+	head, answers := n.catalog.HeadIn(context.Background()), n.catalog.AnswersIn(context.Background())
 	return func() engine.Env {
-		return engine.Env{Now: func() time.Time { return n.cfg.Now().UTC() }, Lines: lines.write, HTTP: calls, Head: head,
+		return engine.Env{Now: func() time.Time { return n.cfg.Now().UTC() }, Lines: lines.write, HTTP: calls, Head: head, Answers: answers,
 			Link: n.link, Secrets: n.secrets.Current(), Log: n.log, LogLines: n.cfg.LogLines, Metrics: n.metrics,
-			Limits: engine.Limits{Activities: n.cfg.MaxBurstActivities}}
+			Limits: engine.Limits{Activities: n.cfg.MaxBurstActivities, Waits: n.cfg.MaxWaits}}
 	}
 }
 
@@ -282,7 +301,7 @@ func (n *Node) buildRefresh() refresh.Refresher {
 	return &refresh.DistributedRefresher{Inner: refresher, Locks: n.session.Locks(), Log: n.log, Metrics: n.metrics}
 }
 
-func (n *Node) buildAPI(gatherer prometheus.Gatherer, refresher refresh.Refresher, etcd func(context.Context) inspect.Etcd) error {
+func (n *Node) buildAPI(gatherer prometheus.Gatherer, refresher refresh.Refresher, kept *etcdstore.Store) error {
 	guard, err := n.buildAuth()
 	if err != nil {
 		return err
@@ -295,16 +314,23 @@ func (n *Node) buildAPI(gatherer prometheus.Gatherer, refresher refresh.Refreshe
 	if err != nil {
 		return err
 	}
+	var more []serve.Route
+	if n.cfg.Wings != nil {
+		if more, err = n.cfg.Wings.Routes(n.catalog.Types()); err != nil {
+			return err
+		}
+	}
 	n.api, err = httpapi.New(httpapi.Config{
-		Auth: guard, Hosts: n.hosts(), Audit: audit, Peers: peers,
+		More: more,
+		Auth: guard, Hosts: n.hosts(), Origins: n.cfg.CORSOrigins, Audit: audit, Peers: peers,
 		Runtime: n.runtime, Explainer: n.explainer, Live: n.live, Webhooks: n.webhooks, Catalog: n.catalog, Refresher: refresher, Reloader: n.reloader, Session: n.session,
-		Gatherer: gatherer, NodeID: n.cfg.NodeID, Ready: n.Ready, Drain: n.Drain, DrainsUntil: n.drainsUntil, Etcd: etcd, Scheme: n.scheme(), Version: n.cfg.Version,
+		Gatherer: gatherer, NodeID: n.cfg.NodeID, Ready: n.Ready, Drain: n.Drain, DrainsUntil: n.drainsUntil, Etcd: kept.Upkeep.Health, Scheme: n.scheme(), Version: n.cfg.Version,
 		MaxBody: n.cfg.MaxBody, MaxInFlight: n.cfg.MaxInFlight, BodyBytes: n.cfg.BodyBytes, Shedding: n.listener.shedding, EtcdMembers: n.EtcdMembers, LinkKeys: n.linkKeys, Now: n.cfg.Now, Secrets: n.secretSource(), Metrics: n.metrics, Tracer: n.tracer, Log: n.log,
 	})
 	if err != nil {
 		return err
 	}
-	n.front, err = n.withConsole(guard)
+	n.front, err = n.withPages(guard, kept.SignOuts)
 	return err
 }
 
@@ -327,10 +353,29 @@ func (n *Node) openHTTP(ctx context.Context, gatherer prometheus.Gatherer) error
 	}
 	n.part("http server", n.serve)
 	// For a node that never starts.
-	n.undo.add("http connections of the start", n.shutdown)
+	n.undo.Add("http connections of the start", n.shutdown)
 	n.log.InfoContext(ctx, "listening", slog.String("httpAddr", n.HTTPAddr()))
 	return nil
 }
 
 // answers makes h answer every request from now on.
 func (n *Node) answers(h http.Handler) { n.handler.Store(&h) }
+
+// watchEtcd ends the node if its embedded etcd ends by itself.
+func (n *Node) watchEtcd(clients etcd.Clients) {
+	if clients.Ended == nil {
+		return
+	}
+	n.part("watch over the embedded etcd", func(ctx context.Context) error {
+		select {
+		case err, ok := <-clients.Ended:
+			if !ok {
+				<-ctx.Done()
+				return nil
+			}
+			return err
+		case <-ctx.Done():
+			return nil
+		}
+	})
+}

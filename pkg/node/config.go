@@ -8,13 +8,14 @@ import (
 	"log/slog"
 	"net"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/google/uuid"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/weft-run/weft/internal/disk"
+	"github.com/weft-run/weft/internal/etcd"
 	"github.com/weft-run/weft/pkg/client"
 	"github.com/weft-run/weft/pkg/cluster"
 	"github.com/weft-run/weft/pkg/engine"
@@ -39,6 +40,10 @@ type Config struct {
 	// and PublicURL. It refuses other names: a web page may have made them point at it.
 	Hosts []string
 
+	// CORSOrigins are the sites, such as https://shop.example.com, whose pages may call the API and endpoints from
+	// browsers and read the answers; never with cookies. None: no other site's.
+	CORSOrigins []string
+
 	// Who may call; see docs/security.md. Without any of these, everybody who
 	// reaches the listener may do everything.
 	AuthKeysFile      string   // API keys, as weft apikey writes them; read again when it changes
@@ -62,6 +67,9 @@ type Config struct {
 	// an etcd elsewhere it is the quota to assume if that etcd does not tell its own
 	// (it does from 3.6 on).
 	EtcdQuota int64
+	// DiskReserve is what is kept free of the disk of an embedded etcd, in bytes, default 256 MiB: with less starts are
+	// refused, with half of it all but ends and deletes, with a quarter all that writes.
+	DiskReserve int64
 	// EtcdDialTimeout is how long a start waits for an etcd elsewhere that does not
 	// answer, and then again for one that does not let the node join yet.
 	EtcdDialTimeout time.Duration
@@ -119,13 +127,20 @@ type Config struct {
 	// MaxBurstActivities is after how many activities of one command its burst commits, pauses and goes on,
 	// [engine.MaxBurstActivities] at most.
 	MaxBurstActivities int
+	// MaxWaits is at how many places an instance may wait at once, [engine.MaxWaits] at most. One that waits at more
+	// when it is lowered keeps them.
+	MaxWaits int
 
 	DrainDelay   time.Duration // not ready and still serving before the intake stops; default none
 	DrainTimeout time.Duration // for running bursts to finish
 
 	AllowPrivateAddresses bool // activities may call loopback and private networks
 
-	Console string // the pages of /console/: [ConsoleOn], the default, or [ConsoleOff]
+	// Wings are what helps to write definitions, and what people see; nil: there are none.
+	// Make the node with pkg/node/full, which has all.
+	Wings Wings
+	// Console is whether the node serves the pages of /console/: [ConsoleOn], the default of a node with wings, or [ConsoleOff].
+	Console string
 
 	// SecretsDir has one file per secret that expressions read as secrets.NAME; the
 	// node follows changes. See internal/secrets. Default: there are none.
@@ -175,11 +190,12 @@ const (
 func DefaultConfig() Config {
 	keep, bursts := DefaultRetention(), client.DefaultLimits()
 	return Config{
-		HTTPAddr: "127.0.0.1:8080", DataDir: "./weft-data", EtcdDialTimeout: 5 * time.Second,
+		HTTPAddr: "127.0.0.1:8080", DataDir: "./weft-data", DiskReserve: disk.Reserve, EtcdDialTimeout: 5 * time.Second,
 		GroupCommit: GroupCommitOn, ResumeLocking: ResumeLockingAuto, JavaScript: JavaScriptOn,
 		Cluster: "default", SessionTTL: 10 * time.Second, Coordination: cluster.ModeDistributed,
 		Retention: &keep, QueueTTL: 10 * time.Minute, ReplyWait: time.Second, MetricsDefinitions: metrics.DefaultDefinitions, BurstsPerDefinition: bursts.PerDefinition, BurstBytes: bursts.Bytes,
 		MaxBurstActivities: engine.DefaultBurstActivities,
+		MaxWaits:           engine.MaxWaits,
 		DrainTimeout:       30 * time.Second,
 		Console:            ConsoleOn,
 		MaxBody:            1 << 20, MaxInFlight: 1024, BodyBytes: 128 << 20,
@@ -192,6 +208,7 @@ func (c Config) withDefaults() (Config, error) {
 	d := DefaultConfig()
 	c.HTTPAddr = cmp.Or(c.HTTPAddr, d.HTTPAddr)
 	c.DataDir = cmp.Or(c.DataDir, d.DataDir)
+	c.DiskReserve = cmp.Or(c.DiskReserve, d.DiskReserve)
 	c.EtcdDialTimeout = cmp.Or(c.EtcdDialTimeout, d.EtcdDialTimeout)
 	c.GroupCommit = cmp.Or(c.GroupCommit, d.GroupCommit)
 	c.ResumeLocking = cmp.Or(c.ResumeLocking, d.ResumeLocking)
@@ -200,6 +217,9 @@ func (c Config) withDefaults() (Config, error) {
 	c.SessionTTL = cmp.Or(c.SessionTTL, d.SessionTTL)
 	c.Coordination = cmp.Or(c.Coordination, d.Coordination)
 	c.Retention = cmp.Or(c.Retention, d.Retention)
+	if c.Console == "" && c.Wings == nil {
+		c.Console = ConsoleOff
+	}
 	c.Console = cmp.Or(c.Console, d.Console)
 	c.QueueTTL = cmp.Or(c.QueueTTL, d.QueueTTL)
 	c.ReplyWait = cmp.Or(c.ReplyWait, d.ReplyWait)
@@ -207,6 +227,7 @@ func (c Config) withDefaults() (Config, error) {
 	c.BurstsPerDefinition = cmp.Or(c.BurstsPerDefinition, d.BurstsPerDefinition)
 	c.BurstBytes = cmp.Or(c.BurstBytes, d.BurstBytes)
 	c.MaxBurstActivities = cmp.Or(c.MaxBurstActivities, d.MaxBurstActivities)
+	c.MaxWaits = cmp.Or(c.MaxWaits, d.MaxWaits)
 	c.DrainTimeout = cmp.Or(c.DrainTimeout, d.DrainTimeout)
 	c.MaxBody = cmp.Or(c.MaxBody, d.MaxBody)
 	c.MaxInFlight = cmp.Or(c.MaxInFlight, d.MaxInFlight)
@@ -236,7 +257,7 @@ func (c Config) withDefaults() (Config, error) {
 // check says everything that is wrong at once.
 func (c Config) check() error {
 	return errors.Join(workflow.CheckID("node-id", c.NodeID), workflow.CheckID("cluster", c.Cluster), c.checkModes(), c.checkLimits(), c.Retention.check(),
-		c.checkCertificate(), c.checkEtcd(), c.checkListen(), c.checkAuth(), c.checkHosts(), c.checkDefinitions())
+		c.checkCertificate(), c.checkEtcd(), c.checkListen(), c.checkAuth(), c.checkHosts(), c.checkOrigins(), c.checkDefinitions())
 }
 
 // mistakes are what is wrong with some of the settings.
@@ -275,8 +296,11 @@ func (c Config) checkLimits() error {
 			wrong.add("%s is %v; it must not be negative", name, d)
 		}
 	}
-	if c.EtcdQuota < 0 || c.EtcdQuota > maxQuota {
-		wrong.add("etcd-quota-bytes is %d; it must be positive and at most %d (8 GiB)", c.EtcdQuota, int64(maxQuota))
+	if c.EtcdQuota < 0 || c.EtcdQuota > etcd.MaxQuota {
+		wrong.add("etcd-quota-bytes is %d; it must be positive and at most %d (8 GiB)", c.EtcdQuota, int64(etcd.MaxQuota))
+	}
+	if c.DiskReserve < disk.LeastReserve || c.DiskReserve > etcd.MaxReserve {
+		wrong.add("disk-reserve-bytes is %d; it must be from %d (64 MiB), as etcd makes files of its log of that size, to %d (1 TiB)", c.DiskReserve, disk.LeastReserve, int64(etcd.MaxReserve))
 	}
 	if c.MaxBody < 0 || c.MaxInFlight < 2 {
 		wrong.add("MaxBody is %d and MaxInFlight %d; they must be positive, the latter at least 2", c.MaxBody, c.MaxInFlight)
@@ -287,13 +311,21 @@ func (c Config) checkLimits() error {
 	if c.MetricsDefinitions < 0 || c.MetricsDefinitions > maxDefinitions {
 		wrong.add("metrics-definitions is %d; it must be 1 to %d: each is some thirty series", c.MetricsDefinitions, maxDefinitions)
 	}
+	return errors.Join(append(wrong, c.checkWork()...)...)
+}
+
+// checkWork is about how much instances may do at once.
+func (c Config) checkWork() (wrong mistakes) {
 	if c.MaxBurstActivities < 1 || c.MaxBurstActivities > engine.MaxBurstActivities {
 		wrong.add("max-burst-activities is %d; it must be from 1 to %d", c.MaxBurstActivities, engine.MaxBurstActivities)
+	}
+	if c.MaxWaits < 1 || c.MaxWaits > engine.MaxWaits {
+		wrong.add("max-waits is %d; it must be from 1 to %d", c.MaxWaits, engine.MaxWaits)
 	}
 	if c.BurstsPerDefinition < 0 || c.BurstBytes < 0 {
 		wrong.add("bursts-per-definition is %d and burst-bytes %d; they must be positive", c.BurstsPerDefinition, c.BurstBytes)
 	}
-	return errors.Join(wrong...)
+	return wrong
 }
 
 func (c Config) checkCertificate() error {
@@ -367,7 +399,14 @@ func makeNodeID() string {
 }
 
 // etcdDir is where the embedded etcd keeps its data.
-func (c Config) etcdDir() string { return filepath.Join(c.DataDir, "etcd") }
+// etcd is the part of it that says which etcd is opened.
+func (c Config) etcd() etcd.Config {
+	return etcd.Config{
+		DataDir: c.DataDir, Quota: c.EtcdQuota, Reserve: c.DiskReserve,
+		Endpoints: c.EtcdEndpoints, CACert: c.EtcdCACert, Cert: c.EtcdCert, Key: c.EtcdKey, User: c.EtcdUser, PasswordFile: c.EtcdPasswordFile, DialTimeout: c.EtcdDialTimeout,
+		Cluster: c.Cluster, SessionTTL: c.SessionTTL, Log: c.Logger,
+	}
+}
 
 // maxDefinitions bounds the label definition of metrics.
 const maxDefinitions = 10_000

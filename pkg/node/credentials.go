@@ -3,7 +3,6 @@ package node
 import (
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -16,6 +15,7 @@ import (
 	"sync"
 
 	"github.com/weft-run/weft/internal/auth"
+	"github.com/weft-run/weft/internal/certificate"
 	"github.com/weft-run/weft/internal/follow"
 	"github.com/weft-run/weft/pkg/metrics"
 )
@@ -132,6 +132,17 @@ func (c Config) checkHosts() error {
 	return nil
 }
 
+// checkOrigins finds what is no site.
+func (c Config) checkOrigins() error {
+	for _, origin := range c.CORSOrigins {
+		u, err := url.Parse(origin)
+		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || origin != u.Scheme+"://"+u.Host {
+			return fmt.Errorf("cors-origin is %q; it must be the scheme, name and port of a site, such as https://shop.example.com", origin)
+		}
+	}
+	return nil
+}
+
 // buildAuth makes what checks credentials; nil where there are none.
 func (n *Node) buildAuth() (*auth.Authenticator, error) {
 	if !n.cfg.authenticated() {
@@ -151,13 +162,13 @@ func (n *Node) buildAuth() (*auth.Authenticator, error) {
 		n.part("API keys", a.Keys.Run)
 	}
 	if n.cfg.AuthOIDCIssuer != "" {
-		roots, err := authorities("auth-oidc-cacert", n.cfg.AuthOIDCCACert)
+		roots, err := certificate.Authorities("auth-oidc-cacert", n.cfg.AuthOIDCCACert)
 		if err != nil {
 			return nil, err
 		}
 		// A provider that does not answer keeps nobody with an API key out.
 		transport := &http.Transport{Proxy: http.ProxyFromEnvironment, TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots}}
-		n.undo.add("connections to the identity provider", func(context.Context) error {
+		n.undo.Add("connections to the identity provider", func(context.Context) error {
 			transport.CloseIdleConnections()
 			return nil
 		})
@@ -171,24 +182,4 @@ func (n *Node) buildAuth() (*auth.Authenticator, error) {
 			slog.String("httpAddr", n.cfg.HTTPAddr))
 	}
 	return a, nil
-}
-
-// authorities reads certificates that are trusted; nil, the system's, if there is
-// no file.
-func authorities(setting, file string) (*x509.CertPool, error) {
-	if file == "" {
-		return nil, nil
-	}
-	pem, err := os.ReadFile(file)
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", setting, err)
-	}
-	if err := wholePEM(pem); err != nil {
-		return nil, fmt.Errorf("%s %s: %w", setting, file, err)
-	}
-	pool := x509.NewCertPool()
-	if !pool.AppendCertsFromPEM(pem) {
-		return nil, fmt.Errorf("%s %s has no certificate in PEM form", setting, file)
-	}
-	return pool, nil
 }

@@ -1,5 +1,5 @@
 // Package node builds, starts and stops every part of one Weft node. It is the
-// composition root: internal/command reads the configuration and calls it, tests run
+// composition root: internal/people/command reads the configuration and calls it, tests run
 // whole nodes in process through it, and nothing else knows how the parts fit.
 //
 //	n, err := node.New(ctx, node.Config{DataDir: dir, HTTPAddr: "127.0.0.1:0"})
@@ -8,7 +8,9 @@
 //
 // A program may embed a node with activities and workflows of its own
 // ([Config].Activities, [Config].Workflows) and start instances without HTTP
-// ([Node.Execute]); examples/embed is one.
+// ([Node.Execute]); examples/embed is one. It makes the node with pkg/node/full, which gives
+// it the console and what helps to write definitions ([Wings]): a node without them has no
+// pages, and refuses of a definition only what does not compile.
 //
 // Guaranteed: [New] returns a node that is ready to run or an error, and after
 // an error nothing of it is left. After [Node.Run] or [Node.Stop] no goroutine,

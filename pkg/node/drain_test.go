@@ -14,6 +14,7 @@ import (
 	"github.com/weft-run/weft/internal/polltest"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/node"
+	"github.com/weft-run/weft/pkg/node/full"
 )
 
 func TestAnyNodeDrainsAnyNode(t *testing.T) {
@@ -157,7 +158,7 @@ func TestStartAndStopStress(t *testing.T) {
 	for i := range 5 {
 		wg.Go(func() {
 			for round := range 5 {
-				n, err := node.New(t.Context(), node.Config{
+				n, err := full.New(t.Context(), node.Config{
 					HTTPAddr: "127.0.0.1:0", Cluster: name, EtcdEndpoints: etcd.Endpoints(), NodeID: fmt.Sprintf("s%d-%d", i, round),
 				})
 				if err != nil {

@@ -96,7 +96,7 @@ func (n *Node) Execute(ctx context.Context, s workflow.Start, wait time.Duration
 	if s.Properties, err = asJSON("properties", s.Properties); err != nil {
 		return workflow.Instance{}, err
 	}
-	res, err := n.runtime.Execute(ctx, runtime.StartRequest{
+	res, err := n.runtime.Starts.Execute(ctx, runtime.StartRequest{
 		DefinitionID: s.DefinitionID, Version: s.Version, Input: s.Input, Name: s.Name,
 		CorrelationID: s.CorrelationID, Properties: s.Properties,
 	})
@@ -114,7 +114,7 @@ func (n *Node) Send(ctx context.Context, st workflow.Stimulus) error {
 	if st.Input, err = asJSON("input", st.Input); err != nil {
 		return err
 	}
-	_, err = n.runtime.Send(ctx, st, nil)
+	_, err = n.runtime.Events.Send(ctx, st, nil)
 	return err
 }
 
@@ -133,9 +133,9 @@ func asJSON(what string, m map[string]any) (map[string]any, error) {
 // Instance reads an instance; with wait, it waits up to that long for its end.
 func (n *Node) Instance(ctx context.Context, id string, wait time.Duration) (workflow.Instance, error) {
 	if wait <= 0 {
-		return n.runtime.Instance(ctx, id)
+		return n.runtime.Inspector.Instance(ctx, id)
 	}
-	return n.runtime.WaitInstance(ctx, id, wait)
+	return n.runtime.Inspector.WaitInstance(ctx, id, wait)
 }
 
 // Runtime is the front of the node, for what [Node.Execute], [Node.Send] and

@@ -13,6 +13,7 @@ import (
 	"github.com/weft-run/weft/pkg/activities"
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/node"
+	"github.com/weft-run/weft/pkg/node/full"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -113,7 +114,7 @@ func TestMistakesOfTheProgramEndTheStart(t *testing.T) {
 		})
 	}
 	broken := errors.New("broken")
-	_, err := node.New(t.Context(), node.Config{HTTPAddr: "127.0.0.1:0", DataDir: t.TempDir(), Activities: func(*engine.Registry) error { return broken }})
+	_, err := full.New(t.Context(), node.Config{HTTPAddr: "127.0.0.1:0", DataDir: t.TempDir(), Activities: func(*engine.Registry) error { return broken }})
 	if !errors.Is(err, broken) {
 		t.Errorf("got %v", err)
 	}

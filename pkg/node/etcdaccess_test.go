@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -22,6 +23,7 @@ import (
 	"github.com/weft-run/weft/internal/polltest"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/node"
+	"github.com/weft-run/weft/pkg/node/full"
 )
 
 // secured is an etcd that wants certificates and a password.
@@ -146,8 +148,34 @@ func TestLeastPrivilegeIsEnough(t *testing.T) {
 	}
 	other := s.cfg
 	other.Cluster, other.HTTPAddr, other.EtcdDialTimeout = "other", "127.0.0.1:0", 5*time.Second
-	if _, err := node.New(t.Context(), other); err == nil || !strings.Contains(err.Error(), "permission denied") {
+	if _, err := full.New(t.Context(), other); err == nil || !strings.Contains(err.Error(), "permission denied") {
 		t.Errorf("the keys of another cluster: %v", err)
+	}
+}
+
+// A repair needs a user with the role root: a node's own is told so where it begins, and root's is enough.
+func TestARepairWantsRoot(t *testing.T) {
+	t.Parallel()
+	s := startSecured(t, nil)
+	var lines []string
+	tell := func(line string) { lines = append(lines, line) }
+	err := node.RepairStore(t.Context(), s.cfg, false, tell)
+	if err == nil || !strings.Contains(err.Error(), "role root") || !strings.Contains(err.Error(), "--etcd-user") {
+		t.Errorf("with the user of a node: %v", err)
+	}
+	for _, l := range lines {
+		if strings.HasPrefix(l, "defragment") {
+			t.Errorf("with the user of a node: %q", lines)
+		}
+	}
+	password := filepath.Join(t.TempDir(), "root")
+	if err := os.WriteFile(password, []byte(rootPassword+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	root := s.cfg
+	root.EtcdUser, root.EtcdPasswordFile, lines = "root", password, nil
+	if err := node.RepairStore(t.Context(), root, false, tell); err != nil || !slices.ContainsFunc(lines, func(l string) bool { return strings.HasPrefix(l, "defragment member") }) {
+		t.Errorf("with root: %v, %q", err, lines)
 	}
 }
 
@@ -181,7 +209,7 @@ func TestWrongAccessToEtcdIsTold(t *testing.T) {
 		c.change(&cfg)
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			n, err := node.New(t.Context(), cfg)
+			n, err := full.New(t.Context(), cfg)
 			if err == nil {
 				_ = n.Stop(t.Context())
 				t.Fatal("it starts")
@@ -206,7 +234,7 @@ func TestExpiredCertificateOfEtcdIsRefused(t *testing.T) {
 		c.ListenClientUrls, c.AdvertiseClientUrls = []url.URL{free}, []url.URL{free}
 		c.ClientTLSInfo.CertFile, c.ClientTLSInfo.KeyFile = cert, key
 	})
-	_, err := node.New(t.Context(), node.Config{HTTPAddr: "127.0.0.1:0", EtcdEndpoints: e.Endpoints(), EtcdCACert: ca.file, EtcdDialTimeout: 10 * time.Second})
+	_, err := full.New(t.Context(), node.Config{HTTPAddr: "127.0.0.1:0", EtcdEndpoints: e.Endpoints(), EtcdCACert: ca.file, EtcdDialTimeout: 10 * time.Second})
 	if err == nil || !strings.Contains(err.Error(), "expired") {
 		t.Errorf("got %v", err)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/pkg/node"
+	"github.com/weft-run/weft/pkg/node/full"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -29,7 +30,7 @@ func Example() {
 	with := func(use func(ctx context.Context, n *node.Node) error) error {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
-		n, err := node.New(ctx, node.Config{HTTPAddr: "127.0.0.1:0", DataDir: dir, Lines: os.Stdout, Workflows: []*workflow.Definition{approval}, ReplyWait: time.Minute})
+		n, err := full.New(ctx, node.Config{HTTPAddr: "127.0.0.1:0", DataDir: dir, Lines: os.Stdout, Workflows: []*workflow.Definition{approval}, ReplyWait: time.Minute})
 		if err != nil {
 			return err
 		}

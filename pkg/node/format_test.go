@@ -10,6 +10,7 @@ import (
 
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/node"
+	"github.com/weft-run/weft/pkg/node/full"
 )
 
 // otherFormat is what a program of another format wrote.
@@ -28,7 +29,7 @@ func TestANodeOfAnotherFormatDoesNotJoin(t *testing.T) {
 		t.Fatal(err)
 	}
 	began := time.Now()
-	_, err = node.New(t.Context(), node.Config{NodeID: "a", Cluster: name, HTTPAddr: "127.0.0.1:0", EtcdEndpoints: server.Endpoints(), SessionTTL: 5 * time.Second, EtcdDialTimeout: patience})
+	_, err = full.New(t.Context(), node.Config{NodeID: "a", Cluster: name, HTTPAddr: "127.0.0.1:0", EtcdEndpoints: server.Endpoints(), SessionTTL: 5 * time.Second, EtcdDialTimeout: patience})
 	if err == nil || !strings.Contains(err.Error(), "is of format 99") || !strings.Contains(err.Error(), "run a version for that format") {
 		t.Errorf("it joined, or said no more than: %v", err)
 	}
@@ -56,7 +57,7 @@ func TestARunningNodeEndsWhenTheFormatChanges(t *testing.T) {
 	t.Parallel()
 	server := clustertest.Shared(t)
 	etcd, name := server.Client(t), clustertest.Namespace(t)
-	n, err := node.New(t.Context(), node.Config{NodeID: "a", Cluster: name, HTTPAddr: "127.0.0.1:0", EtcdEndpoints: server.Endpoints(), SessionTTL: 5 * time.Second, DrainTimeout: 5 * time.Second})
+	n, err := full.New(t.Context(), node.Config{NodeID: "a", Cluster: name, HTTPAddr: "127.0.0.1:0", EtcdEndpoints: server.Endpoints(), SessionTTL: 5 * time.Second, DrainTimeout: 5 * time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}

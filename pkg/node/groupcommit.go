@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 
+	"github.com/weft-run/weft/internal/etcd"
 	"github.com/weft-run/weft/pkg/cluster/groupcommit"
 )
 
@@ -14,13 +15,13 @@ const (
 
 // fold puts group commit in front of everything that the node asks etcd for, but
 // the session's lease, which has a client of its own.
-func (n *Node) fold(clients etcdClients) {
+func (n *Node) fold(clients etcd.Clients) {
 	if n.cfg.GroupCommit == GroupCommitOff {
 		return
 	}
-	group := groupcommit.New(groupcommit.Config{KV: clients.main.KV, Metrics: n.metrics})
-	clients.main.KV = group
-	n.undo.add("group commit", func(context.Context) error {
+	group := groupcommit.New(groupcommit.Config{KV: clients.Main.KV, Metrics: n.metrics})
+	clients.Main.KV = group
+	n.undo.Add("group commit", func(context.Context) error {
 		group.Close()
 		return nil
 	})

@@ -15,6 +15,7 @@ import (
 
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/node"
+	"github.com/weft-run/weft/pkg/node/full"
 )
 
 func TestMain(m *testing.M) { os.Exit(clustertest.RunClean(m)) }
@@ -37,7 +38,7 @@ func build(t testing.TB, cfg node.Config) *node.Node {
 	}
 	cfg.DrainTimeout = cmp.Or(cfg.DrainTimeout, 10*time.Second)
 	cfg.ReplyWait = cmp.Or(cfg.ReplyWait, time.Minute) // the outcome, on a busy machine too
-	n, err := node.New(t.Context(), cfg)
+	n, err := full.New(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/weft-run/weft/internal/polltest"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/node"
+	"github.com/weft-run/weft/pkg/node/full"
 )
 
 // A link resumes the one place that it is for, once, at any node, and only by POST.
@@ -164,7 +165,7 @@ func TestLinkKeysChange(t *testing.T) {
 		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		_, err := node.New(t.Context(), node.Config{HTTPAddr: "127.0.0.1:0", DataDir: t.TempDir(), LinkKeyFile: file})
+		_, err := full.New(t.Context(), node.Config{HTTPAddr: "127.0.0.1:0", DataDir: t.TempDir(), LinkKeyFile: file})
 		if err == nil || !strings.Contains(err.Error(), problem) {
 			t.Errorf("%q: %v", content, err)
 		}

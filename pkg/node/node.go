@@ -13,13 +13,14 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/internal/catalog"
+	"github.com/weft-run/weft/internal/disk"
 	"github.com/weft-run/weft/internal/explain"
 	"github.com/weft-run/weft/internal/httpapi"
 	"github.com/weft-run/weft/internal/live"
 	"github.com/weft-run/weft/internal/pace"
 	"github.com/weft-run/weft/internal/secrets"
-	"github.com/weft-run/weft/internal/signout"
 	"github.com/weft-run/weft/internal/tracing"
+	"github.com/weft-run/weft/internal/undo"
 	"github.com/weft-run/weft/internal/upkeep"
 	"github.com/weft-run/weft/internal/webhook"
 	"github.com/weft-run/weft/pkg/client"
@@ -35,14 +36,15 @@ import (
 type Node struct {
 	cfg  Config
 	log  *slog.Logger
-	undo cleanups
+	undo undo.Steps
 
 	metrics    *metrics.Metrics
 	tracer     *tracing.Tracer
 	listener   *limitedListener
-	endpoints  []string             // of etcd
-	members    *etcdmembers.Members // of an etcd that is not embedded; else nil
-	defragment func() error         // of the embedded etcd; nil if there is none
+	endpoints  []string                   // of etcd
+	members    *etcdmembers.Members       // of an etcd that is not embedded; else nil
+	defragment func() error               // of the embedded etcd; nil if there is none
+	disk       func() (disk.Space, error) // of the embedded etcd; nil if there is none
 	session    *cluster.Session
 	keepFormat func(context.Context) error // returns when the data is of another format
 	secrets    *secrets.Dir                // nil: none
@@ -53,12 +55,12 @@ type Node struct {
 	explainer  *explain.Explainer
 	live       *live.Hub
 	webhooks   *webhook.Webhooks
-	signOuts   *signout.List
 	upkeep     *upkeep.Upkeep
 	loader     *refresh.LocalReloader
 	reloader   refresh.Reloader
 	api        *httpapi.API
-	front      http.Handler // the API, and the console beside it
+	pages      Pages        // nil: none
+	front      http.Handler // the API, and the pages before it
 	server     *http.Server
 	handler    atomic.Pointer[http.Handler] // of the server
 	waitsFor   atomic.Value                 // a string: what the build of the node waits for
@@ -91,6 +93,9 @@ func New(ctx context.Context, cfg Config) (*Node, error) {
 	if err != nil {
 		return nil, fmt.Errorf("configuration: %w", err)
 	}
+	if cfg.Console == ConsoleOn && cfg.Wings == nil {
+		return nil, errors.New("configuration: the console is on, and this node has none: make it with pkg/node/full")
+	}
 	kept, err := openSecrets(&cfg)
 	if err != nil {
 		return nil, fmt.Errorf("configuration: %w", err)
@@ -100,14 +105,14 @@ func New(ctx context.Context, cfg Config) (*Node, error) {
 		cfg.Logger = slog.New(tracing.LogHandler(cfg.Logger.Handler()))
 	}
 	n := &Node{
-		cfg: cfg, log: cfg.Logger, secrets: kept, tracer: tracer, undo: cleanups{log: cfg.Logger},
+		cfg: cfg, log: cfg.Logger, secrets: kept, tracer: tracer, undo: undo.Steps{Log: cfg.Logger},
 		wanted: make(chan struct{}, 1), failed: make(chan error, 1),
 	}
 	n.stopping, n.begin = context.WithCancel(context.Background())
 	if err := n.build(ctx); err != nil {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
 		defer cancel()
-		return nil, errors.Join(err, n.undo.run(ctx))
+		return nil, errors.Join(err, n.undo.Run(ctx))
 	}
 	return n, nil
 }
@@ -188,7 +193,7 @@ func (n *Node) stop(ctx context.Context) error {
 	defer cancel()
 	// When the caller's time is over, everything but the drain still gets its own.
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(stopTimeout, cancel) })()
-	if err := n.undo.run(sctx); err != nil {
+	if err := n.undo.Run(sctx); err != nil {
 		n.log.ErrorContext(ctx, "stopped with errors", slog.Any("error", err))
 		return err
 	}

@@ -2,67 +2,12 @@ package node
 
 import (
 	"bytes"
-	"context"
-	"errors"
 	"fmt"
-	"log/slog"
 	"strings"
-	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 	"unicode/utf8"
-
-	"go.uber.org/zap"
 )
-
-func TestCleanupsRunAllInOppositeOrder(t *testing.T) {
-	t.Parallel()
-	var got []string
-	c := cleanups{log: slog.New(slog.DiscardHandler)}
-	boom := errors.New("boom")
-	for _, name := range []string{"first", "second", "third"} {
-		c.add(name, func(context.Context) error {
-			got = append(got, name)
-			if name == "second" {
-				return boom
-			}
-			return nil
-		})
-	}
-	err := c.run(t.Context())
-	if !errors.Is(err, boom) || !strings.Contains(err.Error(), "second") {
-		t.Errorf("error %v, want one that names the step", err)
-	}
-	if strings.Join(got, " ") != "third second first" {
-		t.Errorf("order: %v", got)
-	}
-	if err := c.run(t.Context()); err != nil || len(got) != 3 {
-		t.Errorf("a second run did something: %v %v", got, err)
-	}
-}
-
-func TestCleanupsLeaveBehindWhatDoesNotStop(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		release := make(chan struct{})
-		ran := false
-		c := cleanups{log: slog.New(slog.DiscardHandler)}
-		c.add("after it", func(context.Context) error { ran = true; return nil })
-		c.add("stubborn", func(context.Context) error { <-release; return nil })
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		defer cancel()
-		begin := time.Now()
-		err := c.run(ctx)
-		if !errors.Is(err, errNotStopped) || !strings.Contains(err.Error(), "stubborn") || !ran {
-			t.Errorf("error %v, ran %v", err, ran)
-		}
-		if took := time.Since(begin); took > time.Minute+2*stepGrace {
-			t.Errorf("it took %v", took)
-		}
-		close(release)
-	})
-}
 
 func TestConfigIsChecked(t *testing.T) {
 	t.Parallel()
@@ -94,6 +39,10 @@ func TestConfigIsChecked(t *testing.T) {
 		{"no such directory", Config{Definitions: "/does/not/exist"}, "definitions"},
 		{"a file as directory", Config{Definitions: "parts_test.go"}, "not a directory"},
 		{"a URL as host", Config{Hosts: []string{"https://weft.example"}}, "host is"},
+		{"a name as site", Config{CORSOrigins: []string{"shop.example.com"}}, "cors-origin is"},
+		{"any site", Config{CORSOrigins: []string{"*"}}, "cors-origin is"},
+		{"a site with a path", Config{CORSOrigins: []string{"https://shop.example.com/"}}, "cors-origin is"},
+		{"sites", Config{CORSOrigins: []string{"https://shop.example.com", "http://localhost:3000"}}, ""},
 		{"hosts", Config{Hosts: []string{"weft.example", "weft:80"}}, ""},
 	}
 	for _, tt := range tests {
@@ -140,24 +89,15 @@ func TestMadeNodeIDsDiffer(t *testing.T) {
 	}
 }
 
-func TestEtcdLogGoesThroughSlog(t *testing.T) {
+func TestWhatIsKeptFreeOfADiskIsChecked(t *testing.T) {
 	t.Parallel()
-	var out bytes.Buffer
-	quiet := &atomic.Bool{}
-	etcdLogger(slog.New(slog.NewJSONHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug})), quiet).Debug("Apply", zap.String("raftReq", "value"))
-	log := etcdLogger(slog.New(slog.NewJSONHandler(&out, nil)), quiet)
-	log.Info("compacted")
-	log.With(zap.String("member", "a")).Warn("slow fdatasync", zap.Duration("took", time.Second), zap.Error(errors.New("disk")))
-	log.Warn("simple token is not cryptographically signed")
-	quiet.Store(true)
-	log.Error("use of closed network connection")
-	got := out.String()
-	if n := strings.Count(got, "\n"); n != 1 {
-		t.Errorf("%d entries, want the one that matters: %s", n, got)
-	}
-	for _, want := range []string{`"level":"WARN"`, `"msg":"slow fdatasync"`, `"component":"etcd"`, `"member":"a"`, `"error":"disk"`, `"took"`} {
-		if !strings.Contains(got, want) {
-			t.Errorf("%s is not in %s", want, got)
+	for reserve, ok := range map[int64]bool{0: true, 64 << 20: true, 1 << 40: true, 64<<20 - 1: false, 1<<40 + 1: false, -1: false} {
+		cfg, err := Config{DataDir: t.TempDir(), DiskReserve: reserve}.withDefaults()
+		if err == nil {
+			err = cfg.checkLimits()
+		}
+		if (err == nil) != ok || err != nil && !strings.Contains(err.Error(), "disk-reserve-bytes") {
+			t.Errorf("%d: %v", reserve, err)
 		}
 	}
 }

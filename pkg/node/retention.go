@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/weft-run/weft/internal/upkeep"
+	"github.com/weft-run/weft/internal/upkeep/retention"
 )
 
 // Retention says how long what has ended is kept. Zero fields keep everything;
@@ -46,8 +46,8 @@ func DefaultRetention() Retention {
 }
 
 // upkeep is what the node's upkeep has to know of it; the rest is the store's.
-func (r *Retention) upkeep() upkeep.Retention {
-	return upkeep.Retention{
+func (r *Retention) upkeep() retention.Limits {
+	return retention.Limits{
 		Finished: r.Finished, FinishedCount: r.FinishedCount, FinishedBytes: r.FinishedBytes,
 		DeadLetters: r.DeadLetters, DeadLettersCount: r.DeadLettersCount, DeadLettersBytes: r.DeadLettersBytes,
 		IdempotencyCount: r.IdempotencyCount, IdempotencyBytes: r.IdempotencyBytes,

@@ -1,8 +1,15 @@
 package node_test
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"net/http"
+	"os"
+	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -19,15 +26,49 @@ import (
 //
 //	go test ./pkg/node -run '^$' -bench SizeInEtcd -benchtime 5000x
 func BenchmarkSizeInEtcd(b *testing.B) {
-	order := map[string]any{"order": strings.Repeat("order 0815 ", 18)} // 200 bytes
-	defs := []*workflow.Definition{
-		{ID: "three", Inputs: []workflow.Input{{Name: "order", Type: "String"}}, Root: &workflow.Activity{Type: "Elsa.Sequence", Activities: []*workflow.Activity{writeLine("a"), writeLine("b"), writeLine("c")}}},
-		{ID: "waits", Inputs: []workflow.Input{{Name: "order", Type: "String"}}, Root: &workflow.Activity{Type: "Elsa.Sequence", Activities: []*workflow.Activity{
-			{Type: "Elsa.Event", Inputs: map[string]workflow.Expression{"eventName": workflow.Lit("go")}}, writeLine("b")}}},
+	for _, what := range sizes() {
+		b.Run(what.name, func(b *testing.B) {
+			written, kept := what.measure(b, b.N)
+			b.ReportMetric(0, "ns/op")
+			b.ReportMetric(written, "written-B/op")
+			b.ReportMetric(kept, "etcd-B/op")
+		})
 	}
+}
+
+// The table of docs/operations/scale.md has what things take, and the sum of the worked example follows from it.
+func TestSizesOfThePage(t *testing.T) {
+	t.Parallel()
+	raw, err := os.ReadFile("../../docs/operations/scale.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, what := range sizes() {
+		row := regexp.MustCompile(`(?m)^\| ` + regexp.QuoteMeta(what.row) + `[^|]*\| ([\d,]+) \|$`).FindStringSubmatch(string(raw))
+		if row == nil {
+			t.Errorf("the page has no row %q", what.row)
+			continue
+		}
+		said, err := strconv.ParseFloat(strings.ReplaceAll(row[1], ",", ""), 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, kept := what.measure(t, 640); kept < said*0.9 || kept > said*1.1 {
+			t.Errorf("%s: %.0f bytes, and the page says %.0f", what.row, kept, said)
+		}
+	}
+}
+
+// sized is something that takes room in etcd, and its row in the page.
+type sized struct {
+	name, row string
+	one       func(ctx context.Context, n *node.Node, i int) error
+}
+
+func sizes() []sized {
 	execute := func(id string) func(ctx context.Context, n *node.Node, i int) error {
 		return func(ctx context.Context, n *node.Node, i int) error {
-			_, err := n.Execute(ctx, workflow.Start{DefinitionID: id, CorrelationID: fmt.Sprint("c", i), Input: order}, 0)
+			_, err := n.Execute(ctx, workflow.Start{DefinitionID: id, CorrelationID: fmt.Sprint("c", i), Input: sizedInput()}, 0)
 			return err
 		}
 	}
@@ -38,50 +79,76 @@ func BenchmarkSizeInEtcd(b *testing.B) {
 			return n.Send(ctx, st)
 		}
 	}
-	for _, what := range []struct {
-		name        string
-		before, one func(ctx context.Context, n *node.Node, i int) error
-	}{
-		{"finished", nil, execute("three")},
-		{"suspended", nil, execute("waits")},
-		{"resumed", execute("waits"), resume("go")},
-		{"queued event", nil, resume("nobody")},
-	} {
-		b.Run(what.name, func(b *testing.B) {
-			n := start(b, node.Config{Workflows: defs})
-			each := func(f func(ctx context.Context, n *node.Node, i int) error) {
-				var wg sync.WaitGroup
-				for w := range 64 {
-					wg.Go(func() {
-						for i := w; i < b.N; i += 64 {
-							if err := f(b.Context(), n, i); err != nil {
-								b.Error(err)
-								return
-							}
-						}
-					})
+	return []sized{
+		{"finished", "a finished instance of three activities", execute("three")},
+		{"keyed", "the same, started with an `Idempotency-Key`", keyedStart},
+		{"suspended", "an instance that waits for one event", execute("waits")},
+		{"resumed", "the same, resumed and finished", func(ctx context.Context, n *node.Node, i int) error {
+			return errors.Join(execute("waits")(ctx, n, i), resume("go")(ctx, n, i))
+		}},
+		{"queued event", "a queued event", resume("nobody")},
+	}
+}
+
+func sizedInput() map[string]any {
+	return map[string]any{"order": strings.Repeat("order 0815 ", 18)} // 200 bytes
+}
+
+// keyedStart starts over HTTP, as the command line and most clients do.
+func keyedStart(ctx context.Context, n *node.Node, i int) error {
+	body, err := json.Marshal(map[string]any{"correlationId": fmt.Sprint("c", i), "input": sizedInput()})
+	if err != nil {
+		return err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+n.HTTPAddr()+"/api/v1/definitions/three/execute", bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Idempotency-Key", fmt.Sprint("key-of-a-start-", i))
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("start %d: %s", i, resp.Status)
+	}
+	return nil
+}
+
+// measure tells what each of so many takes, until a compaction and after it.
+func (what *sized) measure(b testing.TB, times int) (written, kept float64) {
+	b.Helper()
+	n := start(b, node.Config{Workflows: []*workflow.Definition{
+		{ID: "three", Inputs: []workflow.Input{{Name: "order", Type: "String"}}, Root: &workflow.Activity{Type: "Elsa.Sequence", Activities: []*workflow.Activity{writeLine("a"), writeLine("b"), writeLine("c")}}},
+		{ID: "waits", Inputs: []workflow.Input{{Name: "order", Type: "String"}}, Root: &workflow.Activity{Type: "Elsa.Sequence", Activities: []*workflow.Activity{
+			{Type: "Elsa.Event", Inputs: map[string]workflow.Expression{"eventName": workflow.Lit("go")}}, writeLine("b")}}},
+	}})
+	compact(b, n)
+	from := sizeInUse(b, n)
+	var wg sync.WaitGroup
+	for w := range 64 {
+		wg.Go(func() {
+			for i := w; i < times; i += 64 {
+				if err := what.one(b.Context(), n, i); err != nil {
+					b.Error(err)
+					return
 				}
-				wg.Wait()
 			}
-			if what.before != nil {
-				each(what.before)
-			}
-			compact(b, n)
-			from := sizeInUse(b, n)
-			each(what.one)
-			b.ReportMetric(0, "ns/op")
-			b.ReportMetric(float64(sizeInUse(b, n)-from)/float64(b.N), "written-B/op")
-			compact(b, n)
-			b.ReportMetric(float64(sizeInUse(b, n)-from)/float64(b.N), "etcd-B/op")
 		})
 	}
+	wg.Wait()
+	written = float64(sizeInUse(b, n)-from) / float64(times)
+	compact(b, n)
+	return written, float64(sizeInUse(b, n)-from) / float64(times)
 }
 
 func writeLine(text string) *workflow.Activity {
 	return &workflow.Activity{Type: "Elsa.WriteLine", Inputs: map[string]workflow.Expression{"text": workflow.Lit(text)}}
 }
 
-func etcdOf(b *testing.B, n *node.Node) *clientv3.Client {
+func etcdOf(b testing.TB, n *node.Node) *clientv3.Client {
 	b.Helper()
 	etcd, err := clientv3.New(clientv3.Config{Endpoints: n.EtcdEndpoints()})
 	if err != nil {
@@ -91,7 +158,7 @@ func etcdOf(b *testing.B, n *node.Node) *clientv3.Client {
 }
 
 // compact lets etcd forget its history.
-func compact(b *testing.B, n *node.Node) {
+func compact(b testing.TB, n *node.Node) {
 	b.Helper()
 	etcd := etcdOf(b, n)
 	defer etcd.Close()
@@ -105,7 +172,7 @@ func compact(b *testing.B, n *node.Node) {
 }
 
 // sizeInUse is what etcd's database holds.
-func sizeInUse(b *testing.B, n *node.Node) int64 {
+func sizeInUse(b testing.TB, n *node.Node) int64 {
 	b.Helper()
 	etcd := etcdOf(b, n)
 	defer etcd.Close()

@@ -11,8 +11,10 @@ import (
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.etcd.io/etcd/server/v3/embed"
 
 	"github.com/weft-run/weft/internal/polltest"
+	"github.com/weft-run/weft/internal/testsize"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/node"
 )
@@ -223,8 +225,8 @@ func TestRetentionKeepsTheStoreFromFillingUp(t *testing.T) {
 	if a := ask(t, "POST", api+"/definitions", "id: brief\ninputs:\n  ballast: {type: string}\nroot:\n  - writeLine: x\n"); a.status != 201 {
 		t.Fatalf("publish: %+v", a)
 	}
-	// As much as the quota in all, each twice, in the instance and in its history.
-	for started := 0; started < 40; {
+	// More than the quota in all (in small runs as much as the level that refuses).
+	for started := 0; started < testsize.Of(40, 16); {
 		a := ask(t, "POST", api+"/definitions/brief/execute", fmt.Sprintf(`{"input": {"ballast": %q}}`, ballast(400<<10)))
 		switch {
 		case a.status == 200:
@@ -278,5 +280,46 @@ func TestANodeDisarmsTheAlarmOfItsOwnEtcd(t *testing.T) {
 	polltest.Eventually(t, "there is room again", func() bool { _, l := inUse(t, n); return l == 0 })
 	if b := ask(t, "POST", api+"/events/next", fmt.Sprintf(`{"instanceId": %q}`, a.InstanceID)); b.status != 200 {
 		t.Errorf("resume: %+v", b)
+	}
+}
+
+// While an etcd of others has raised its alarm, which no node takes back, an instance that has ended can be deleted: the
+// transaction only removes. All else is refused in words.
+func TestAnEndedInstanceIsDeletedDuringTheAlarm(t *testing.T) {
+	t.Parallel()
+	etcd := clustertest.Start(t, func(c *embed.Config) { c.QuotaBackendBytes = 16 << 20 })
+	n := start(t, node.Config{EtcdEndpoints: etcd.Endpoints(), Retention: &node.Retention{}})
+	api := n.URL() + "/api/v1"
+	ask(t, "POST", api+"/definitions", hoarder)
+	ask(t, "POST", api+"/definitions", "id: brief\nroot:\n  - writeLine: x\n")
+	ended, waits := ask(t, "POST", api+"/definitions/brief/execute", "{}"), ask(t, "POST", api+"/definitions/hoarder/execute", "{}")
+	if ended.status != 200 || waits.status != 200 {
+		t.Fatalf("%+v, %+v", ended, waits)
+	}
+	client := etcd.Client(t)
+	var err error
+	for i := 0; err == nil; i++ {
+		_, err = client.Put(t.Context(), fmt.Sprintf("/ballast/%d", i), ballast(1<<20))
+	}
+	polltest.Eventually(t, "the node sees the alarm", func() bool {
+		return strings.Contains(ask(t, "POST", api+"/definitions/brief/execute", "{}").Detail, "NOSPACE")
+	})
+	if a := ask(t, "DELETE", api+"/instances/"+ended.InstanceID, ""); a.status != 204 {
+		t.Errorf("delete of one that has ended: %+v", a)
+	}
+	if a := ask(t, "GET", api+"/instances/"+ended.InstanceID, ""); a.status != 404 {
+		t.Errorf("it is there: %+v", a)
+	}
+	if a := ask(t, "DELETE", api+"/instances/"+ended.InstanceID, ""); a.status != 404 {
+		t.Errorf("delete of what is gone: %+v", a)
+	}
+	// What runs has an end that is to be written.
+	for path, method := range map[string]string{"": "DELETE", "/cancel": "POST"} {
+		if a := ask(t, method, api+"/instances/"+waits.InstanceID+path, ""); a.status != 503 || a.Code != "store-nearly-full" || !strings.Contains(a.Detail, "takes nothing but what only removes") {
+			t.Errorf("%s%s of one that waits: %+v", method, path, a)
+		}
+	}
+	if a := ask(t, "GET", api+"/instances/"+waits.InstanceID, ""); a.status != 200 {
+		t.Errorf("one that waits: %+v", a)
 	}
 }

@@ -26,11 +26,11 @@ func (n *Node) start(ctx context.Context) error {
 		n.part("secrets", n.secrets.Run)
 	}
 	if n.signsIn() {
-		n.part("sessions that were ended", n.signOuts.Run)
+		n.part("sessions that were ended", n.pages.Run)
 	}
 	n.answers(n.front)
-	n.undo.add("http connections", n.shutdown)
-	n.undo.add("bursts", func(ctx context.Context) error {
+	n.undo.Add("http connections", n.shutdown)
+	n.undo.Add("bursts", func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, n.cfg.DrainTimeout)
 		defer cancel()
 		if err := n.bursts.Stop(ctx); err != nil {
@@ -41,7 +41,7 @@ func (n *Node) start(ctx context.Context) error {
 	})
 	n.part("upkeep", n.upkeep.Run)
 	n.part("webhooks", n.webhooks.Run)
-	n.undo.add("intake", func(context.Context) error {
+	n.undo.Add("intake", func(context.Context) error {
 		n.api.Drain()
 		n.runtime.Drain()
 		n.bursts.Drain()
@@ -131,7 +131,7 @@ func (n *Node) part(name string, run func(context.Context) error) {
 		}
 		done <- err
 	}()
-	n.undo.add(name, func(context.Context) error {
+	n.undo.Add(name, func(context.Context) error {
 		cancel()
 		return <-done
 	})

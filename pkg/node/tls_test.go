@@ -19,6 +19,7 @@ import (
 	"github.com/weft-run/weft/internal/polltest"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/node"
+	"github.com/weft-run/weft/pkg/node/full"
 )
 
 // trusting is a client of a node's API that makes a connection for each request.
@@ -157,7 +158,7 @@ func TestWrongCertificateEndsTheStart(t *testing.T) {
 		"read auth-keys-file":       {AuthKeysFile: "/does/not/exist"},
 	} {
 		cfg.HTTPAddr, cfg.DataDir = "127.0.0.1:0", t.TempDir()
-		if _, err := node.New(t.Context(), cfg); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := full.New(t.Context(), cfg); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("want %q, got %v", want, err)
 		}
 	}

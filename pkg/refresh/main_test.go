@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"github.com/weft-run/weft/internal/authoring/publish"
 	"github.com/weft-run/weft/internal/catalog"
 	"github.com/weft-run/weft/internal/expression"
 	"github.com/weft-run/weft/internal/store/etcdstore"
@@ -60,7 +61,7 @@ func (b *bundle) node(id string) *node {
 	if err != nil {
 		b.Fatal(err)
 	}
-	if n.catalog, err = catalog.New(catalog.Config{Store: store.Definitions, Registry: activities.Default(), Evaluators: expression.All()}); err != nil {
+	if n.catalog, err = catalog.New(catalog.Config{Store: store.Definitions, Registry: activities.Default(), Evaluators: expression.All(), Checker: publish.Checker{}}); err != nil {
 		b.Fatal(err)
 	}
 	n.session, err = cluster.Open(b.Context(), cluster.Config{Client: client, Cluster: b.name, NodeID: id, TTL: 10 * time.Second, Logger: n.log, Metrics: n.metrics})

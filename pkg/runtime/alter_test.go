@@ -34,12 +34,12 @@ func TestAlterationsAreMadeOnceByKey(t *testing.T) {
 	for i := range 12 {
 		calls.Go(func() {
 			key := &runtime.Key{Scope: "alter s1", Value: fmt.Sprint("k", i%3), BodyHash: "b"}
-			if _, err := c[i%2].Alter(t.Context(), "s1", alter(), key); err != nil {
+			if _, err := c[i%2].Commands.Alter(t.Context(), "s1", alter(), key); err != nil {
 				t.Errorf("call %d: %v", i, err)
 			}
 		})
 		calls.Go(func() {
-			_, err := c[i%2].Alter(t.Context(), "s1", &workflow.Alter{Alterations: []workflow.Alteration{{Type: workflow.AlterSkip, Activity: "first"}}}, nil)
+			_, err := c[i%2].Commands.Alter(t.Context(), "s1", &workflow.Alter{Alterations: []workflow.Alteration{{Type: workflow.AlterSkip, Activity: "first"}}}, nil)
 			var e *workflow.Error
 			if accepted := err == nil; !accepted && (!errors.As(err, &e) || len(e.Problems) != 1 || e.Problems[0].Place.Pointer != "/alterations/0/activity") {
 				t.Errorf("what does not fit: %v", err)
@@ -56,10 +56,10 @@ func TestAlterationsAreMadeOnceByKey(t *testing.T) {
 	if lines := c[1].Lines("s1"); !slices.Equal(lines, []string{"first", "first", "first", "first"}) {
 		t.Errorf("three keys and one start: %v", lines)
 	}
-	if _, err := c[0].Alter(t.Context(), "s1", alter(), &runtime.Key{Scope: "alter s1", Value: "k0", BodyHash: "b"}); err != nil {
+	if _, err := c[0].Commands.Alter(t.Context(), "s1", alter(), &runtime.Key{Scope: "alter s1", Value: "k0", BodyHash: "b"}); err != nil {
 		t.Errorf("a repeat after the end: %v", err)
 	}
-	if _, err := c[0].Alter(t.Context(), "s1", alter(), nil); workflow.CodeOf(err) != workflow.CodeInstanceFinished {
+	if _, err := c[0].Commands.Alter(t.Context(), "s1", alter(), nil); workflow.CodeOf(err) != workflow.CodeInstanceFinished {
 		t.Errorf("after the end: %v", err)
 	}
 	c[0].Sound()

@@ -39,7 +39,7 @@ func TestACancelEndsACall(t *testing.T) {
 				c[0].Publish("id: hangs\nroot:\n  - test.Hang:\n    id: call\n  - writeLine: never\n")
 				started := make(chan error, 1)
 				go func() {
-					_, err := c[0].Execute(t.Context(), runtime.StartRequest{DefinitionID: "hangs", InstanceID: "i"})
+					_, err := c[0].Starts.Execute(t.Context(), runtime.StartRequest{DefinitionID: "hangs", InstanceID: "i"})
 					started <- err
 				}()
 				<-begun
@@ -50,7 +50,7 @@ func TestACancelEndsACall(t *testing.T) {
 				if at == "other" {
 					m = c[1]
 				}
-				did, err := m.Cancel(t.Context(), "i")
+				did, err := m.Commands.Cancel(t.Context(), "i", nil)
 				if err != nil {
 					t.Fatal(err)
 				}

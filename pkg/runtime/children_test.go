@@ -15,7 +15,7 @@ func TestDeletingAParentCancelsAllItsChildren(t *testing.T) {
 	for name, first := range map[string]func(*member) (bool, error){
 		"running": nil,
 		"cancelled": func(m *member) (bool, error) {
-			did, err := m.Cancel(t.Context(), "parent")
+			did, err := m.Commands.Cancel(t.Context(), "parent", nil)
 			return did.Accepted, err
 		},
 	} {
@@ -33,13 +33,13 @@ root:
 			for i := range items {
 				items[i] = i
 			}
-			if _, err := m.Execute(t.Context(), runtime.StartRequest{DefinitionID: "parent", InstanceID: "parent", Input: map[string]any{"items": items}}); err != nil {
+			if _, err := m.Starts.Execute(t.Context(), runtime.StartRequest{DefinitionID: "parent", InstanceID: "parent", Input: map[string]any{"items": items}}); err != nil {
 				t.Fatal(err)
 			}
 			count := func(s workflow.SubStatus) (n int) {
 				p := runtime.Paging{Limit: 100}
 				for {
-					page, err := m.Instances(t.Context(), runtime.InstanceFilter{DefinitionID: "kid", SubStatus: s}, p)
+					page, err := m.Inspector.Instances(t.Context(), runtime.InstanceFilter{DefinitionID: "kid", SubStatus: s}, p)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -55,11 +55,11 @@ root:
 					t.Fatal(err)
 				}
 			}
-			if _, err := m.Delete(t.Context(), "parent"); err != nil {
+			if _, err := m.Commands.Delete(t.Context(), "parent"); err != nil {
 				t.Fatal(err)
 			}
 			eventually(t, "the parent is gone", func() bool {
-				_, err := m.Instance(t.Context(), "parent")
+				_, err := m.Inspector.Instance(t.Context(), "parent")
 				return workflow.CodeOf(err) == workflow.CodeInstanceNotFound
 			})
 			eventually(t, "no child waits any more", func() bool { return count(workflow.Suspended) == 0 })
@@ -84,16 +84,16 @@ root:
 		c[0].Start("parent", id, "")
 		var child workflow.Instance
 		eventually(t, "the child waits", func() bool {
-			page, err := c[1].Instances(t.Context(), runtime.InstanceFilter{DefinitionID: "child", SubStatus: workflow.Suspended}, runtime.Paging{})
+			page, err := c[1].Inspector.Instances(t.Context(), runtime.InstanceFilter{DefinitionID: "child", SubStatus: workflow.Suspended}, runtime.Paging{})
 			if err != nil || len(page.Items) != 1 {
 				return false
 			}
 			child = page.Items[0]
 			return true
 		})
-		if parent, err := c[1].Instance(t.Context(), id); err != nil || len(parent.Bookmarks) != 1 {
+		if parent, err := c[1].Inspector.Instance(t.Context(), id); err != nil || len(parent.Bookmarks) != 1 {
 			t.Fatalf("parent %+v, %v", parent, err)
-		} else if _, err := c[1].ResumeBookmark(t.Context(), parent.Bookmarks[0].ID, nil, nil); workflow.CodeOf(err) != workflow.CodeBookmarkReserved {
+		} else if _, err := c[1].Bookmarks.ResumeBookmark(t.Context(), parent.Bookmarks[0].ID, nil, nil); workflow.CodeOf(err) != workflow.CodeBookmarkReserved {
 			t.Errorf("a parent was resumed by hand: %v", err)
 		}
 		if child.Parent == nil || child.Parent.InstanceID != id {
@@ -104,9 +104,9 @@ root:
 		case "finish":
 			c[2].Event("end", child.CorrelationID, nil)
 		case "cancel":
-			_, err = c[2].Cancel(t.Context(), child.ID)
+			_, err = c[2].Commands.Cancel(t.Context(), child.ID, nil)
 		case "delete":
-			_, err = c[2].Delete(t.Context(), child.ID)
+			_, err = c[2].Commands.Delete(t.Context(), child.ID)
 		}
 		if err != nil {
 			t.Fatal(err)

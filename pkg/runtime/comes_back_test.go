@@ -11,6 +11,7 @@ import (
 	"github.com/weft-run/weft/internal/find"
 	"github.com/weft-run/weft/internal/polltest"
 	"github.com/weft-run/weft/pkg/runtime"
+	"github.com/weft-run/weft/pkg/runtime/job"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -44,41 +45,41 @@ func TestWhoComesBackTakesItsGateOrIsRefused(t *testing.T) {
 	}
 	ways := map[string]way{
 		"retry": {fails: true, back: func(t *testing.T, m *member, id string, _ runtime.StateExport) error {
-			_, err := m.Retry(t.Context(), id)
+			_, err := m.Commands.Retry(t.Context(), id)
 			return err
 		}},
 		"repair": {back: func(t *testing.T, m *member, id string, _ runtime.StateExport) error {
-			_, err := m.Alter(t.Context(), id, mend(), nil)
+			_, err := m.Commands.Alter(t.Context(), id, mend(), nil)
 			return err
 		}},
 		"keyed repair": {back: func(t *testing.T, m *member, id string, _ runtime.StateExport) error {
-			_, err := m.Alter(t.Context(), id, mend(), &runtime.Key{Scope: "alter", Value: fmt.Sprint(rand.Int64()), BodyHash: "h"})
+			_, err := m.Commands.Alter(t.Context(), id, mend(), &runtime.Key{Scope: "alter", Value: fmt.Sprint(rand.Int64()), BodyHash: "h"})
 			return err
 		}},
 		"skip": {back: func(t *testing.T, m *member, id string, _ runtime.StateExport) error {
-			_, err := m.Alter(t.Context(), id, &workflow.Alter{Alterations: []workflow.Alteration{{Type: workflow.AlterSkip, Activity: "boom"}}}, nil)
+			_, err := m.Commands.Alter(t.Context(), id, &workflow.Alter{Alterations: []workflow.Alteration{{Type: workflow.AlterSkip, Activity: "boom"}}}, nil)
 			return err
 		}},
 		"import": {back: func(t *testing.T, m *member, id string, running runtime.StateExport) error {
-			_, err := m.Import(t.Context(), id, running, 0)
+			_, err := m.Commands.Import(t.Context(), id, running, 0)
 			return err
 		}},
 		"job": {back: func(t *testing.T, m *member, id string, _ runtime.StateExport) error {
-			in, err := m.Instance(t.Context(), id)
+			in, err := m.Inspector.Instance(t.Context(), id)
 			if err != nil {
 				return err
 			}
-			job, err := m.CreateJob(t.Context(), runtime.JobRequest{Kind: workflow.CommandAlter, Alter: mend(),
+			job, err := m.Jobs.CreateJob(t.Context(), job.Request{Kind: workflow.CommandAlter, Alter: mend(),
 				Filter: find.Filter{DefinitionID: in.DefinitionID, SubStatus: workflow.Faulted}})
 			if err != nil {
 				return err
 			}
 			for more := true; more; {
-				if more, err = m.WorkJob(t.Context(), job.ID); err != nil {
+				if more, err = m.Jobs.WorkJob(t.Context(), job.ID); err != nil {
 					return err
 				}
 			}
-			done, err := m.ReadJob(t.Context(), job.ID)
+			done, err := m.Jobs.ReadJob(t.Context(), job.ID)
 			if err == nil && len(done.Refusals) > 0 {
 				return workflow.Fail(workflow.Code(done.Refusals[0].Code), done.Refusals[0].Detail)
 			}
@@ -92,28 +93,28 @@ func TestWhoComesBackTakesItsGateOrIsRefused(t *testing.T) {
 			c[0].Publish(brittle(def, strategy))
 			t.Run(strategy+"/"+name, func(t *testing.T) {
 				back, other, corr := def+"-back", def+"-other", def
-				if _, err := c[0].Execute(t.Context(), runtime.StartRequest{DefinitionID: def, InstanceID: back, CorrelationID: corr}); err != nil {
+				if _, err := c[0].Starts.Execute(t.Context(), runtime.StartRequest{DefinitionID: def, InstanceID: back, CorrelationID: corr}); err != nil {
 					t.Fatal(err)
 				}
-				running, err := c[0].Export(t.Context(), back)
+				running, err := c[0].Inspector.Export(t.Context(), back)
 				if err != nil {
 					t.Fatal(err)
 				}
 				c[0].fault(t, back)
-				if _, err := c[0].Execute(t.Context(), runtime.StartRequest{DefinitionID: def, InstanceID: other, CorrelationID: corr}); err != nil {
+				if _, err := c[0].Starts.Execute(t.Context(), runtime.StartRequest{DefinitionID: def, InstanceID: other, CorrelationID: corr}); err != nil {
 					t.Fatal(err)
 				}
-				if p, err := c[1].PreviewAlter(t.Context(), back, mend()); err != nil || p.Code != workflow.CodeInstanceGated || !strings.Contains(p.Problems[0].Detail, other) {
+				if p, err := c[1].Commands.PreviewAlter(t.Context(), back, mend()); err != nil || p.Code != workflow.CodeInstanceGated || !strings.Contains(p.Problems[0].Detail, other) {
 					t.Errorf("the preview is %+v, %v", p, err)
 				}
 				err = w.back(t, c[1], back, running)
 				if workflow.CodeOf(err) != workflow.CodeInstanceGated || !strings.Contains(err.Error(), other) {
 					t.Errorf("beside %s: %v", other, err)
 				}
-				if in, err := c[0].Instance(t.Context(), back); err != nil || in.SubStatus != workflow.Faulted {
+				if in, err := c[0].Inspector.Instance(t.Context(), back); err != nil || in.SubStatus != workflow.Faulted {
 					t.Errorf("it is %s, %v", in.SubStatus, err)
 				}
-				if _, err := c[0].Cancel(t.Context(), other); err != nil {
+				if _, err := c[0].Commands.Cancel(t.Context(), other, nil); err != nil {
 					t.Fatal(err)
 				}
 				if err := w.back(t, c[1], back, running); err != nil {
@@ -123,10 +124,10 @@ func TestWhoComesBackTakesItsGateOrIsRefused(t *testing.T) {
 					return
 				}
 				polltest.Eventually(t, "it runs", func() bool {
-					in, err := c[0].Instance(t.Context(), back)
+					in, err := c[0].Inspector.Instance(t.Context(), back)
 					return err == nil && in.SubStatus == workflow.Suspended
 				})
-				if _, err := c[1].Execute(t.Context(), runtime.StartRequest{DefinitionID: def, InstanceID: def + "-beside", CorrelationID: corr}); workflow.CodeOf(err) != workflow.CodeInstanceGated {
+				if _, err := c[1].Starts.Execute(t.Context(), runtime.StartRequest{DefinitionID: def, InstanceID: def + "-beside", CorrelationID: corr}); workflow.CodeOf(err) != workflow.CodeInstanceGated {
 					t.Errorf("a start beside it: %v", err)
 				}
 				c[0].Sound()
@@ -140,11 +141,11 @@ func (m *member) fault(t *testing.T, id string) {
 	t.Helper()
 	st := workflow.EventStimulus("go", "")
 	st.InstanceID = id
-	if _, err := m.Send(t.Context(), st, nil); err != nil {
+	if _, err := m.Events.Send(t.Context(), st, nil); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, id+" faults", func() bool {
-		in, err := m.Instance(t.Context(), id)
+		in, err := m.Inspector.Instance(t.Context(), id)
 		return err == nil && in.SubStatus == workflow.Faulted
 	})
 }
@@ -179,20 +180,20 @@ func TestOneRunsBehindAGateWhateverIsDone(t *testing.T) {
 							id = fmt.Sprint(def, "-", step, "-", n)
 							ids = append(ids, id)
 							req := runtime.StartRequest{DefinitionID: defs[r.IntN(2)], InstanceID: id, CorrelationID: corr}
-							do = func() { _, err = m.Execute(t.Context(), req) }
+							do = func() { _, err = m.Starts.Execute(t.Context(), req) }
 						case k < 5:
-							do = func() { _, err = m.Send(t.Context(), st, nil) }
+							do = func() { _, err = m.Events.Send(t.Context(), st, nil) }
 						case k == 5:
-							do = func() { _, err = m.Retry(t.Context(), id) }
+							do = func() { _, err = m.Commands.Retry(t.Context(), id) }
 						case k == 6:
-							do = func() { _, err = m.Alter(t.Context(), id, mend(), nil) }
+							do = func() { _, err = m.Commands.Alter(t.Context(), id, mend(), nil) }
 						case k == 7 && len(saved) > 0:
 							in := saved[r.IntN(len(saved))]
-							do = func() { _, err = m.Import(t.Context(), in.Instance.ID, in, 0) }
+							do = func() { _, err = m.Commands.Import(t.Context(), in.Instance.ID, in, 0) }
 						case k == 8:
-							do = func() { _, err = m.Cancel(t.Context(), id) }
+							do = func() { _, err = m.Commands.Cancel(t.Context(), id, nil) }
 						default:
-							do = func() { _, err = m.Delete(t.Context(), id) }
+							do = func() { _, err = m.Commands.Delete(t.Context(), id) }
 						}
 						both.Go(func() {
 							do()
@@ -210,7 +211,7 @@ func TestOneRunsBehindAGateWhateverIsDone(t *testing.T) {
 							}
 							gate := map[string]string{"Singleton": d, "CorrelatedSingleton": d + in.CorrelationID, "Correlation": in.CorrelationID, "Always": in.ID}[strategy]
 							running[gate] = append(running[gate], in.ID)
-							if out, err := c[0].Export(t.Context(), in.ID); err == nil && !slices.ContainsFunc(saved, func(s runtime.StateExport) bool { return s.Instance.ID == in.ID }) {
+							if out, err := c[0].Inspector.Export(t.Context(), in.ID); err == nil && !slices.ContainsFunc(saved, func(s runtime.StateExport) bool { return s.Instance.ID == in.ID }) {
 								saved = append(saved, out)
 								backs++
 							}

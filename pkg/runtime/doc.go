@@ -14,17 +14,18 @@
 //
 // A [Runtime] is its parts, and each has one job:
 //
-//	starter      starts instances; what a start is to do is a plan
-//	sender       finds out who a stimulus is for; one call of it is a delivery
-//	outbox       delivers what was accepted earlier, for the node's upkeep
-//	endpoints    hands over HTTP requests, which internal/endpoint finds the place of
-//	bookmarks    resumes at a bookmark that the caller names
-//	commander    gives an instance a command: cancel, delete, retry, import
-//	mailer       brings a command to an instance: in hand, or through its mailbox
-//	deadLetters  brings back, or forgets, what could not be done
-//	pauser       sets the flag that stops the cluster
+//	Starts      starts instances; what a start is to do is a plan
+//	Events      finds out who a stimulus is for; one call of it is a delivery
+//	Outbox      delivers what was accepted earlier, for the node's upkeep
+//	Endpoints   hands over HTTP requests, which internal/endpoint finds the place of
+//	Bookmarks   resumes at a bookmark that the caller names
+//	Commands    gives an instance a command: cancel, delete, retry, import (commands)
+//	Letters     brings back, or forgets, what could not be done (repair)
+//	Jobs        gives a command to all instances of a filter (job)
+//	Pauses      sets the flag that stops the cluster
 //
-// Reads are internal/inspect, what became of a command internal/answers, and what a
+// What they share is in front, also the way of a command to its instance: in hand, or through its
+// mailbox. Reads are internal/inspect, what became of a command internal/answers, and what a
 // node may take up internal/intake.
 //
 // # Concurrency

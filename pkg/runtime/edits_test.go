@@ -59,17 +59,17 @@ func TestADeleteThatComesTooLate(t *testing.T) {
 			t.Error(ok, err)
 		}
 	})
-	if err := a.DeleteQueueItem(t.Context(), queued); workflow.CodeOf(err) != workflow.CodeQueueItemNotFound {
+	if err := a.Letters.DeleteQueueItem(t.Context(), queued); workflow.CodeOf(err) != workflow.CodeQueueItemNotFound {
 		t.Errorf("a queue item that was taken: %v", err)
 	}
 
 	letter := a.buried()
 	late("dead/", func() {
-		if err := b.DeleteDeadLetter(t.Context(), letter); err != nil {
+		if err := b.Letters.DeleteDeadLetter(t.Context(), letter); err != nil {
 			t.Error(err)
 		}
 	})
-	if err := a.DeleteDeadLetter(t.Context(), letter); workflow.CodeOf(err) != workflow.CodeDeadLetterNotFound {
+	if err := a.Letters.DeleteDeadLetter(t.Context(), letter); workflow.CodeOf(err) != workflow.CodeDeadLetterNotFound {
 		t.Errorf("a dead letter that was taken: %v", err)
 	}
 }
@@ -82,8 +82,8 @@ func TestADeleteWhoseAnswerIsLost(t *testing.T) {
 	queued := m.Event("go", "q", nil).Queued
 	letter := m.buried()
 	for prefix, del := range map[string]func() error{
-		"queue/": func() error { return m.DeleteQueueItem(t.Context(), queued) },
-		"dead/":  func() error { return m.DeleteDeadLetter(t.Context(), letter) },
+		"queue/": func() error { return m.Letters.DeleteQueueItem(t.Context(), queued) },
+		"dead/":  func() error { return m.Letters.DeleteDeadLetter(t.Context(), letter) },
 	} {
 		rule := m.Faults.Add(clustertest.Rule{Fault: clustertest.LoseAnswer, Times: 1, Match: func(call clustertest.Call) bool { return call.DeletesUnder(m.Root + prefix) }})
 		if err := del(); err != nil || rule.Fired() != 1 {

@@ -3,6 +3,7 @@ package runtime
 import (
 	"cmp"
 	"context"
+	"strings"
 	"time"
 
 	"github.com/weft-run/weft/internal/answers"
@@ -11,19 +12,20 @@ import (
 	"github.com/weft-run/weft/internal/keylock"
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore"
+	"github.com/weft-run/weft/pkg/runtime/front"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
 // EndpointRequest is a request for an HTTP endpoint that a definition declares.
 type EndpointRequest = endpoint.Request
 
-// endpoints hands HTTP requests to the definitions and instances that wait for them.
-type endpoints struct {
-	cfg     *Config
+// Endpoints hands HTTP requests to the definitions and instances that wait for them.
+type Endpoints struct {
+	cfg     *front.Config
 	intake  *intake.Intake
 	answers *answers.Waiter
 	finder  *endpoint.Finder
-	sender  *sender
+	sender  *Sender
 	turns   keylock.Table // of requests for the same endpoint of the same instance
 }
 
@@ -31,7 +33,7 @@ type endpoints struct {
 // what became of the request.
 type EndpointAnswer struct {
 	Response *workflow.Response
-	Result   SendResult
+	Result   front.SendResult
 }
 
 // Endpoint hands an HTTP request to the definition that it starts or the
@@ -39,7 +41,7 @@ type EndpointAnswer struct {
 // request is not queued. When several instances wait, the caller has to say
 // which by correlation or instance. Who may call, and with how large a body, says
 // the very activity that takes the request, also if others have the same path.
-func (e *endpoints) Endpoint(ctx context.Context, req EndpointRequest) (EndpointAnswer, error) {
+func (e *Endpoints) Endpoint(ctx context.Context, req EndpointRequest) (EndpointAnswer, error) {
 	if err := e.intake.Accepts(intake.GoesOn); err != nil {
 		return EndpointAnswer{}, err
 	}
@@ -55,7 +57,7 @@ func (e *endpoints) Endpoint(ctx context.Context, req EndpointRequest) (Endpoint
 	}
 	a := &endpointDelivery{Request: req, endpoints: e}
 	key := *req.Key
-	for range maxLooks {
+	for range front.MaxLooks {
 		k := key.Command()
 		res, err := e.arrive(ctx, req.Stimulus(), k, a)
 		if err != nil || !missed(res) {
@@ -66,17 +68,17 @@ func (e *endpoints) Endpoint(ctx context.Context, req EndpointRequest) (Endpoint
 		// another, which a repeat comes to as well.
 		key.Scope, key.Value = "again", k.Name
 	}
-	return EndpointAnswer{}, movesOn()
+	return EndpointAnswer{}, front.MovesOn()
 }
 
 // FindEndpoint finds by the head of a request what it is for, as [endpoint.Finder.Find]
-// says; [Runtime.Endpoint] goes on from there with the body.
-func (e *endpoints) FindEndpoint(ctx context.Context, req *EndpointRequest, length int64) error {
+// says; [Endpoints.Endpoint] goes on from there with the body.
+func (e *Endpoints) FindEndpoint(ctx context.Context, req *EndpointRequest, length int64) error {
 	return e.finder.Find(ctx, req, length)
 }
 
 // missed tells whether a request had no effect, since what it was for was gone.
-func missed(res SendResult) bool {
+func missed(res front.SendResult) bool {
 	if len(res.Outcomes) != 1 || res.Outcomes[0].Outcome != workflow.OutcomeRefused {
 		return false
 	}
@@ -90,7 +92,7 @@ func missed(res SendResult) bool {
 // endpointDelivery is a request on its way to the one place that it is for.
 type endpointDelivery struct {
 	endpoint.Request
-	endpoints *endpoints
+	endpoints *Endpoints
 	limits    workflow.EndpointLimits // of that place, once it is known
 	turn      string                  // which it has of the endpoints'
 }
@@ -120,24 +122,51 @@ func (a *endpointDelivery) leave() {
 }
 
 // arrive hands the request over, and waits for what the workflow writes.
-func (e *endpoints) arrive(ctx context.Context, st workflow.Stimulus, k *workflow.CommandKey, a *endpointDelivery) (SendResult, error) {
+func (e *Endpoints) arrive(ctx context.Context, st workflow.Stimulus, k *workflow.CommandKey, a *endpointDelivery) (front.SendResult, error) {
 	res, err := e.sender.deliver(ctx, st, k, a)
 	if err != nil || res.Response != nil {
 		return res, err
 	}
 	waiting := cmp.Or(a.Waiting, ctx)
+	until := cmp.Or(k.AnswerBy, e.cfg.Now().Add(a.wait())) // of a repeat, from now on
+	wait, cancel := context.WithTimeout(waiting, until.Sub(e.cfg.Now()))
+	defer cancel()
 	if res.Accepted() {
-		wait, cancel := context.WithTimeout(waiting, cmp.Or(a.limits.Timeout, endpointWait))
-		defer cancel()
 		res = e.relayed(wait, k, res)
 	}
 	if res.Response == nil && !res.Accepted() && !missed(res) {
 		// A burst that was not in this call's hands left it in the key's answer.
 		if answer, err := e.answers.Used(waiting, k); err == nil && answer != nil {
 			res.Response = answer.Response
+			if answer.Open {
+				res.Unanswered = until
+				e.later(waiting, wait, k, &res)
+			}
 		}
 	}
 	return res, nil
+}
+
+// later waits for the answer that a workflow writes with a later commit, on whichever node, until wait ends. Then it
+// looks once more, in the time of the call: a repeat that waits for no time finds what is there.
+func (e *Endpoints) later(ctx, wait context.Context, k *workflow.CommandKey, res *front.SendResult) {
+	key := etcdstore.LaterKey(k.Name)
+	take := func(_ context.Context, a *store.Answer) bool {
+		res.Response, res.Unanswered = a.Response, time.Time{}
+		return true
+	}
+	e.answers.Answer(wait, key, take)
+	if res.Unanswered.IsZero() {
+		return
+	}
+	if a, err := e.answers.Used(ctx, &workflow.CommandKey{Name: key}); err == nil && a != nil {
+		take(ctx, a)
+	}
+}
+
+// wait is how long the caller is kept waiting.
+func (a *endpointDelivery) wait() time.Duration {
+	return min(cmp.Or(a.limits.Timeout, endpointWait), workflow.MaxEndpointWait)
 }
 
 // mayHave asks whether the caller may have the answer to an earlier request with
@@ -177,6 +206,7 @@ func (a *endpointDelivery) admitted(ctx context.Context, met *etcdstore.Match, k
 		return nil, false, err
 	}
 	k.Guard, a.limits = &guard, place.EndpointLimits
+	k.AnswerBy, k.Kept = a.endpoints.cfg.Now().Add(a.wait()).UTC(), !strings.HasPrefix(k.Name, etcdstore.MadeKey)
 	input, err = a.Input(place)
 	return input, err == nil, err
 }
@@ -187,10 +217,10 @@ const endpointWait = 20 * time.Second
 
 // relayed waits for the answer of a burst that runs late or elsewhere; what was
 // accepted stays so when ctx ends first.
-func (e *endpoints) relayed(ctx context.Context, key *workflow.CommandKey, accepted SendResult) SendResult {
+func (e *Endpoints) relayed(ctx context.Context, key *workflow.CommandKey, accepted front.SendResult) front.SendResult {
 	res := accepted
 	e.answers.Answer(ctx, key.Name, func(ctx context.Context, a *store.Answer) bool {
-		told, err := answered(ctx, a, key, e.answers.EffectsNow)
+		told, err := front.Answered(ctx, a, key, e.answers.EffectsNow)
 		if err != nil || told.Accepted() {
 			return false
 		}

@@ -25,7 +25,7 @@ root:
 
 func (m *member) waitsAt(id, path string) workflow.Instance {
 	m.T.Helper()
-	res, err := m.Execute(m.T.Context(), runtime.StartRequest{DefinitionID: "callback", InstanceID: id, Input: map[string]any{"path": path}})
+	res, err := m.Starts.Execute(m.T.Context(), runtime.StartRequest{DefinitionID: "callback", InstanceID: id, Input: map[string]any{"path": path}})
 	if err != nil {
 		m.T.Fatal(err)
 	}
@@ -35,7 +35,7 @@ func (m *member) waitsAt(id, path string) workflow.Instance {
 // call sends a request and gives what the workflow wrote, or the code.
 func (m *member) call(path string) string {
 	m.T.Helper()
-	res, err := m.Endpoint(m.T.Context(), runtime.EndpointRequest{Method: "POST", Path: path})
+	res, err := m.Endpoints.Endpoint(m.T.Context(), runtime.EndpointRequest{Method: "POST", Path: path})
 	switch {
 	case err != nil:
 		return string(workflow.CodeOf(err))
@@ -158,12 +158,12 @@ func TestARepeatFindsItsAnswerWhenNothingWaitsAnyMore(t *testing.T) {
 	c[0].waitsAt("one", "callback/one")
 	key := &runtime.Key{Scope: "POST callback/one", Value: "k", BodyHash: "b"}
 	for i := range 3 {
-		res, err := c[i%2].Endpoint(t.Context(), runtime.EndpointRequest{Method: "POST", Path: "callback/one", Key: key})
+		res, err := c[i%2].Endpoints.Endpoint(t.Context(), runtime.EndpointRequest{Method: "POST", Path: "callback/one", Key: key})
 		if err != nil || res.Response == nil || string(res.Response.Body) != "callback/one" {
 			t.Errorf("%d: %+v, %v", i, res, err)
 		}
 	}
-	_, err := c[0].Endpoint(t.Context(), runtime.EndpointRequest{Method: "POST", Path: "callback/one", Key: &runtime.Key{Scope: "POST callback/one", Value: "other", BodyHash: "b"}})
+	_, err := c[0].Endpoints.Endpoint(t.Context(), runtime.EndpointRequest{Method: "POST", Path: "callback/one", Key: &runtime.Key{Scope: "POST callback/one", Value: "other", BodyHash: "b"}})
 	if workflow.CodeOf(err) != workflow.CodeRouteNotFound {
 		t.Errorf("another key: %v", err)
 	}

@@ -47,7 +47,7 @@ root:
 	// What is refused by its path is so before there is a body, or who calls is asked.
 	asked := false
 	req := runtime.EndpointRequest{Method: "POST", Path: "only/x", Allow: func(context.Context, string) error { asked = true; return errors.New("no") }}
-	if err := m.FindEndpoint(t.Context(), &req, 100); err == nil || asked {
+	if err := m.Endpoints.FindEndpoint(t.Context(), &req, 100); err == nil || asked {
 		t.Errorf("%v, asked %t", err, asked)
 	}
 }

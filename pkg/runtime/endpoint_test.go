@@ -28,30 +28,30 @@ variables:
   request: {type: object}
 `)
 	req := runtime.EndpointRequest{Method: "POST", Path: "confirm/Abc"}
-	if _, err := c[0].Endpoint(t.Context(), req); workflow.CodeOf(err) != workflow.CodeRouteNotFound {
+	if _, err := c[0].Endpoints.Endpoint(t.Context(), req); workflow.CodeOf(err) != workflow.CodeRouteNotFound {
 		t.Errorf("nobody waits: %v", err)
 	}
 	c[0].Start("confirm", "one", "1")
 	c[1].Start("confirm", "two", "2")
-	if _, err := c[0].Endpoint(t.Context(), req); workflow.CodeOf(err) != workflow.CodeAmbiguous {
+	if _, err := c[0].Endpoints.Endpoint(t.Context(), req); workflow.CodeOf(err) != workflow.CodeAmbiguous {
 		t.Errorf("two wait: %v", err)
 	}
 	req.CorrelationID = "2"
-	res, err := c[0].Endpoint(t.Context(), req)
+	res, err := c[0].Endpoints.Endpoint(t.Context(), req)
 	if err != nil || res.Response == nil || string(res.Response.Body) != "Abc" {
 		t.Fatalf("got %+v, %v", res, err)
 	}
-	if in, _ := c[0].Instance(t.Context(), "one"); in.SubStatus != workflow.Suspended {
+	if in, _ := c[0].Inspector.Instance(t.Context(), "one"); in.SubStatus != workflow.Suspended {
 		t.Errorf("the other one moved: %+v", in)
 	}
 	req.CorrelationID = ""
-	if res, err = c[1].Endpoint(t.Context(), req); err != nil || res.Response == nil {
+	if res, err = c[1].Endpoints.Endpoint(t.Context(), req); err != nil || res.Response == nil {
 		t.Fatalf("got %+v, %v", res, err)
 	}
-	if q, err := c[0].Queue(t.Context(), runtime.QueueFilter{}, "", 10); err != nil || len(q.Items) != 0 {
+	if q, err := c[0].Inspector.Queue(t.Context(), runtime.QueueFilter{}, "", 10); err != nil || len(q.Items) != 0 {
 		t.Errorf("requests are not queued: %+v, %v", q.Items, err)
 	}
-	if _, err := c[0].Endpoint(t.Context(), req); workflow.CodeOf(err) != workflow.CodeRouteNotFound {
+	if _, err := c[0].Endpoints.Endpoint(t.Context(), req); workflow.CodeOf(err) != workflow.CodeRouteNotFound {
 		t.Errorf("nobody waits any more: %v", err)
 	}
 }
@@ -65,7 +65,7 @@ func TestTheAnswerToARequestWithoutAKeyIsNotKeptForCallers(t *testing.T) {
 		"id: waits\nroot:\n  - httpEndpoint: {path: waits, supportedMethods: [GET]}\n  - writeHttpResponse: {content: pong}\n")
 	ask := func(path string, key *runtime.Key) {
 		t.Helper()
-		res, err := m.Endpoint(t.Context(), runtime.EndpointRequest{Method: "GET", Path: path, Key: key})
+		res, err := m.Endpoints.Endpoint(t.Context(), runtime.EndpointRequest{Method: "GET", Path: path, Key: key})
 		if err != nil || res.Response == nil || string(res.Response.Body) != "pong" {
 			t.Fatalf("got %+v, %v", res, err)
 		}
@@ -115,15 +115,15 @@ root:
     trigger: true
 `)
 	for body, want := range map[string]string{"1234": "taken", "12345": "too much"} {
-		res, err := c[0].Endpoint(t.Context(), runtime.EndpointRequest{Method: "POST", Path: "upload", Body: body})
+		res, err := c[0].Endpoints.Endpoint(t.Context(), runtime.EndpointRequest{Method: "POST", Path: "upload", Body: body})
 		if err != nil || res.Response == nil || string(res.Response.Body) != want {
 			t.Errorf("%s: got %+v, %v; want %q", body, res.Response, err, want)
 		}
 	}
-	if _, err := c[0].Endpoint(t.Context(), runtime.EndpointRequest{Method: "POST", Path: "small", Body: "12345"}); workflow.CodeOf(err) != workflow.CodeTooLarge {
+	if _, err := c[0].Endpoints.Endpoint(t.Context(), runtime.EndpointRequest{Method: "POST", Path: "small", Body: "12345"}); workflow.CodeOf(err) != workflow.CodeTooLarge {
 		t.Errorf("got %v", err)
 	}
-	if _, err := c[0].Endpoint(t.Context(), runtime.EndpointRequest{Method: "GET", Path: "members"}); workflow.CodeOf(err) != workflow.CodeUnauthenticated {
+	if _, err := c[0].Endpoints.Endpoint(t.Context(), runtime.EndpointRequest{Method: "GET", Path: "members"}); workflow.CodeOf(err) != workflow.CodeUnauthenticated {
 		t.Errorf("got %v", err)
 	}
 }
@@ -158,7 +158,7 @@ root:
 // post is a request without a body.
 func (m *member) post(path, instance string, key *runtime.Key, allow func(context.Context, string) error) (string, workflow.Code) {
 	m.T.Helper()
-	res, err := m.Endpoint(m.T.Context(), runtime.EndpointRequest{Method: "POST", Path: path, InstanceID: instance, Key: key, Allow: allow})
+	res, err := m.Endpoints.Endpoint(m.T.Context(), runtime.EndpointRequest{Method: "POST", Path: path, InstanceID: instance, Key: key, Allow: allow})
 	if err != nil {
 		return "", workflow.CodeOf(err)
 	}
@@ -182,7 +182,7 @@ func TestAnEndpointThatWaitsAsksForItself(t *testing.T) {
 		a, b := "guarded-"+path, "open-"+path
 		still := func(when string) {
 			t.Helper()
-			if in, err := m.Instance(t.Context(), a); err != nil || in.SubStatus != workflow.Suspended {
+			if in, err := m.Inspector.Instance(t.Context(), a); err != nil || in.SubStatus != workflow.Suspended {
 				t.Fatalf("%s: a stranger resumed it: %+v, %v", when, in, err)
 			}
 		}
@@ -229,7 +229,7 @@ func TestAnEndpointThatStartsAsksForItself(t *testing.T) {
 	if got, code := m.post("in", "a", nil, stranger); code != workflow.CodeUnauthenticated {
 		t.Errorf("a stranger got %q, %s", got, code)
 	}
-	if in, _ := m.Instance(t.Context(), "a"); in.SubStatus != workflow.Suspended {
+	if in, _ := m.Inspector.Instance(t.Context(), "a"); in.SubStatus != workflow.Suspended {
 		t.Errorf("a stranger resumed it: %+v", in)
 	}
 	if _, code := m.post("in", "", nil, stranger); code != workflow.CodeAmbiguous {
@@ -286,7 +286,7 @@ func TestAnEndpointThatWaitsHasItsOwnLimits(t *testing.T) {
 	req := runtime.EndpointRequest{Method: "POST", Path: "put/7", Body: "12345"}
 	for id, want := range map[string]string{"small": "", "large": `{"id":"7"}`} {
 		req.InstanceID = id
-		res, err := m.Endpoint(t.Context(), req)
+		res, err := m.Endpoints.Endpoint(t.Context(), req)
 		if want == "" && workflow.CodeOf(err) != workflow.CodeTooLarge || want != "" && (err != nil || res.Response == nil || string(res.Response.Body) != want) {
 			t.Errorf("%s: got %+v, %v", id, res.Response, err)
 		}
@@ -319,7 +319,7 @@ root:
 		got := map[string]int{}
 		for _, at := range members {
 			wg.Go(func() {
-				res, err := at.Endpoint(t.Context(), runtime.EndpointRequest{Method: "POST", Path: c.path, CorrelationID: "c", Allow: stranger})
+				res, err := at.Endpoints.Endpoint(t.Context(), runtime.EndpointRequest{Method: "POST", Path: c.path, CorrelationID: "c", Allow: stranger})
 				mu.Lock()
 				defer mu.Unlock()
 				if err == nil && res.Response != nil {
@@ -343,10 +343,10 @@ root:
 		if got[c.served] != 1 || got[string(workflow.CodeUnauthenticated)] != 1 {
 			t.Errorf("%s: got %v", c.def, got)
 		}
-		if in, err := m.Instance(t.Context(), c.then); err != nil || in.SubStatus != workflow.Suspended {
+		if in, err := m.Inspector.Instance(t.Context(), c.then); err != nil || in.SubStatus != workflow.Suspended {
 			t.Errorf("%s: a stranger resumed it: %+v, %v", c.then, in, err)
 		}
-		if page, err := m.Queue(t.Context(), runtime.QueueFilter{}, "", 10); err != nil || len(page.Items) > 0 {
+		if page, err := m.Inspector.Queue(t.Context(), runtime.QueueFilter{}, "", 10); err != nil || len(page.Items) > 0 {
 			t.Errorf("requests are not queued: %+v, %v", page.Items, err)
 		}
 	}
@@ -378,7 +378,7 @@ root:
 			if i < elsewhere {
 				m = c[1]
 			}
-			res, err := m.Endpoint(t.Context(), runtime.EndpointRequest{Method: "POST", Path: "loop", Body: body, Key: &runtime.Key{Scope: "loop", Value: body}})
+			res, err := m.Endpoints.Endpoint(t.Context(), runtime.EndpointRequest{Method: "POST", Path: "loop", Body: body, Key: &runtime.Key{Scope: "loop", Value: body}})
 			if err != nil || res.Response == nil || string(res.Response.Body) != body {
 				t.Errorf("%s: got %+v, %v", body, res, err)
 			}
@@ -404,7 +404,7 @@ root:
   - writeHttpResponse: {statusCode: 201, content: hi}
 `)
 	for _, key := range []*runtime.Key{nil, {Scope: "s", Value: "k", BodyHash: "b"}, {Scope: "s", Value: "k", BodyHash: "b"}} {
-		res, err := m.Endpoint(t.Context(), runtime.EndpointRequest{Method: "POST", Path: "one", Key: key})
+		res, err := m.Endpoints.Endpoint(t.Context(), runtime.EndpointRequest{Method: "POST", Path: "one", Key: key})
 		if err != nil || res.Response == nil || res.Response.Status != 201 || string(res.Response.Body) != "hi" {
 			t.Errorf("key %v: got %+v, %v", key, res, err)
 		}
@@ -423,7 +423,7 @@ func TestAnEndpointOfABusyInstanceAnswers(t *testing.T) {
 	}
 	answered := make(chan runtime.EndpointAnswer, 1)
 	go func() {
-		res, err := c[0].Endpoint(t.Context(), runtime.EndpointRequest{Method: "POST", Path: "busy"})
+		res, err := c[0].Endpoints.Endpoint(t.Context(), runtime.EndpointRequest{Method: "POST", Path: "busy"})
 		if err != nil {
 			t.Error(err)
 		}
@@ -457,7 +457,7 @@ func TestARequestThatWaitsLooksSeldom(t *testing.T) {
 	began := time.Now()
 	answered := make(chan runtime.EndpointAnswer, 1)
 	go func() {
-		res, err := c[0].Endpoint(t.Context(), runtime.EndpointRequest{Method: "POST", Path: "busy"})
+		res, err := c[0].Endpoints.Endpoint(t.Context(), runtime.EndpointRequest{Method: "POST", Path: "busy"})
 		if err != nil {
 			t.Error(err)
 		}

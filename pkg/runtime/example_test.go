@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/pkg/node"
+	"github.com/weft-run/weft/pkg/node/full"
 	"github.com/weft-run/weft/pkg/runtime"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -27,7 +28,7 @@ func onNode(example func(ctx context.Context, r *runtime.Runtime) error) {
 			return err
 		}
 		defer os.RemoveAll(dir)
-		n, err := node.New(ctx, node.Config{HTTPAddr: "127.0.0.1:0", DataDir: dir, Lines: os.Stdout, Workflows: []*workflow.Definition{exampleOrder}, ReplyWait: time.Minute})
+		n, err := full.New(ctx, node.Config{HTTPAddr: "127.0.0.1:0", DataDir: dir, Lines: os.Stdout, Workflows: []*workflow.Definition{exampleOrder}, ReplyWait: time.Minute})
 		if err != nil {
 			return err
 		}
@@ -44,9 +45,9 @@ func onNode(example func(ctx context.Context, r *runtime.Runtime) error) {
 
 // A stimulus resumes what waits for it. One that nothing waits for yet is durable
 // too: it is in the queue.
-func ExampleRuntime_Send() {
+func ExampleSender_Send() {
 	onNode(func(ctx context.Context, r *runtime.Runtime) error {
-		started, err := r.Execute(ctx, runtime.StartRequest{DefinitionID: "order", InstanceID: "o-1", CorrelationID: "42"})
+		started, err := r.Starts.Execute(ctx, runtime.StartRequest{DefinitionID: "order", InstanceID: "o-1", CorrelationID: "42"})
 		if err != nil {
 			return err
 		}
@@ -54,7 +55,7 @@ func ExampleRuntime_Send() {
 		for _, order := range []string{"42", "43"} {
 			paid := workflow.EventStimulus("paid", map[string]any{"by": "Ada"})
 			paid.CorrelationID = order
-			sent, err := r.Send(ctx, paid, nil)
+			sent, err := r.Events.Send(ctx, paid, nil)
 			if err != nil {
 				return err
 			}
@@ -75,22 +76,22 @@ func ExampleRuntime_Send() {
 
 // A call with a key has one effect and one answer, however often and wherever it is
 // repeated. Another body under the same key is refused.
-func ExampleRuntime_Execute() {
+func ExampleStarter_Execute() {
 	onNode(func(ctx context.Context, r *runtime.Runtime) error {
 		for range 2 {
 			key := &runtime.Key{Scope: "orders", Value: "k-1", BodyHash: "b-1"}
-			in, err := r.Execute(ctx, runtime.StartRequest{DefinitionID: "order", Name: "first", Key: key})
+			in, err := r.Starts.Execute(ctx, runtime.StartRequest{DefinitionID: "order", Name: "first", Key: key})
 			if err != nil {
 				return err
 			}
 			fmt.Println(in.Instance.Name, in.Instance.SubStatus)
 		}
-		all, err := r.Instances(ctx, runtime.InstanceFilter{DefinitionID: "order"}, runtime.Paging{})
+		all, err := r.Inspector.Instances(ctx, runtime.InstanceFilter{DefinitionID: "order"}, runtime.Paging{})
 		if err != nil {
 			return err
 		}
 		fmt.Println("instances:", len(all.Items))
-		_, err = r.Execute(ctx, runtime.StartRequest{DefinitionID: "order", Name: "second", Key: &runtime.Key{Scope: "orders", Value: "k-1", BodyHash: "b-2"}})
+		_, err = r.Starts.Execute(ctx, runtime.StartRequest{DefinitionID: "order", Name: "second", Key: &runtime.Key{Scope: "orders", Value: "k-1", BodyHash: "b-2"}})
 		fmt.Println(workflow.CodeOf(err))
 		return nil
 	})

@@ -8,15 +8,16 @@ import (
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/internal/tracing"
+	"github.com/weft-run/weft/pkg/runtime/front"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
 // several delivers to more than one target: one transaction puts a command for
 // each, or, beyond [etcdstore.MaxDeliveries], a send record with the fixed list
 // is accepted and worked off in slices.
-func (d *delivery) several(ctx context.Context, met *etcdstore.Match) (SendResult, bool, error) {
+func (d *delivery) several(ctx context.Context, met *etcdstore.Match) (front.SendResult, bool, error) {
 	if met.More {
-		return SendResult{}, false, etcdstore.TooMany()
+		return front.SendResult{}, false, etcdstore.TooMany()
 	}
 	targets := targetsOf(met)
 	now := d.cfg.Now().UTC()
@@ -38,7 +39,7 @@ func (d *delivery) several(ctx context.Context, met *etcdstore.Match) (SendResul
 		return d.accept(ctx, targets, now)
 	}
 	if err != nil || !ok {
-		return SendResult{}, false, err
+		return front.SendResult{}, false, err
 	}
 	return d.outcomes(ctx, ds), true, nil
 }
@@ -47,7 +48,7 @@ func (d *delivery) put(ctx context.Context, ds []etcdstore.Delivery, answer *sto
 	ctx, span := tracing.Send(ctx, tracing.ToSeveral, "")
 	defer span.End()
 	carry(ctx, ds)
-	err = retryUnknown(ctx, func() (err error) {
+	err = front.RetryUnknown(ctx, func() (err error) {
 		ok, err = d.cfg.Stimuli.Deliver(ctx, ds, nil, nil, nil, d.key, answer)
 		return err
 	})
@@ -106,7 +107,7 @@ func deliveries(id string, st *workflow.Stimulus, targets []store.Target, severa
 }
 
 // outcomes wakes the targets and waits a little for what becomes of each.
-func (d *delivery) outcomes(ctx context.Context, ds []etcdstore.Delivery) SendResult {
+func (d *delivery) outcomes(ctx context.Context, ds []etcdstore.Delivery) front.SendResult {
 	ids := make([]string, len(ds))
 	for i := range ds {
 		ids[i] = instanceOf(&ds[i])
@@ -116,11 +117,11 @@ func (d *delivery) outcomes(ctx context.Context, ds []etcdstore.Delivery) SendRe
 	for i := range ds {
 		effects[i] = store.Effect{InstanceID: ids[i], Outcome: workflow.OutcomeAccepted, Command: ds[i].Command.ID}
 	}
-	return SendResult{Outcomes: outcomesOf(d.answers.Effects(ctx, effects))}
+	return front.SendResult{Outcomes: front.OutcomesOf(d.answers.Effects(ctx, effects))}
 }
 
 // accept takes a stimulus with many targets as a send record.
-func (d *delivery) accept(ctx context.Context, targets []store.Target, now time.Time) (SendResult, bool, error) {
+func (d *delivery) accept(ctx context.Context, targets []store.Target, now time.Time) (front.SendResult, bool, error) {
 	send := store.Send{ID: d.id, Stimulus: d.st, Targets: targets, Key: d.key, CreatedAt: now}
 	effects := acceptedBy(d.id, &d.st, targets, now)
 	var answer *store.Answer
@@ -129,16 +130,16 @@ func (d *delivery) accept(ctx context.Context, targets []store.Target, now time.
 	}
 	sctx, span := tracing.Send(ctx, tracing.ToSends, "")
 	send.Trace = tracing.Traceparent(sctx)
-	err := retryUnknown(sctx, func() error { return d.cfg.Stimuli.PutSend(sctx, send, answer) })
+	err := front.RetryUnknown(sctx, func() error { return d.cfg.Stimuli.PutSend(sctx, send, answer) })
 	span.End()
 	if errors.Is(err, store.ErrConflict) {
-		return SendResult{}, false, nil // the key was used: look again and find its answer
+		return front.SendResult{}, false, nil // the key was used: look again and find its answer
 	}
 	if err != nil {
-		return SendResult{}, false, err
+		return front.SendResult{}, false, err
 	}
 	d.cfg.Hint(nil, true)
-	return SendResult{Outcomes: outcomesOf(d.answers.Effects(ctx, effects))}, true, nil
+	return front.SendResult{Outcomes: front.OutcomesOf(d.answers.Effects(ctx, effects))}, true, nil
 }
 
 // acceptedBy is what is known of a stimulus that is on its way to these targets, in their order.

@@ -50,7 +50,7 @@ func TestAFixedListStartsWhatItSawWhateverIsPublishedMeanwhile(t *testing.T) {
 			for _, def := range []string{"first", "gated"} {
 				var got []workflow.Instance
 				eventually(t, "an instance of "+def+" finishes", func() bool {
-					page, err := m.Instances(t.Context(), runtime.InstanceFilter{DefinitionID: def, Status: workflow.StatusFinished}, runtime.Paging{})
+					page, err := m.Inspector.Instances(t.Context(), runtime.InstanceFilter{DefinitionID: def, Status: workflow.StatusFinished}, runtime.Paging{})
 					got = page.Items
 					return err == nil && len(got) > 0
 				})
@@ -89,10 +89,10 @@ func TestTheLastOfAFixedListIsForItsInstanceOnly(t *testing.T) {
 	}
 	m.Finished("w")
 	eventually(t, "the second is a dead letter", func() bool {
-		page, err := m.DeadLetters(t.Context(), runtime.DeadLetterFilter{}, "", 10)
+		page, err := m.Inspector.DeadLetters(t.Context(), runtime.DeadLetterFilter{}, "", 10)
 		return err == nil && len(page.Items) == 1 && page.Items[0].InstanceID == "w" && page.Items[0].Reason == "instance-finished"
 	})
-	if in, _ := m.Instance(t.Context(), "other"); in.SubStatus != workflow.Suspended {
+	if in, _ := m.Inspector.Instance(t.Context(), "other"); in.SubStatus != workflow.Suspended {
 		t.Errorf("it went to %+v", in)
 	}
 }
@@ -111,7 +111,7 @@ func TestALargeStimulusReachesAll(t *testing.T) {
 			noise := make([]byte, size) // does not compress
 			_, _ = rand.NewChaCha8([32]byte{}).Read(noise)
 			st := workflow.EventStimulus("go", base64.StdEncoding.EncodeToString(noise))
-			res, err := m.Send(t.Context(), st, nil)
+			res, err := m.Events.Send(t.Context(), st, nil)
 			if err != nil || len(res.Outcomes) != n {
 				t.Fatalf("%d outcomes, %v", len(res.Outcomes), err)
 			}

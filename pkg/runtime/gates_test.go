@@ -16,6 +16,7 @@ import (
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/metrics"
 	"github.com/weft-run/weft/pkg/runtime"
+	"github.com/weft-run/weft/pkg/runtime/repair"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -89,9 +90,8 @@ func TestACallerIsToldOfAHeldGate(t *testing.T) {
 	m.Publish(membertest.Single)
 	m.Event("begin", "", nil)
 	m.Running("single")
-	res := m.Event("begin", "", nil)
-	if len(res.Outcomes) != 1 || res.Outcomes[0].Outcome != workflow.OutcomeRefused || res.Outcomes[0].Code != string(workflow.CodeInstanceGated) {
-		t.Errorf("got %+v", res)
+	if res, err := m.Events.Send(t.Context(), workflow.EventStimulus("begin", nil), nil); workflow.CodeOf(err) != workflow.CodeInstanceGated {
+		t.Errorf("got %+v, %v", res, err)
 	}
 	if len(m.Queued()) != 0 {
 		t.Errorf("queue %+v", m.Queued())
@@ -150,7 +150,7 @@ func TestManyEventsForOneSingletonStartOneAfterTheOther(t *testing.T) {
 	holder := m.Running("one")
 	const n = 50
 	for i := range n {
-		if res, err := c[i%3].Send(t.Context(), workflow.EventStimulus("work", fmt.Sprint(i)), nil); err != nil || res.Queued == "" {
+		if res, err := c[i%3].Events.Send(t.Context(), workflow.EventStimulus("work", fmt.Sprint(i)), nil); err != nil || res.Queued == "" {
 			t.Fatalf("%+v, %v", res, err)
 		}
 	}
@@ -204,7 +204,7 @@ func TestAnEventThatWaitedTooLongBehindAGateIsADeadLetter(t *testing.T) {
 	m.EndOf(holder)
 	m.Finished(holder)
 	before := len(m.InstancesOf("free"))
-	if _, err := m.ReplayDeadLetter(t.Context(), d.ID, runtime.Edit{}, nil); err != nil {
+	if _, err := m.Letters.ReplayDeadLetter(t.Context(), d.ID, repair.Edit{}, nil); err != nil {
 		t.Fatal(err)
 	}
 	if next := m.Running("single"); next == holder {
@@ -365,10 +365,10 @@ func TestADispatchedChildThatIsRefusedIsADeadLetter(t *testing.T) {
 		!strings.Contains(dead[0].Detail, "instance second dispatched it, of definition single") {
 		t.Fatalf("%+v", dead)
 	}
-	if _, err := m.ReplayDeadLetter(t.Context(), dead[0].ID, runtime.Edit{}, nil); workflow.CodeOf(err) != workflow.CodeInvalid {
+	if _, err := m.Letters.ReplayDeadLetter(t.Context(), dead[0].ID, repair.Edit{}, nil); workflow.CodeOf(err) != workflow.CodeInvalid {
 		t.Errorf("a replay of what is not kept: %v", err)
 	}
-	if err := m.DeleteDeadLetter(t.Context(), dead[0].ID); err != nil || len(m.Dead()) != 0 {
+	if err := m.Letters.DeleteDeadLetter(t.Context(), dead[0].ID); err != nil || len(m.Dead()) != 0 {
 		t.Error(err)
 	}
 }
@@ -381,7 +381,7 @@ func TestASingletonRunsAlone(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range got {
 		wg.Go(func() {
-			_, got[i] = c[i%3].Execute(t.Context(), runtime.StartRequest{DefinitionID: "only", InstanceID: fmt.Sprint("i", i)})
+			_, got[i] = c[i%3].Starts.Execute(t.Context(), runtime.StartRequest{DefinitionID: "only", InstanceID: fmt.Sprint("i", i)})
 		})
 	}
 	wg.Wait()
@@ -399,12 +399,12 @@ func TestASingletonRunsAlone(t *testing.T) {
 		}
 	}
 	eventually(t, "it waits", func() bool {
-		in, err := c[0].Instance(t.Context(), winner)
+		in, err := c[0].Inspector.Instance(t.Context(), winner)
 		return err == nil && in.SubStatus == workflow.Suspended
 	})
 	c[1].Event("end", "", nil)
 	c[1].Finished(winner)
-	if _, err := c[2].Execute(t.Context(), runtime.StartRequest{DefinitionID: "only", InstanceID: "next"}); err != nil {
+	if _, err := c[2].Starts.Execute(t.Context(), runtime.StartRequest{DefinitionID: "only", InstanceID: "next"}); err != nil {
 		t.Error("after the end another may start:", err)
 	}
 }

@@ -26,7 +26,7 @@ func TestAnImportedParentHearsOfItsChildren(t *testing.T) {
 		m.Publish("id: kid\nroot:\n  - event: end\n", importedParent)
 		m.Start("parent", "p", "")
 		kid := m.Running("kid")
-		before, err := m.Export(t.Context(), "p")
+		before, err := m.Inspector.Export(t.Context(), "p")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -35,19 +35,19 @@ func TestAnImportedParentHearsOfItsChildren(t *testing.T) {
 	waitsAfter := func(t *testing.T, m *member) {
 		t.Helper()
 		eventually(t, "the parent was told", func() bool {
-			i, err := m.Instance(t.Context(), "p")
+			i, err := m.Inspector.Instance(t.Context(), "p")
 			return err == nil && len(i.Bookmarks) == 1 && i.Bookmarks[0].Name == "after"
 		})
 	}
 	for name, end := range map[string]func(t *testing.T, m *member, kid string){
 		"that finished": func(t *testing.T, m *member, _ string) { m.Event("end", "kid", nil) },
 		"that was cancelled": func(t *testing.T, m *member, kid string) {
-			if _, err := m.Cancel(t.Context(), kid); err != nil {
+			if _, err := m.Commands.Cancel(t.Context(), kid, nil); err != nil {
 				t.Fatal(err)
 			}
 		},
 		"that is gone": func(t *testing.T, m *member, kid string) {
-			if _, err := m.Delete(t.Context(), kid); err != nil {
+			if _, err := m.Commands.Delete(t.Context(), kid); err != nil {
 				t.Fatal(err)
 			}
 		},
@@ -57,7 +57,7 @@ func TestAnImportedParentHearsOfItsChildren(t *testing.T) {
 			m, before, kid := begin(t)
 			end(t, m, kid)
 			waitsAfter(t, m)
-			if _, err := m.Import(t.Context(), "p", before, 0); err != nil {
+			if _, err := m.Commands.Import(t.Context(), "p", before, 0); err != nil {
 				t.Fatal(err)
 			}
 			waitsAfter(t, m)
@@ -74,7 +74,7 @@ func TestAnImportedParentHearsOfItsChildren(t *testing.T) {
 	t.Run("that still runs", func(t *testing.T) {
 		t.Parallel()
 		m, before, _ := begin(t)
-		if _, err := m.Import(t.Context(), "p", before, 0); err != nil {
+		if _, err := m.Commands.Import(t.Context(), "p", before, 0); err != nil {
 			t.Fatal(err)
 		}
 		m.Event("end", "kid", nil)
@@ -89,11 +89,11 @@ func TestAnImportedParentHearsOfItsChildren(t *testing.T) {
 		m, before, kid := begin(t)
 		m.Event("end", "kid", nil)
 		waitsAfter(t, m)
-		if _, err := m.Delete(t.Context(), kid); err != nil {
+		if _, err := m.Commands.Delete(t.Context(), kid); err != nil {
 			t.Fatal(err)
 		}
 		m.Start("kid", kid, "other") // of that id, and nobody's child
-		_, err := m.Import(t.Context(), "p", before, 0)
+		_, err := m.Commands.Import(t.Context(), "p", before, 0)
 		if workflow.CodeOf(err) != workflow.CodeInvalid || !strings.Contains(err.Error(), kid) {
 			t.Errorf("%v", err)
 		}
@@ -107,7 +107,7 @@ func TestAnImportBringsAnInstance(t *testing.T) {
 	const waits = "id: order\nvariables:\n  n: {type: number, default: 1}\nroot:\n  - setVariable: {variable: n, value: \"${{ variables.n + 1 }}\"}\n  - event: paid\n  - delay: 1ms\n  - writeLine: \"paid ${{ variables.n }}\"\n"
 	export := func(t *testing.T, m *member, id string) runtime.StateExport {
 		t.Helper()
-		s, err := m.Export(t.Context(), id)
+		s, err := m.Inspector.Export(t.Context(), id)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -132,13 +132,13 @@ func TestAnImportBringsAnInstance(t *testing.T) {
 		m.Publish(waits)
 		m.Start("order", "o", "c")
 		was := export(t, m, "o")
-		if _, err := m.Delete(t.Context(), "o"); err != nil {
+		if _, err := m.Commands.Delete(t.Context(), "o"); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := m.Import(t.Context(), "o", was, was.Sequence); workflow.CodeOf(err) != workflow.CodeInstanceMoved {
+		if _, err := m.Commands.Import(t.Context(), "o", was, was.Sequence); workflow.CodeOf(err) != workflow.CodeInstanceMoved {
 			t.Errorf("only if it has not moved: %v", err)
 		}
-		if _, err := m.Import(t.Context(), "o", was, 0); err != nil {
+		if _, err := m.Commands.Import(t.Context(), "o", was, 0); err != nil {
 			t.Fatal(err)
 		}
 		goesOn(t, m)
@@ -149,14 +149,14 @@ func TestAnImportBringsAnInstance(t *testing.T) {
 		from.Publish(waits)
 		from.Start("order", "o", "c")
 		was := export(t, from, "o")
-		if _, err := to.Import(t.Context(), "o", was, 0); workflow.CodeOf(err) != workflow.CodeDefinitionNotFound {
+		if _, err := to.Commands.Import(t.Context(), "o", was, 0); workflow.CodeOf(err) != workflow.CodeDefinitionNotFound {
 			t.Errorf("without its definition: %v", err)
 		}
-		if _, err := to.Instance(t.Context(), "o"); workflow.CodeOf(err) != workflow.CodeInstanceNotFound {
+		if _, err := to.Inspector.Instance(t.Context(), "o"); workflow.CodeOf(err) != workflow.CodeInstanceNotFound {
 			t.Errorf("what was refused left something: %v", err)
 		}
 		to.Publish(waits)
-		if _, err := to.Import(t.Context(), "o", was, 0); err != nil {
+		if _, err := to.Commands.Import(t.Context(), "o", was, 0); err != nil {
 			t.Fatal(err)
 		}
 		goesOn(t, to)
@@ -170,20 +170,20 @@ func TestAnImportBringsAnInstance(t *testing.T) {
 		from.Start("parent", "p", "")
 		kid := from.Running("kid")
 		parent, child := export(t, from, "p"), export(t, from, kid)
-		if _, err := to.Import(t.Context(), "p", parent, 0); workflow.CodeOf(err) != workflow.CodeInvalid || !strings.Contains(err.Error(), "import "+kid+" first") {
+		if _, err := to.Commands.Import(t.Context(), "p", parent, 0); workflow.CodeOf(err) != workflow.CodeInvalid || !strings.Contains(err.Error(), "import "+kid+" first") {
 			t.Errorf("%v", err)
 		}
 		for id, s := range map[string]runtime.StateExport{kid: child} {
-			if _, err := to.Import(t.Context(), id, s, 0); err != nil {
+			if _, err := to.Commands.Import(t.Context(), id, s, 0); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if _, err := to.Import(t.Context(), "p", parent, 0); err != nil {
+		if _, err := to.Commands.Import(t.Context(), "p", parent, 0); err != nil {
 			t.Fatal(err)
 		}
 		to.Event("end", "kid", nil)
 		eventually(t, "the parent was told", func() bool {
-			i, err := to.Instance(t.Context(), "p")
+			i, err := to.Inspector.Instance(t.Context(), "p")
 			return err == nil && len(i.Bookmarks) == 1 && i.Bookmarks[0].Name == "after"
 		})
 		to.Sound()
@@ -194,23 +194,23 @@ func TestAnImportBringsAnInstance(t *testing.T) {
 		m.Publish("id: single\noptions: {activation: Singleton}\nroot:\n  - event: end\n")
 		m.Start("single", "one", "")
 		was := export(t, m, "one")
-		if _, err := m.Delete(t.Context(), "one"); err != nil {
+		if _, err := m.Commands.Delete(t.Context(), "one"); err != nil {
 			t.Fatal(err)
 		}
 		m.Start("single", "two", "")
-		if _, err := m.Import(t.Context(), "one", was, 0); workflow.CodeOf(err) != workflow.CodeInstanceGated || !strings.Contains(err.Error(), "two") {
+		if _, err := m.Commands.Import(t.Context(), "one", was, 0); workflow.CodeOf(err) != workflow.CodeInstanceGated || !strings.Contains(err.Error(), "two") {
 			t.Errorf("another runs: %v", err)
 		}
-		if _, err := m.Instance(t.Context(), "one"); workflow.CodeOf(err) != workflow.CodeInstanceNotFound {
+		if _, err := m.Inspector.Instance(t.Context(), "one"); workflow.CodeOf(err) != workflow.CodeInstanceNotFound {
 			t.Errorf("it was brought beside another: %v", err)
 		}
-		if _, err := m.Cancel(t.Context(), "two"); err != nil {
+		if _, err := m.Commands.Cancel(t.Context(), "two", nil); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := m.Import(t.Context(), "one", was, 0); err != nil {
+		if _, err := m.Commands.Import(t.Context(), "one", was, 0); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := m.Execute(t.Context(), runtime.StartRequest{DefinitionID: "single", InstanceID: "three"}); workflow.CodeOf(err) != workflow.CodeInstanceGated {
+		if _, err := m.Starts.Execute(t.Context(), runtime.StartRequest{DefinitionID: "single", InstanceID: "three"}); workflow.CodeOf(err) != workflow.CodeInstanceGated {
 			t.Errorf("a start beside one that was imported: %v", err)
 		}
 		m.Sound()
@@ -243,14 +243,14 @@ func TestAnImportIsRefusedForATimeThatNoKeyKeepsInOrder(t *testing.T) {
 		{"", func(in *workflow.Instance) { in.Bookmarks[0].DueAt = new(at("9999-12-31T23:59:59Z")) }},
 		{"", func(in *workflow.Instance) { in.Bookmarks[0].DueAt = new(at("2300-01-01T00:00:00Z")) }},
 	} {
-		state, err := m.Export(t.Context(), "i")
+		state, err := m.Inspector.Export(t.Context(), "i")
 		if err != nil {
 			t.Fatal(err)
 		}
 		c.set(&state.Instance)
-		_, err = m.Import(t.Context(), "i", state, 0)
+		_, err = m.Commands.Import(t.Context(), "i", state, 0)
 		if c.what == "" {
-			page, lerr := m.Timers(t.Context(), "", 10)
+			page, lerr := m.Inspector.Timers(t.Context(), "", 10)
 			if err != nil || lerr != nil || len(page.Items) != 1 || !page.Items[0].DueAt.Equal(*state.Instance.Bookmarks[0].DueAt) {
 				t.Errorf("%v, %v: %+v", err, lerr, page.Items)
 			}
@@ -260,4 +260,31 @@ func TestAnImportIsRefusedForATimeThatNoKeyKeepsInOrder(t *testing.T) {
 			t.Errorf("%s: %v", c.what, err)
 		}
 	}
+}
+
+// An import is held to what starts are, and brings no place that nothing could meet.
+func TestAnImportIsHeldToTheLimitsOfStarts(t *testing.T) {
+	t.Parallel()
+	m := newCluster(t, 1)[0]
+	m.Publish("id: waits\nroot:\n  parallel:\n    - delay: 1h\n    - event: go\n    - runTask: pack\n    - {event: stay, retry: {attempts: 2}}\n")
+	m.Start("waits", "i", "")
+	for want, set := range map[string]func(*workflow.Instance){
+		"":                                      func(*workflow.Instance) {},
+		"instance.correlationId may have up to": func(in *workflow.Instance) { in.CorrelationID = strings.Repeat("x", 300) },
+		"instance.name may have up to":          func(in *workflow.Instance) { in.Name = strings.Repeat("x", 5000) },
+		"one that has not ended has none":       func(in *workflow.Instance) { in.FinishedAt = new(time.Now()) },
+		"is not that of its activityType":       func(in *workflow.Instance) { in.Bookmarks[1].Hash = in.Bookmarks[2].Hash },
+		"nothing would meet it":                 func(in *workflow.Instance) { in.Bookmarks[1].Payload = map[string]any{"eventName": "other"} },
+	} {
+		state, err := m.Inspector.Export(t.Context(), "i")
+		if err != nil {
+			t.Fatal(err)
+		}
+		set(&state.Instance)
+		_, err = m.Commands.Import(t.Context(), "i", state, 0)
+		if want == "" && err != nil || want != "" && (workflow.CodeOf(err) != workflow.CodeInvalid || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%q: %v", want, err)
+		}
+	}
+	m.Sound()
 }

@@ -9,8 +9,8 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
-	"github.com/weft-run/weft/internal/upkeep"
 	"github.com/weft-run/weft/internal/upkeep/membertest"
+	"github.com/weft-run/weft/internal/upkeep/retention"
 	"github.com/weft-run/weft/pkg/cluster"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/runtime"
@@ -65,7 +65,7 @@ root:
       - publishEvent: {eventName: out, payload: "${{ inputs.doc }}"}
       - setVariable: {variable: n, value: "${{ variables.n + 1 }}"}
 `)
-	_, err := a.Execute(t.Context(), runtime.StartRequest{DefinitionID: "relay", InstanceID: "r", CorrelationID: "1", Input: map[string]any{"doc": bulk(50_000, 1)}})
+	_, err := a.Starts.Execute(t.Context(), runtime.StartRequest{DefinitionID: "relay", InstanceID: "r", CorrelationID: "1", Input: map[string]any{"doc": bulk(50_000, 1)}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,17 +121,17 @@ root:
 			for i := range items {
 				items[i] = i
 			}
-			if _, err := a.Dispatch(t.Context(), runtime.StartRequest{DefinitionID: "parent", InstanceID: "p", Input: map[string]any{"doc": bulk(60_000, 1), "items": items}}); err != nil {
+			if _, err := a.Starts.Dispatch(t.Context(), runtime.StartRequest{DefinitionID: "parent", InstanceID: "p", Input: map[string]any{"doc": bulk(60_000, 1), "items": items}}); err != nil {
 				t.Fatal(err)
 			}
 			eventually(t, "the parent has its children", func() bool {
-				in, err := b.Instance(t.Context(), "p")
+				in, err := b.Inspector.Instance(t.Context(), "p")
 				return err == nil && (len(in.Bookmarks) > 0 || in.Status == workflow.StatusFinished) // two may be fast
 			})
 			release := c[2].hold("p")
 			var waits int
 			eventually(t, "the children have ended", func() bool {
-				in, err := b.Instance(t.Context(), "p")
+				in, err := b.Inspector.Instance(t.Context(), "p")
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -182,10 +182,10 @@ func TestALargeEventReachesSeveral(t *testing.T) {
 						}
 					}
 					if by == "a caller" {
-						if _, err := a.Send(t.Context(), workflow.EventStimulus("go", bulk(size, 1)), nil); err != nil {
+						if _, err := a.Events.Send(t.Context(), workflow.EventStimulus("go", bulk(size, 1)), nil); err != nil {
 							t.Fatal(err)
 						}
-					} else if _, err := a.Execute(t.Context(), runtime.StartRequest{DefinitionID: "sends", InstanceID: "s", Input: map[string]any{"doc": bulk(size, 1)}}); err != nil {
+					} else if _, err := a.Starts.Execute(t.Context(), runtime.StartRequest{DefinitionID: "sends", InstanceID: "s", Input: map[string]any{"doc": bulk(size, 1)}}); err != nil {
 						t.Fatal(err)
 					}
 					for _, id := range waiting {
@@ -193,7 +193,7 @@ func TestALargeEventReachesSeveral(t *testing.T) {
 					}
 					eventually(t, "all have it", func() bool {
 						b.NothingDead()
-						page, err := b.Instances(t.Context(), runtime.InstanceFilter{}, runtime.Paging{Limit: 50})
+						page, err := b.Inspector.Instances(t.Context(), runtime.InstanceFilter{}, runtime.Paging{Limit: 50})
 						if err != nil {
 							t.Fatal(err)
 						}
@@ -234,7 +234,7 @@ func TestWhatFitsNowhereIsInNobodysWay(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := newCluster(t, 3, shortReply, func(c *membertest.Config) {
-				c.Retention = upkeep.Retention{Finished: time.Second, Grace: time.Millisecond}
+				c.Retention = retention.Limits{Finished: time.Second, Grace: time.Millisecond}
 				c.Whole = true // of one in parts, an event finds room beside what a commit writes
 			})
 			a, b := c[0], c[1]
@@ -254,12 +254,12 @@ root:
             else: [{setVariable: {variable: big, value: "${{ variables.kept }}"}}] # also where both are in one burst
       - event: end
 `)
-			if _, err := a.Execute(t.Context(), runtime.StartRequest{DefinitionID: "keeps", InstanceID: "k", CorrelationID: "1", Input: map[string]any{"doc": bulk(tt.doc, 1)}}); err != nil {
+			if _, err := a.Starts.Execute(t.Context(), runtime.StartRequest{DefinitionID: "keeps", InstanceID: "k", CorrelationID: "1", Input: map[string]any{"doc": bulk(tt.doc, 1)}}); err != nil {
 				t.Fatal(err)
 			}
 			release := c[2].hold("k")
 			if tt.ends {
-				if _, err := b.Cancel(t.Context(), "k"); err != nil {
+				if _, err := b.Commands.Cancel(t.Context(), "k", nil); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -268,13 +268,13 @@ root:
 			if tt.addressed {
 				big.InstanceID = "k"
 			}
-			if res, err := a.Send(t.Context(), big, nil); err != nil || len(res.Outcomes) != 1 || res.Outcomes[0].Outcome != workflow.OutcomeAccepted {
+			if res, err := a.Events.Send(t.Context(), big, nil); err != nil || len(res.Outcomes) != 1 || res.Outcomes[0].Outcome != workflow.OutcomeAccepted {
 				t.Fatalf("%+v, %v", res, err)
 			}
 			if !tt.ends {
 				small := workflow.EventStimulus("go", "small")
 				small.CorrelationID = "1"
-				if _, err := b.Send(t.Context(), small, nil); err != nil {
+				if _, err := b.Events.Send(t.Context(), small, nil); err != nil {
 					t.Fatal(err)
 				}
 				b.Event("end", "1", nil)
@@ -283,7 +283,7 @@ root:
 			b.Finished("k")
 			var d runtime.DeadLetter
 			eventually(t, "the dead letter", func() bool {
-				page, err := b.DeadLetters(t.Context(), runtime.DeadLetterFilter{}, "", 10)
+				page, err := b.Inspector.DeadLetters(t.Context(), runtime.DeadLetterFilter{}, "", 10)
 				if err != nil || len(page.Items) > 1 {
 					t.Fatal(len(page.Items), err)
 				}
@@ -302,7 +302,7 @@ root:
 				t.Errorf("got the dead letter %s (%s), dropped %+v", d.Reason, d.Detail, d.Dropped)
 			}
 			eventually(t, "the instance is purged", func() bool {
-				_, err := b.Instance(t.Context(), "k")
+				_, err := b.Inspector.Instance(t.Context(), "k")
 				return workflow.CodeOf(err) == workflow.CodeInstanceNotFound
 			})
 		})

@@ -26,7 +26,7 @@ func TestAMarkWithoutAnItemHoldsUpNobody(t *testing.T) {
 		t.Fatal(err)
 	}
 	// In hand, without a lock: an id that the node has just made. And with one.
-	res, err := m.Execute(t.Context(), runtime.StartRequest{DefinitionID: "waits"})
+	res, err := m.Starts.Execute(t.Context(), runtime.StartRequest{DefinitionID: "waits"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +34,7 @@ func TestAMarkWithoutAnItemHoldsUpNobody(t *testing.T) {
 	m.Event("first", "", nil)
 	for _, id := range []string{res.Instance.ID, "two"} {
 		eventually(t, "it waits, and nothing is under way", func() bool {
-			in, err := m.Instance(t.Context(), id)
+			in, err := m.Inspector.Instance(t.Context(), id)
 			if err != nil || in.SubStatus != workflow.Suspended || in.Bookmarks[0].Name != "go" {
 				return false
 			}

@@ -36,7 +36,7 @@ func TestABookmarkThatMovedIsResumedByTheNextLook(t *testing.T) {
 	}
 	done := make(chan answer, 1)
 	go func() {
-		res, err := c[0].ResumeBookmark(t.Context(), in.Bookmarks[0].ID, nil, nil)
+		res, err := c[0].Bookmarks.ResumeBookmark(t.Context(), in.Bookmarks[0].ID, nil, nil)
 		done <- answer{res, err}
 	}()
 	etcd := clustertest.Shared(t).Client(t)

@@ -13,6 +13,7 @@ import (
 	"github.com/weft-run/weft/pkg/activities"
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/runtime"
+	"github.com/weft-run/weft/pkg/runtime/repair"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -121,7 +122,7 @@ func (m *member) came(id string, n any) {
 
 func (m *member) startNumbers(def, id string, n any) {
 	m.T.Helper()
-	res, err := m.Execute(m.T.Context(), runtime.StartRequest{DefinitionID: def, InstanceID: id, Input: map[string]any{"n": n}, CorrelationID: id})
+	res, err := m.Starts.Execute(m.T.Context(), runtime.StartRequest{DefinitionID: def, InstanceID: id, Input: map[string]any{"n": n}, CorrelationID: id})
 	if err != nil {
 		m.T.Fatal(err)
 	}
@@ -138,7 +139,7 @@ func TestNumbersKeepTheirValueOnEveryPath(t *testing.T) {
 	c[0].Publish(numbers, numbersParent)
 	send := func(st workflow.Stimulus) runtime.SendResult {
 		t.Helper()
-		res, err := c[1].Send(t.Context(), st, nil)
+		res, err := c[1].Events.Send(t.Context(), st, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -160,7 +161,7 @@ func TestNumbersKeepTheirValueOnEveryPath(t *testing.T) {
 		c[1].came(id("queue"), n)
 
 		// Through the mailbox, dispatched; to one instance.
-		if _, err := c[0].Dispatch(t.Context(), runtime.StartRequest{DefinitionID: "numbers", InstanceID: id("mail"), Input: map[string]any{"n": n}}); err != nil {
+		if _, err := c[0].Starts.Dispatch(t.Context(), runtime.StartRequest{DefinitionID: "numbers", InstanceID: id("mail"), Input: map[string]any{"n": n}}); err != nil {
 			t.Fatal(err)
 		}
 		st := said(n)
@@ -170,7 +171,7 @@ func TestNumbersKeepTheirValueOnEveryPath(t *testing.T) {
 
 		// Exported and imported.
 		c[0].startNumbers("numbers", id("import"), n)
-		out, err := c[1].Export(t.Context(), id("import"))
+		out, err := c[1].Inspector.Export(t.Context(), id("import"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -182,7 +183,7 @@ func TestNumbersKeepTheirValueOnEveryPath(t *testing.T) {
 		if err := workflow.Unmarshal(raw, &moved); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := c[1].Import(t.Context(), id("import"), moved, 0); err != nil {
+		if _, err := c[1].Commands.Import(t.Context(), id("import"), moved, 0); err != nil {
 			t.Fatal(err)
 		}
 		send(said(n))
@@ -192,7 +193,7 @@ func TestNumbersKeepTheirValueOnEveryPath(t *testing.T) {
 		c[0].startNumbers("parent", id("parent"), n)
 		send(said(n)) // the child waits, or will
 		eventually(t, "the parent waits", func() bool {
-			in, err := c[1].Instance(t.Context(), id("parent"))
+			in, err := c[1].Inspector.Instance(t.Context(), id("parent"))
 			return err == nil && len(in.Bookmarks) == 1 && in.Bookmarks[0].ActivityType == workflow.EventType
 		})
 		c[1].Event("go", id("parent"), nil)
@@ -209,12 +210,12 @@ func TestAStoredStimulusMeetsWhatItsNumberMeets(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, 2, awaiting, func(cfg *membertest.Config) { cfg.QueueTTL = 200 * time.Millisecond })
 	for i, n := range large {
-		if _, err := c[0].Send(t.Context(), said(n), nil); err != nil {
+		if _, err := c[0].Events.Send(t.Context(), said(n), nil); err != nil {
 			t.Fatal(err)
 		}
 		var dead []runtime.DeadLetter
 		eventually(t, "the stimulus expires", func() bool {
-			page, err := c[1].DeadLetters(t.Context(), runtime.DeadLetterFilter{}, "", 10)
+			page, err := c[1].Inspector.DeadLetters(t.Context(), runtime.DeadLetterFilter{}, "", 10)
 			dead = page.Items
 			return err == nil && len(dead) == 1
 		})
@@ -223,7 +224,7 @@ func TestAStoredStimulusMeetsWhatItsNumberMeets(t *testing.T) {
 		}
 		id := fmt.Sprint("dead", i)
 		c[0].startNumbers("numbers", id, n)
-		if _, err := c[1].ReplayDeadLetter(t.Context(), dead[0].ID, runtime.Edit{}, nil); err != nil {
+		if _, err := c[1].Letters.ReplayDeadLetter(t.Context(), dead[0].ID, repair.Edit{}, nil); err != nil {
 			t.Fatal(err)
 		}
 		c[1].came(id, n)
@@ -235,7 +236,7 @@ func TestAQueuedNumberStartsALaterTrigger(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, 1, awaiting)
 	for i, n := range large {
-		if _, err := c[0].Send(t.Context(), said(n), nil); err != nil {
+		if _, err := c[0].Events.Send(t.Context(), said(n), nil); err != nil {
 			t.Fatal(err)
 		}
 		def := fmt.Sprint("later", i)
@@ -246,7 +247,7 @@ func TestAQueuedNumberStartsALaterTrigger(t *testing.T) {
 		c[0].Publish(fmt.Sprintf("id: %s\nvariables:\n  heard: {type: object}\noutputs:\n  heard: {type: object}\nroot:\n  - Test.Await: %s\n    trigger: true\n    outputs: {result: heard}\n  - setOutput: {outputName: heard, outputValue: \"${{ variables.heard }}\"}\n", def, literal))
 		var items []workflow.Instance
 		eventually(t, "the trigger takes the stimulus", func() bool {
-			page, err := c[0].Instances(t.Context(), runtime.InstanceFilter{DefinitionID: def, Status: workflow.StatusFinished}, runtime.Paging{})
+			page, err := c[0].Inspector.Instances(t.Context(), runtime.InstanceFilter{DefinitionID: def, Status: workflow.StatusFinished}, runtime.Paging{})
 			items = page.Items
 			return err == nil && len(items) == 1
 		})

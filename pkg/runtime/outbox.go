@@ -10,19 +10,20 @@ import (
 	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/internal/tracing"
 	"github.com/weft-run/weft/pkg/metrics"
+	"github.com/weft-run/weft/pkg/runtime/front"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
-// outbox delivers the stimuli that were accepted earlier, as send records.
-type outbox struct {
-	cfg    *Config
-	starts *starter
+// Outbox delivers the stimuli that were accepted earlier, as send records.
+type Outbox struct {
+	cfg    *front.Config
+	starts *Starter
 	recent *recent.Events
 }
 
 // Resolve finds out whom one send record is for and delivers a slice of it;
 // more means that it is not done yet. It is for the node's upkeep.
-func (o *outbox) Resolve(ctx context.Context, send *store.Send) (more bool, err error) {
+func (o *Outbox) Resolve(ctx context.Context, send *store.Send) (more bool, err error) {
 	ctx, span := o.cfg.Tracer.Resolve(ctx, tracing.Origin{Trace: send.Trace, Sent: send.CreatedAt})
 	defer span.End()
 	st := &send.Stimulus
@@ -63,7 +64,7 @@ func (o *outbox) Resolve(ctx context.Context, send *store.Send) (more bool, err 
 	}
 	item := store.QueueItem{ID: send.ID, Stimulus: *st, Hash: hash, Key: send.Key, CreatedAt: now, Trace: tracing.Traceparent(ctx)}
 	var ok bool
-	err = retryUnknown(ctx, func() (err error) { // who missed what waits, and does not hear of it, would wait for the sweep of the queue
+	err = front.RetryUnknown(ctx, func() (err error) { // who missed what waits, and does not hear of it, would wait for the sweep of the queue
 		ok, err = o.cfg.Stimuli.Enqueue(ctx, item, met)
 		return err
 	})
@@ -74,7 +75,7 @@ func (o *outbox) Resolve(ctx context.Context, send *store.Send) (more bool, err 
 }
 
 // note remembers an event that an instance published, or a replay sent again.
-func (o *outbox) note(send *store.Send, targets []store.Target, now time.Time) {
+func (o *Outbox) note(send *store.Send, targets []store.Target, now time.Time) {
 	e := recent.Event{ID: send.ID, Name: send.Stimulus.EventName(), CorrelationID: send.Stimulus.CorrelationID, InstanceID: send.Stimulus.InstanceID, At: now, Met: len(targets)}
 	if len(targets) > 0 && targets[0].Bookmark != nil {
 		e.First = targets[0].Bookmark.InstanceID
@@ -87,7 +88,7 @@ func (o *outbox) note(send *store.Send, targets []store.Target, now time.Time) {
 // deliverFound delivers to what a look found, in one transaction that compares
 // all of it. What takes more than one is a fixed list first, so that the
 // stimulus is for what it met at one moment.
-func (o *outbox) deliverFound(ctx context.Context, send *store.Send, targets []store.Target, now time.Time) (bool, error) {
+func (o *Outbox) deliverFound(ctx context.Context, send *store.Send, targets []store.Target, now time.Time) (bool, error) {
 	var answer *store.Answer
 	if send.Key != nil {
 		answer = &store.Answer{BodyHash: send.Key.BodyHash, Queued: send.ID, Targets: acceptedBy(send.ID, &send.Stimulus, targets, now)}
@@ -110,7 +111,7 @@ func (o *outbox) deliverFound(ctx context.Context, send *store.Send, targets []s
 
 // deliverSlice delivers to the first targets of a fixed list, as many as fit into
 // one transaction, and notes how many are done.
-func (o *outbox) deliverSlice(ctx context.Context, send *store.Send, now time.Time) (bool, error) {
+func (o *Outbox) deliverSlice(ctx context.Context, send *store.Send, now time.Time) (bool, error) {
 	left, err := o.cfg.Stimuli.Left(ctx, send)
 	if err != nil || len(left) == 0 {
 		return false, err
@@ -132,7 +133,7 @@ func (o *outbox) deliverSlice(ctx context.Context, send *store.Send, now time.Ti
 // definition may have been published again or retracted since: of all the
 // triggers of a definition a stimulus sees one publication (G7), and none that it
 // was accepted for is lost (G3).
-func (o *outbox) deliverFirst(ctx context.Context, send *store.Send, left []store.Target, n int, now time.Time) (bool, error) {
+func (o *Outbox) deliverFirst(ctx context.Context, send *store.Send, left []store.Target, n int, now time.Time) (bool, error) {
 	slice, rest := left[:n], left[n:]
 	standing, err := o.cfg.Stimuli.Standing(ctx, slice)
 	if err != nil {
@@ -163,7 +164,7 @@ func (o *outbox) deliverFirst(ctx context.Context, send *store.Send, left []stor
 }
 
 // burySend gives up on a stimulus that cannot be delivered.
-func (o *outbox) burySend(ctx context.Context, send *store.Send, reason workflow.DeadReason, detail string, now time.Time) error {
+func (o *Outbox) burySend(ctx context.Context, send *store.Send, reason workflow.DeadReason, detail string, now time.Time) error {
 	dead := store.DeadLetter{ID: etcdstore.StimulusDeadID(send.ID, send.CreatedAt), Reason: reason, Detail: detail,
 		Stimulus: &send.Stimulus, InstanceID: send.Stimulus.InstanceID, CreatedAt: now}
 	ok, err := o.cfg.Stimuli.BurySend(ctx, send, dead)
@@ -176,7 +177,7 @@ func (o *outbox) burySend(ctx context.Context, send *store.Send, reason workflow
 // deliverTo puts the commands of ds and leaves rest in the record. If it moved,
 // or another node was faster, the next pass sees. answer is what its caller's key tells from
 // now on; nil: what it told before.
-func (o *outbox) deliverTo(ctx context.Context, send *store.Send, ds []etcdstore.Delivery, rest []store.Target, again []store.Send, answer *store.Answer) (more bool, err error) {
+func (o *Outbox) deliverTo(ctx context.Context, send *store.Send, ds []etcdstore.Delivery, rest []store.Target, again []store.Send, answer *store.Answer) (more bool, err error) {
 	carry(ctx, ds)
 	ok, err := o.cfg.Stimuli.Deliver(ctx, ds, send, rest, again, send.Key, answer)
 	if err != nil || !ok {
@@ -195,7 +196,7 @@ func (o *outbox) deliverTo(ctx context.Context, send *store.Send, ds []etcdstore
 }
 
 // createGated starts behind a gate. False: it is held.
-func (o *outbox) createGated(ctx context.Context, p *plan) (free bool, err error) {
+func (o *Outbox) createGated(ctx context.Context, p *plan) (free bool, err error) {
 	err = o.starts.create(ctx, p)
 	switch workflow.CodeOf(err) {
 	case workflow.CodeInstanceGated:

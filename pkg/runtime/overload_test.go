@@ -27,7 +27,7 @@ func TestStartsAreShedWhileTheSessionIsLate(t *testing.T) {
 
 	proxy.BlackHole() // of the renewals only: everything else has its own client
 	refused := func() error {
-		_, err := m.Execute(t.Context(), runtime.StartRequest{DefinitionID: "waits"})
+		_, err := m.Starts.Execute(t.Context(), runtime.StartRequest{DefinitionID: "waits"})
 		return err
 	}
 	var err error
@@ -36,13 +36,13 @@ func TestStartsAreShedWhileTheSessionIsLate(t *testing.T) {
 	if !errors.As(err, &e) || e.Code != workflow.CodeBusy || e.RetryAfter <= 0 {
 		t.Errorf("a start: %v", err)
 	}
-	if _, err := m.Dispatch(t.Context(), runtime.StartRequest{DefinitionID: "waits"}); workflow.CodeOf(err) != workflow.CodeBusy {
+	if _, err := m.Starts.Dispatch(t.Context(), runtime.StartRequest{DefinitionID: "waits"}); workflow.CodeOf(err) != workflow.CodeBusy {
 		t.Errorf("a dispatch: %v", err)
 	}
 	// What exists goes on.
 	m.Event("go", "one", nil)
 	m.Finished("one")
-	if _, err := m.Cancel(t.Context(), "two"); err != nil {
+	if _, err := m.Commands.Cancel(t.Context(), "two", nil); err != nil {
 		t.Errorf("cancel: %v", err)
 	}
 	if workflow.CodeOf(refused()) != workflow.CodeBusy {

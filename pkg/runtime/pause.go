@@ -6,22 +6,23 @@ import (
 
 	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/pkg/cluster"
+	"github.com/weft-run/weft/pkg/runtime/front"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
-// pauser sets the flag that stops the whole cluster from taking up work.
-type pauser struct{ cfg *Config }
+// Pauser sets the flag that stops the whole cluster from taking up work.
+type Pauser struct{ cfg *front.Config }
 
 // Pause stops the whole cluster from taking up work, and answers when every
 // node record shows it. What runs goes on to its next wait.
-func (p *pauser) Pause(ctx context.Context) error { return p.setPaused(ctx, true) }
+func (p *Pauser) Pause(ctx context.Context) error { return p.setPaused(ctx, true) }
 
 // Unpause lets the cluster go on, and answers when every node record shows it.
-func (p *pauser) Unpause(ctx context.Context) error { return p.setPaused(ctx, false) }
+func (p *Pauser) Unpause(ctx context.Context) error { return p.setPaused(ctx, false) }
 
-func (p *pauser) setPaused(ctx context.Context, paused bool) error {
+func (p *Pauser) setPaused(ctx context.Context, paused bool) error {
 	var revision int64
-	err := retryUnknown(ctx, func() (err error) {
+	err := front.RetryUnknown(ctx, func() (err error) {
 		revision, err = p.cfg.Stimuli.SetPaused(ctx, paused)
 		return err
 	})

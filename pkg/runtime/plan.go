@@ -1,11 +1,9 @@
 package runtime
 
 import (
-	"context"
 	"fmt"
 	"time"
 
-	"github.com/weft-run/weft/internal/catalog"
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -28,16 +26,6 @@ type plan struct {
 // instance is what the plan makes durable.
 func (p *plan) instance() *etcdstore.NewInstance {
 	return &etcdstore.NewInstance{Header: etcdstore.NewHeader(p.id, p.cmd, p.cmd.CreatedAt), Command: p.cmd, Gate: p.gate, Trigger: p.trigger, Send: p.send}
-}
-
-// Gate tells the gate that a start has to pass; nil for none. It is the
-// client.Config's Gate, for children that instances start.
-func Gate(ctx context.Context, c *catalog.Catalog, st *workflow.Start) (*store.Gate, error) {
-	head, err := c.Head(ctx, st.DefinitionID)
-	if err != nil {
-		return nil, err
-	}
-	return store.GateOf(head.Activation, st), nil
 }
 
 func describeGate(g *store.Gate) string {

@@ -16,7 +16,7 @@ import (
 
 func (m *member) receipt(key string) runtime.Receipt {
 	m.T.Helper()
-	all, err := m.Receipts(m.T.Context(), key)
+	all, err := m.Inspector.Receipts(m.T.Context(), key)
 	if err != nil || len(all.Of) != 1 || all.Revision == 0 {
 		m.T.Fatalf("%s: %+v, %v", key, all, err)
 	}
@@ -53,7 +53,7 @@ func TestAReceiptFindsCommitsByTheirJournals(t *testing.T) {
 	for _, forget := range []bool{false, true} {
 		if forget {
 			m.forgotten()
-			if _, err := m.Delete(t.Context(), "three"); err != nil {
+			if _, err := m.Commands.Delete(t.Context(), "three"); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -126,7 +126,7 @@ func TestAReceiptOfADamagedRecord(t *testing.T) {
 			t.Errorf("%q: %+v", junk[:min(len(junk), 20)], r)
 		}
 	}
-	if _, err := m.Receipts(t.Context(), "another"); workflow.CodeOf(err) != workflow.CodeReceiptNotFound {
+	if _, err := m.Inspector.Receipts(t.Context(), "another"); workflow.CodeOf(err) != workflow.CodeReceiptNotFound {
 		t.Errorf("%v", err)
 	}
 }
@@ -141,7 +141,7 @@ func TestAReceiptLeadsToADeadLetter(t *testing.T) {
 	b := in.Bookmarks[0]
 	st := workflow.Stimulus{ActivityType: b.ActivityType, Payload: b.Payload, InstanceID: "one"}
 	cmd := workflow.Command{ID: key.Name, Kind: workflow.CommandResume, CreatedAt: time.Now().UTC(), Bookmark: b.ID, Stimulus: &st, Key: key}
-	if _, err := m.Cancel(t.Context(), "one"); err != nil {
+	if _, err := m.Commands.Cancel(t.Context(), "one", nil); err != nil {
 		t.Fatal(err)
 	}
 	if _, _, err := m.Store.Stimuli.PutMail(t.Context(), "one", cmd, nil); err != nil {
@@ -153,7 +153,7 @@ func TestAReceiptLeadsToADeadLetter(t *testing.T) {
 	if f.Letter != m.Dead()[0].ID || f.LetterGone || f.Outcome != workflow.OutcomeRefused {
 		t.Errorf("%+v", f)
 	}
-	if err := m.DeleteDeadLetter(t.Context(), f.Letter); err != nil {
+	if err := m.Letters.DeleteDeadLetter(t.Context(), f.Letter); err != nil {
 		t.Fatal(err)
 	}
 	if f = m.receipt("late").Fates[0]; !f.LetterGone {
@@ -171,7 +171,7 @@ func TestAReceiptIsOfItsOwnInstance(t *testing.T) {
 	if f := m.receipt("first").Fates[0]; f.Commit == nil || f.Commit.Seq != 2 {
 		t.Fatalf("%+v", f)
 	}
-	if _, err := m.Delete(t.Context(), "one"); err != nil {
+	if _, err := m.Commands.Delete(t.Context(), "one"); err != nil {
 		t.Fatal(err)
 	}
 	m.Start("waits", "one", "")
@@ -179,4 +179,36 @@ func TestAReceiptIsOfItsOwnInstance(t *testing.T) {
 	if f := m.receipt("first").Fates[0]; f.State != store.FateApplied || f.Commit != nil {
 		t.Errorf("%+v, %+v", f, f.Commit)
 	}
+}
+
+// An event that expired is a dead letter for who asks, also when retention took that.
+func TestAReceiptTellsOfALetterThatIsGone(t *testing.T) {
+	t.Parallel()
+	m := newCluster(t, 1)[0]
+	m.Event("nobody waits", "", receiptKey("late"))
+	up := m.Store.Upkeep
+	items, _, err := up.Queued(t.Context(), "", "", 10)
+	if err != nil || len(items) != 1 {
+		t.Fatalf("%+v, %v", items, err)
+	}
+	if reason, err := up.ExpireQueueItem(t.Context(), items[0], time.Hour, time.Now()); err != nil || reason != workflow.DeadExpired {
+		t.Fatalf("%q, %v", reason, err)
+	}
+	for _, gone := range []bool{false, true} {
+		if gone {
+			m.forgotten()
+			letters, _, err := up.DeadSizes(t.Context(), "", 10)
+			if err != nil || len(letters) != 1 {
+				t.Fatalf("%+v, %v", letters, err)
+			}
+			if n, err := up.PurgeDead(t.Context(), letters); err != nil || n != 1 {
+				t.Fatalf("%d, %v", n, err)
+			}
+		}
+		r := m.receipt("late")
+		if len(r.Fates) != 1 || r.Fates[0].State != store.FateDead || r.Fates[0].Letter == "" || r.Fates[0].LetterGone != gone || r.Request != "POST /events/go" {
+			t.Errorf("gone %t: %+v", gone, r)
+		}
+	}
+	m.Sound()
 }

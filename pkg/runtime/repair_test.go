@@ -105,11 +105,11 @@ func TestADamagedRecordIsRepairedBesideANode(t *testing.T) {
 					continue
 				}
 				eventually(t, "the event reaches "+id, func() bool {
-					in, err := m.Instance(t.Context(), id)
+					in, err := m.Inspector.Instance(t.Context(), id)
 					return err == nil && len(in.Bookmarks) == left
 				})
 			}
-			if _, err := m.Instance(t.Context(), "v"); (workflow.CodeOf(err) == workflow.CodeInstanceNotFound) != tt.gone {
+			if _, err := m.Inspector.Instance(t.Context(), "v"); (workflow.CodeOf(err) == workflow.CodeInstanceNotFound) != tt.gone {
 				t.Errorf("instance v: %v", err)
 			}
 			if kind == "definition" {
@@ -140,13 +140,13 @@ func TestMailThatIsSetAsideHoldsNobodyUp(t *testing.T) {
 	m.spoil(etcd, "mailbox/"+shardIn("o", 64)+"/o/junk", true, "junk")
 	release()
 	release = b.hold("o") // whoever took it up had to leave it
-	if in, err := m.Instance(t.Context(), "o"); err != nil || len(in.Bookmarks) != 2 {
+	if in, err := m.Inspector.Instance(t.Context(), "o"); err != nil || len(in.Bookmarks) != 2 {
 		t.Errorf("it is not held up: %v, %v", in.Bookmarks, err)
 	}
 	release()
 	m.repair()
 	eventually(t, "the event is applied", func() bool {
-		in, err := m.Instance(t.Context(), "o")
+		in, err := m.Inspector.Instance(t.Context(), "o")
 		return err == nil && len(in.Bookmarks) == 1
 	})
 	m.Sound()
@@ -171,7 +171,7 @@ func TestABookmarkThatIsPutAgainMeetsWhatWasQueued(t *testing.T) {
 	}
 	m.repair()
 	eventually(t, "the event is applied", func() bool {
-		in, err := m.Instance(t.Context(), "o")
+		in, err := m.Inspector.Instance(t.Context(), "o")
 		return err == nil && len(in.Bookmarks) == 1
 	})
 	m.Sound()
@@ -196,14 +196,14 @@ func TestFamiliesOfADamagedInstance(t *testing.T) {
 			}
 			if who == "child" {
 				eventually(t, "the parent ends", func() bool {
-					in, err := m.Instance(t.Context(), "p")
+					in, err := m.Inspector.Instance(t.Context(), "p")
 					return err == nil && in.Status == workflow.StatusFinished
 				})
 			} else {
 				if !strings.Contains(done.Done[0].Hint, child) {
 					t.Errorf("it says %q", done.Done[0].Hint)
 				}
-				if in, err := m.Instance(t.Context(), child); err != nil || in.Status != workflow.StatusRunning {
+				if in, err := m.Inspector.Instance(t.Context(), child); err != nil || in.Status != workflow.StatusRunning {
 					t.Errorf("the child: %v, %v", in, err)
 				}
 			}

@@ -31,7 +31,7 @@ func TestARepeatedStartIsAcceptedWhenItsInstanceCannotBeRead(t *testing.T) {
 	unread := m.Faults.Add(clustertest.Rule{Fault: clustertest.FailBefore, Match: func(c clustertest.Call) bool {
 		return !c.Mutating && c.Touches(m.Root+"instance/")
 	}})
-	res, err := m.Execute(t.Context(), runtime.StartRequest{DefinitionID: "d", InstanceID: "i", Key: key})
+	res, err := m.Starts.Execute(t.Context(), runtime.StartRequest{DefinitionID: "d", InstanceID: "i", Key: key})
 	if unread.Fired() == 0 {
 		t.Error("nothing reads the instance: nothing is shown")
 	}
@@ -48,7 +48,7 @@ func TestARefusedStartIsRefusedToItsRepeatToo(t *testing.T) {
 	m.Start("waits", "taken", "somebody's")
 	req := runtime.StartRequest{DefinitionID: "waits", InstanceID: "taken", Key: &runtime.Key{Scope: "s", Value: "v", BodyHash: "b"}}
 	for range 2 {
-		if res, err := m.Execute(t.Context(), req); workflow.CodeOf(err) != workflow.CodeInstanceExists {
+		if res, err := m.Starts.Execute(t.Context(), req); workflow.CodeOf(err) != workflow.CodeInstanceExists {
 			t.Errorf("got %+v, %v", res, err)
 		}
 	}
@@ -65,11 +65,11 @@ func TestAStartThatMeetsTheDeleteOfItsIDStarts(t *testing.T) {
 	if err != nil || out != etcdstore.PutDone {
 		t.Fatal(out, err)
 	}
-	res, err := m.Execute(t.Context(), runtime.StartRequest{DefinitionID: "waits", InstanceID: "one", CorrelationID: "new"})
+	res, err := m.Starts.Execute(t.Context(), runtime.StartRequest{DefinitionID: "waits", InstanceID: "one", CorrelationID: "new"})
 	if err != nil || res.Instance.ID != "one" || res.Instance.CorrelationID != "new" {
 		t.Fatalf("got %+v, %v", res, err)
 	}
-	if in, err := m.Instance(t.Context(), "one"); err != nil || in.CorrelationID != "new" || in.SubStatus != workflow.Suspended {
+	if in, err := m.Inspector.Instance(t.Context(), "one"); err != nil || in.CorrelationID != "new" || in.SubStatus != workflow.Suspended {
 		t.Errorf("got %+v, %v", in, err)
 	}
 	m.Sound()
@@ -94,7 +94,7 @@ func TestTheRepeatOfASendIsNoEventOfItsOwn(t *testing.T) {
 			}
 			return at
 		}
-		if _, err := a.Send(t.Context(), st, key); err != nil {
+		if _, err := a.Events.Send(t.Context(), st, key); err != nil {
 			t.Fatal(err)
 		}
 		first := of(a)
@@ -102,7 +102,7 @@ func TestTheRepeatOfASendIsNoEventOfItsOwn(t *testing.T) {
 			t.Fatalf("%s: remembered %v", name, first)
 		}
 		for _, m := range []*member{a, b, a} {
-			if _, err := m.Send(t.Context(), st, key); err != nil {
+			if _, err := m.Events.Send(t.Context(), st, key); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore"
-	"github.com/weft-run/weft/pkg/runtime"
+	"github.com/weft-run/weft/pkg/runtime/repair"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -60,7 +60,7 @@ func TestADeadCommandIsReplayedAsItWas(t *testing.T) {
 			results := make(chan string, 10)
 			for i := range 10 {
 				asked.Go(func() {
-					res, err := c[i%3].ReplayDeadLetter(t.Context(), "dead", runtime.Edit{}, nil)
+					res, err := c[i%3].Letters.ReplayDeadLetter(t.Context(), "dead", repair.Edit{}, nil)
 					switch {
 					case err == nil && len(res.Outcomes) == 1 && res.Outcomes[0].Outcome == workflow.OutcomeAccepted:
 						results <- "accepted"

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/weft-run/weft/internal/upkeep/membertest"
-	"github.com/weft-run/weft/pkg/runtime"
+	"github.com/weft-run/weft/pkg/runtime/commands"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -40,16 +40,16 @@ func TestFaultedInstancesAreRetriedByFilter(t *testing.T) {
 
 	// A retry that faults again counts as a retry, and a page after the other
 	// comes to an end.
-	retried, pages := retryAll(t, c[1], runtime.RetryFilter{DefinitionID: "calls", Limit: 2})
+	retried, pages := retryAll(t, c[1], commands.RetryFilter{DefinitionID: "calls", Limit: 2})
 	if !slices.Equal(retried, want) || pages < 3 {
 		t.Errorf("retried %v on %d pages, want %v", retried, pages, want)
 	}
-	if in, err := c[0].Instance(t.Context(), "f0"); err != nil || in.SubStatus != workflow.Faulted || len(in.Incidents) != 2 {
+	if in, err := c[0].Inspector.Instance(t.Context(), "f0"); err != nil || in.SubStatus != workflow.Faulted || len(in.Incidents) != 2 {
 		t.Errorf("got %+v, %v", in, err)
 	}
 
 	c[0].Publish(comesLater)
-	if retried, _ = retryAll(t, c[1], runtime.RetryFilter{DefinitionID: "calls", CorrelationID: "c1"}); !slices.Equal(retried, []string{"f1", "f3"}) {
+	if retried, _ = retryAll(t, c[1], commands.RetryFilter{DefinitionID: "calls", CorrelationID: "c1"}); !slices.Equal(retried, []string{"f1", "f3"}) {
 		t.Errorf("of one correlation, retried %v", retried)
 	}
 	for _, id := range retried {
@@ -57,21 +57,21 @@ func TestFaultedInstancesAreRetriedByFilter(t *testing.T) {
 			t.Errorf("got %+v", in)
 		}
 	}
-	if retried, _ = retryAll(t, c[0], runtime.RetryFilter{}); !slices.Equal(retried, []string{"f0", "f2", "f4", "other-1"}) {
+	if retried, _ = retryAll(t, c[0], commands.RetryFilter{}); !slices.Equal(retried, []string{"f0", "f2", "f4", "other-1"}) {
 		t.Errorf("of all, retried %v", retried)
 	}
 	for _, id := range retried {
 		c[1].Finished(id)
 	}
-	if retried, _ = retryAll(t, c[0], runtime.RetryFilter{}); len(retried) != 0 {
+	if retried, _ = retryAll(t, c[0], commands.RetryFilter{}); len(retried) != 0 {
 		t.Errorf("nothing is faulted, and retried %v", retried)
 	}
 }
 
-func retryAll(t *testing.T, m *member, f runtime.RetryFilter) (retried []string, pages int) {
+func retryAll(t *testing.T, m *member, f commands.RetryFilter) (retried []string, pages int) {
 	t.Helper()
 	for {
-		res, err := m.RetryFaulted(t.Context(), f)
+		res, err := m.Commands.RetryFaulted(t.Context(), f)
 		if err != nil || len(res.Refused) > 0 {
 			t.Fatalf("refused %v, %v", res.Refused, err)
 		}

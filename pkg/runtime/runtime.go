@@ -7,71 +7,37 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/internal/answers"
-	"github.com/weft-run/weft/internal/catalog"
 	"github.com/weft-run/weft/internal/endpoint"
 	"github.com/weft-run/weft/internal/inspect"
 	"github.com/weft-run/weft/internal/intake"
 	"github.com/weft-run/weft/internal/recent"
-	"github.com/weft-run/weft/internal/store"
-	"github.com/weft-run/weft/internal/store/etcdstore"
-	"github.com/weft-run/weft/internal/tracing"
-	"github.com/weft-run/weft/pkg/client"
-	"github.com/weft-run/weft/pkg/cluster"
-	"github.com/weft-run/weft/pkg/metrics"
+	"github.com/weft-run/weft/pkg/runtime/commands"
+	"github.com/weft-run/weft/pkg/runtime/front"
+	"github.com/weft-run/weft/pkg/runtime/job"
+	"github.com/weft-run/weft/pkg/runtime/repair"
 )
 
-// Config joins the parts of a node. All but the last group are required.
-type Config struct {
-	Stimuli *etcdstore.Stimuli
-	Reader  *etcdstore.Reader
-	Jobs    *etcdstore.Jobs
-	Catalog *catalog.Catalog
-	Session *cluster.Session
-	// Client opens one instance: client.Local on a node that is alone,
-	// client.Distributed in a cluster.
-	Client func(id string) client.Client
-	Node   *client.Node
-	// Hint tells the node's upkeep that these instances have mail, and whether there
-	// are new send records. It never blocks, as that of a client.Node.
-	Hint func(instances []string, sent bool)
-	// Age tells how old what lies in etcd is, as the node's upkeep knows: callers are
-	// told by it when what waits expires.
-	Age func() *store.Age
-	// QueueTTL is how long a stimulus waits in the queue before it becomes a dead
-	// letter. That of the node that does it counts.
-	QueueTTL time.Duration
-	// Show gives a text of an instance as operators may see it: by what it hides no job
-	// finds one. Nil: as it is.
-	Show func(string) string
-
-	ReplyWait time.Duration // how long a call waits for the outcome of a command it made durable; default 1 s
-	Log       *slog.Logger
-	Metrics   *metrics.Metrics
-	Tracer    *tracing.Tracer  // nil: no traces
-	Now       func() time.Time // default time.Now
-}
-
-// Runtime is the front of a node. Each of its parts has one job, and is known to callers
-// by its methods. Make it with [New].
+// Runtime is the front of a node: its parts, each of which has one job. Make it with [New].
 type Runtime struct {
-	*inspect.Inspector // Instance, WaitInstance, Instances, Journal, Export, Queue, Timers, DeadLetters, Tasks, Bookmarks, Receipts, Counts, Lineage
-	*starter           // Execute, Dispatch
-	*sender            // Send
-	*endpoints         // FindEndpoint, Endpoint
-	*bookmarks         // ResumeBookmark, AnswerBookmark, CompleteTask
-	*commander         // Cancel, Delete, Retry, RetryFaulted, Alter, PreviewAlter, Import
-	*deadLetters       // ReplayDeadLetter, DeleteDeadLetter, those of many, and of queue items
-	*jobs              // CreateJob, PreviewJob, Jobs, ReadJob, CancelJob, ForgetJob; WorkJob, for the node's upkeep
-	*outbox            // Resolve, for the node's upkeep
-	*pauser            // Pause, Unpause
+	Inspector *inspect.Inspector  // what is there: instances, journals, the queue, timers, dead letters, tasks, counts
+	Starts    *Starter            // new instances
+	Events    *Sender             // stimuli, to all that wait for them
+	Endpoints *Endpoints          // HTTP requests that definitions wait for
+	Bookmarks *Bookmarks          // one place where an instance waits
+	Commands  *commands.Commander // to one instance: cancel, delete, retry, alter, import
+	Letters   *repair.DeadLetters // what could not be done, and what waits in the queue
+	Jobs      *job.Jobs           // commands to all instances of a filter
+	Outbox    *Outbox             // what was accepted and has targets to be found, for the node's upkeep
+	Pauses    *Pauser             // of all new work
+	Keeper    *answers.Keeper     // of replies to requests that leave no record of their own
 
-	cfg    *Config
+	cfg    *front.Config
 	intake *intake.Intake
 	recent *recent.Events
 }
 
 // New checks the configuration.
-func New(cfg Config) (*Runtime, error) {
+func New(cfg front.Config) (*Runtime, error) {
 	if cfg.Stimuli == nil || cfg.Reader == nil || cfg.Jobs == nil || cfg.Catalog == nil || cfg.Session == nil || cfg.Client == nil || cfg.Node == nil || cfg.Hint == nil || cfg.Age == nil || cfg.QueueTTL == 0 {
 		return nil, errors.New("runtime: Stimuli, Reader, Jobs, Catalog, Session, Client, Node, Hint, Age and QueueTTL are required")
 	}
@@ -89,16 +55,17 @@ func New(cfg Config) (*Runtime, error) {
 		recent:    new(recent.Events),
 	}
 	waiter := answers.NewWaiter(cfg.Stimuli, cfg.ReplyWait)
-	mail := &mailer{r.cfg, waiter}
-	r.starter = &starter{r.cfg, r.intake, r.Inspector, waiter}
-	r.sender = &sender{r.cfg, r.intake, waiter, r.starter, mail, r.recent}
-	r.endpoints = &endpoints{cfg: r.cfg, intake: r.intake, answers: waiter, finder: endpoint.NewFinder(cfg.Stimuli, cfg.Reader), sender: r.sender}
-	r.bookmarks = &bookmarks{r.cfg, r.intake, waiter, mail}
-	r.commander = &commander{r.cfg, r.intake, r.Inspector, mail, waiter}
-	r.deadLetters = &deadLetters{r.cfg, r.intake, waiter, r.Inspector}
-	r.jobs = &jobs{r.cfg, r.intake, r.Inspector, waiter, r.commander}
-	r.outbox = &outbox{r.cfg, r.starter, r.recent}
-	r.pauser = &pauser{r.cfg}
+	mail := front.NewMailer(r.cfg, waiter)
+	r.Starts = &Starter{r.cfg, r.intake, r.Inspector, waiter}
+	r.Events = &Sender{r.cfg, r.intake, waiter, r.Starts, mail, r.recent}
+	r.Endpoints = &Endpoints{cfg: r.cfg, intake: r.intake, answers: waiter, finder: endpoint.NewFinder(cfg.Stimuli, cfg.Reader), sender: r.Events}
+	r.Bookmarks = &Bookmarks{r.cfg, r.intake, waiter, mail}
+	r.Commands = commands.New(r.cfg, r.intake, r.Inspector, mail, waiter)
+	r.Letters = repair.New(r.cfg, r.intake, r.Inspector, waiter)
+	r.Jobs = job.New(r.cfg, r.intake, r.Inspector, waiter, r.Commands)
+	r.Outbox = &Outbox{r.cfg, r.Starts, r.recent}
+	r.Pauses = &Pauser{r.cfg}
+	r.Keeper = answers.NewKeeper(waiter, r.intake.Alarmed)
 	return r, nil
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/weft-run/weft/internal/catalog"
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/pkg/runtime/front"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -15,13 +16,13 @@ import (
 // repeats start nothing more, and get their answer also when nothing is to come any more.
 //
 // Errors are those of Dispatch, and schedule-not-found.
-func (s *starter) FireSchedule(ctx context.Context, definition, activity string, key *Key) (string, error) {
+func (s *Starter) FireSchedule(ctx context.Context, definition, activity string, key *front.Key) (string, error) {
 	if k := key.Command(); k != nil {
 		if a, err := s.answers.Used(ctx, k); err != nil || a != nil {
 			return answeredID(a), err
 		}
 	}
-	return s.dispatch(ctx, StartRequest{
+	return s.dispatch(ctx, front.StartRequest{
 		DefinitionID: definition, Trigger: activity, Key: key,
 		TriggerInput: map[string]any{"dueAt": s.cfg.Now().UTC().Format(time.RFC3339Nano)},
 	}, func(ctx context.Context, p *plan) error {
@@ -54,7 +55,7 @@ func answeredID(a *store.Answer) string {
 //
 // Errors: invalid-request, definition-not-found, definition-moved, schedule-not-found,
 // unavailable, outcome-unknown.
-func (s *starter) SkipSchedule(ctx context.Context, definition, activity string, due time.Time) (skipped bool, next time.Time, err error) {
+func (s *Starter) SkipSchedule(ctx context.Context, definition, activity string, due time.Time) (skipped bool, next time.Time, err error) {
 	if due.IsZero() {
 		return false, next, &workflow.Error{Code: workflow.CodeInvalid, Detail: "dueAt has to say which occurrence; GET /timers lists the next of each"}
 	}

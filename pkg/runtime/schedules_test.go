@@ -18,7 +18,7 @@ func TestAScheduleIsFiredOfTheVersionThatHasIt(t *testing.T) {
 	m, other := c[0], c[1]
 	m.Publish("id: yearly\nroot:\n  - cron: 0 0 0 1 1 *\n    id: newyear\n    trigger: true\n  - writeLine: Happy\n")
 	key := &runtime.Key{Scope: "fire yearly", Value: "first", BodyHash: "h"}
-	first, err := m.FireSchedule(t.Context(), "yearly", "newyear", key)
+	first, err := m.Starts.FireSchedule(t.Context(), "yearly", "newyear", key)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,16 +31,16 @@ func TestAScheduleIsFiredOfTheVersionThatHasIt(t *testing.T) {
 		}
 		return false
 	}})
-	if id, err := m.FireSchedule(t.Context(), "yearly", "newyear", nil); !met || workflow.CodeOf(err) != workflow.CodeScheduleNotFound {
+	if id, err := m.Starts.FireSchedule(t.Context(), "yearly", "newyear", nil); !met || workflow.CodeOf(err) != workflow.CodeScheduleNotFound {
 		t.Errorf("met %v: %q, %v", met, id, err)
 	}
 	if n := len(m.InstancesOf("yearly")); n != 1 {
 		t.Errorf("%d instances", n)
 	}
-	if again, err := m.FireSchedule(t.Context(), "yearly", "newyear", key); err != nil || again != first {
+	if again, err := m.Starts.FireSchedule(t.Context(), "yearly", "newyear", key); err != nil || again != first {
 		t.Errorf("the repeat gives %q, %v, want %q", again, err, first)
 	}
-	if _, err := m.FireSchedule(t.Context(), "yearly", "newyear", &runtime.Key{Scope: "fire yearly", Value: "first", BodyHash: "other"}); workflow.CodeOf(err) != workflow.CodeKeyReused {
+	if _, err := m.Starts.FireSchedule(t.Context(), "yearly", "newyear", &runtime.Key{Scope: "fire yearly", Value: "first", BodyHash: "other"}); workflow.CodeOf(err) != workflow.CodeKeyReused {
 		t.Errorf("the key of another request: %v", err)
 	}
 	if _, err := catalog.SchedulesOf(m.Catalog).ToCome(t.Context(), "yearly", "newyear"); workflow.CodeOf(err) != workflow.CodeScheduleNotFound {

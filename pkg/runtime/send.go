@@ -14,54 +14,52 @@ import (
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/internal/tracing"
+	"github.com/weft-run/weft/pkg/runtime/front"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
-// sender finds out who a stimulus is for, and delivers it.
-type sender struct {
-	cfg     *Config
+// Sender finds out who a stimulus is for, and delivers it.
+type Sender struct {
+	cfg     *front.Config
 	intake  *intake.Intake
 	answers *answers.Waiter
-	starts  *starter
-	mailer  *mailer
+	starts  *Starter
+	mailer  *front.Mailer
 	recent  *recent.Events
 }
 
-// maxLooks bounds how often a call looks again because what it found moved.
-const maxLooks = 50
-
 // Send delivers a stimulus: it resumes the bookmarks and starts the triggers it
 // meets, or waits in the queue for one.
-func (s *sender) Send(ctx context.Context, st workflow.Stimulus, key *Key) (SendResult, error) {
+func (s *Sender) Send(ctx context.Context, st workflow.Stimulus, key *front.Key) (front.SendResult, error) {
 	return s.deliver(ctx, st, key.Command(), nil)
 }
 
 // deliver is Send; request is set for an HTTP request, which wants one target
 // at once.
-func (s *sender) deliver(ctx context.Context, st workflow.Stimulus, k *workflow.CommandKey, request *endpointDelivery) (SendResult, error) {
+func (s *Sender) deliver(ctx context.Context, st workflow.Stimulus, k *workflow.CommandKey, request *endpointDelivery) (front.SendResult, error) {
 	if err := s.intake.Accepts(intake.GoesOn); err != nil {
-		return SendResult{}, err
+		return front.SendResult{}, err
 	}
-	if err := checkStimulus(&st); err != nil {
-		return SendResult{}, err
+	if err := front.CheckStimulus(&st); err != nil {
+		return front.SendResult{}, err
 	}
 	if request == nil {
-		if err := notByHand(st.ActivityType); err != nil {
-			return SendResult{}, err
+		if err := front.NotByHand(st.ActivityType); err != nil {
+			return front.SendResult{}, err
 		}
-		if err := takes(s.cfg.Catalog, st.ActivityType, st.Input); err != nil {
-			return SendResult{}, err
+		if err := front.Takes(s.cfg.Catalog, st.ActivityType, st.Input); err != nil {
+			return front.SendResult{}, err
 		}
 	}
 	hash, err := workflow.Hash(st.ActivityType, st.Payload)
 	if err != nil {
-		return SendResult{}, &workflow.Error{Code: workflow.CodeInvalid, Detail: err.Error()}
+		return front.SendResult{}, &workflow.Error{Code: workflow.CodeInvalid, Detail: err.Error()}
 	}
-	d := &delivery{sender: s, st: st, hash: hash, key: k, id: commandID(k), request: request}
+	d := &delivery{Sender: s, st: st, hash: hash, key: k, id: front.CommandID(k), request: request}
 	if request != nil {
 		defer request.leave()
 	}
-	for range maxLooks {
+	for range front.MaxLooks {
 		res, done, err := d.try(ctx)
 		if err != nil || done {
 			if err == nil && !d.repeat {
@@ -73,11 +71,11 @@ func (s *sender) deliver(ctx context.Context, st workflow.Stimulus, k *workflow.
 			break
 		}
 	}
-	return SendResult{}, movesOn()
+	return front.SendResult{}, front.MovesOn()
 }
 
 // note remembers an event that was sent. A repeat of its call sends nothing.
-func (d *delivery) note(res *SendResult) {
+func (d *delivery) note(res *front.SendResult) {
 	e := recent.Event{ID: d.id, Name: d.st.EventName(), CorrelationID: d.st.CorrelationID, InstanceID: d.st.InstanceID, At: d.cfg.Now().UTC()}
 	for i := range res.Outcomes {
 		if o := &res.Outcomes[i]; o.Outcome != workflow.OutcomeRefused && o.InstanceID != "" {
@@ -90,43 +88,9 @@ func (d *delivery) note(res *SendResult) {
 	}
 }
 
-func checkStimulus(st *workflow.Stimulus) error {
-	if st.BookmarkID != "" && st.InstanceID == "" {
-		id, ok := workflow.BookmarkInstance(st.BookmarkID)
-		if !ok {
-			return workflow.Fail(workflow.CodeBookmarkNotFound, fmt.Sprintf("there is no bookmark %q", st.BookmarkID))
-		}
-		st.InstanceID = id
-	}
-	if err := workflow.CheckName("correlationId", st.CorrelationID); err != nil {
-		return &workflow.Error{Code: workflow.CodeInvalid, Detail: err.Error()}
-	}
-	if st.InstanceID != "" {
-		if err := workflow.CheckID("instanceId", st.InstanceID); err != nil {
-			return &workflow.Error{Code: workflow.CodeInvalid, Detail: err.Error()}
-		}
-	}
-	if startsChildren(st.ActivityType) {
-		return workflow.Fail(workflow.CodeBookmarkReserved, fmt.Sprintf("what waits at %s is resumed by a child's end, and by nothing else", st.ActivityType))
-	}
-	if st.ActivityType == "" {
-		return workflow.Fail(workflow.CodeInvalid, "activityType is required")
-	}
-	return nil
-}
-
-// notByHand refuses to make up an HTTP request: who may send one, and what its
-// headers say, is looked at where requests come in.
-func notByHand(activityType string) error {
-	if activityType != workflow.EndpointType {
-		return nil
-	}
-	return workflow.Fail(workflow.CodeBookmarkReserved, fmt.Sprintf("what waits at %s takes an HTTP request and nothing else, since its endpoint may say who may send one: send it to /workflows/ and the path", activityType))
-}
-
 // delivery is one call of Send.
 type delivery struct {
-	*sender
+	*Sender
 	st   workflow.Stimulus
 	hash string
 	key  *workflow.CommandKey
@@ -144,7 +108,7 @@ func (d *delivery) keyName() string {
 }
 
 // try looks once and acts on what it saw; done is false if that had moved.
-func (d *delivery) try(ctx context.Context) (res SendResult, done bool, err error) {
+func (d *delivery) try(ctx context.Context) (res front.SendResult, done bool, err error) {
 	met, err := d.cfg.Stimuli.Match(ctx, d.st, d.hash, d.keyName())
 	if errors.Is(err, etcdstore.ErrDamaged) {
 		return res, false, etcdstore.Damaged("what the stimulus is for", err)
@@ -159,7 +123,7 @@ func (d *delivery) try(ctx context.Context) (res SendResult, done bool, err erro
 			}
 		}
 		d.repeat = true
-		res, err := answered(ctx, met.Answer, d.key, d.answers.Effects)
+		res, err := front.Answered(ctx, met.Answer, d.key, d.answers.Effects)
 		return res, true, err
 	}
 	if d.st.InstanceID != "" {
@@ -195,7 +159,7 @@ func (d *delivery) try(ctx context.Context) (res SendResult, done bool, err erro
 		case !d.request.inTurn(ctx, b.InstanceID+"/"+d.hash):
 			return res, false, nil
 		}
-		return d.mailer.resume(ctx, &b, cmd)
+		return d.mailer.Resume(ctx, &b, cmd)
 	case n == 1:
 		return d.start(ctx, met.Triggers[0])
 	}
@@ -203,29 +167,29 @@ func (d *delivery) try(ctx context.Context) (res SendResult, done bool, err erro
 }
 
 // queue keeps a stimulus that meets nothing.
-func (d *delivery) queue(ctx context.Context, met *etcdstore.Match) (SendResult, bool, error) {
+func (d *delivery) queue(ctx context.Context, met *etcdstore.Match) (front.SendResult, bool, error) {
 	if err := awaitable(d.cfg.Catalog, d.st.ActivityType); err != nil {
-		return SendResult{}, false, err
+		return front.SendResult{}, false, err
 	}
 	now := d.cfg.Now().UTC()
 	ctx, span := tracing.Send(ctx, tracing.ToQueue, "")
 	defer span.End()
 	item := store.QueueItem{ID: d.id, Stimulus: d.st, Hash: d.hash, Key: d.key, CreatedAt: now, Trace: tracing.Traceparent(ctx)}
 	var ok bool
-	err := retryUnknown(ctx, func() (err error) {
+	err := front.RetryUnknown(ctx, func() (err error) {
 		ok, err = d.cfg.Stimuli.Enqueue(ctx, item, met)
 		return err
 	})
 	if errors.Is(err, store.ErrConflict) {
-		return SendResult{}, false, nil // the key was used: look again and find its answer
+		return front.SendResult{}, false, nil // the key was used: look again and find its answer
 	}
 	if err != nil {
-		return SendResult{}, false, err
+		return front.SendResult{}, false, err
 	}
 	if met.SentOn {
 		d.cfg.Hint(nil, true)
 	}
-	return SendResult{Queued: item.ID}, ok, nil
+	return front.SendResult{Queued: item.ID}, ok, nil
 }
 
 // awaitable refuses a stimulus that nothing can ever wait for. Where something does,
@@ -247,7 +211,7 @@ func awaitable(c *catalog.Catalog, activityType string) error {
 
 // start runs a new instance for a trigger. Its id derives from the command, the
 // definition and the activity, so a repeat meets the same instance.
-func (d *delivery) start(ctx context.Context, t store.TriggerRef) (SendResult, bool, error) {
+func (d *delivery) start(ctx context.Context, t store.TriggerRef) (front.SendResult, bool, error) {
 	p := d.planTrigger(t)
 	if p.gate != nil {
 		res, err := d.startGated(ctx, p)
@@ -256,30 +220,27 @@ func (d *delivery) start(ctx context.Context, t store.TriggerRef) (SendResult, b
 	res, err := d.starts.executeNow(ctx, p)
 	if err != nil {
 		if c := workflow.CodeOf(err); c == workflow.CodeDefinitionNotFound || c == workflow.CodeDefinitionMoved {
-			return SendResult{}, false, nil // it was retracted or changed
+			return front.SendResult{}, false, nil // it was retracted or changed
 		}
-		return SendResult{}, false, err
+		return front.SendResult{}, false, err
 	}
 	outcome := workflow.OutcomeStarted
 	if res.Accepted {
 		outcome = workflow.OutcomeAccepted
 	}
-	return SendResult{Outcomes: []TargetOutcome{{InstanceID: p.id, Outcome: outcome}}, Response: res.Response}, true, nil
+	return front.SendResult{Outcomes: []front.TargetOutcome{{InstanceID: p.id, Outcome: outcome}}, Response: res.Response}, true, nil
 }
 
-func (d *delivery) startGated(ctx context.Context, p *plan) (SendResult, error) {
+func (d *delivery) startGated(ctx context.Context, p *plan) (front.SendResult, error) {
 	res, err := d.starts.executeGated(ctx, p)
-	if workflow.CodeOf(err) == workflow.CodeInstanceGated {
-		return SendResult{Outcomes: []TargetOutcome{{Outcome: workflow.OutcomeRefused, Code: string(workflow.CodeInstanceGated)}}}, nil
-	}
 	if err != nil {
-		return SendResult{}, err
+		return front.SendResult{}, err
 	}
 	outcome := workflow.OutcomeStarted
 	if res.Accepted {
 		outcome = workflow.OutcomeAccepted
 	}
-	return SendResult{Outcomes: []TargetOutcome{{InstanceID: p.id, Outcome: outcome}}, Response: res.Response}, nil
+	return front.SendResult{Outcomes: []front.TargetOutcome{{InstanceID: p.id, Outcome: outcome}}, Response: res.Response}, nil
 }
 
 // planTrigger makes the start that a trigger means.

@@ -14,12 +14,13 @@ import (
 	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/internal/tracing"
 	"github.com/weft-run/weft/pkg/client"
+	"github.com/weft-run/weft/pkg/runtime/front"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
-// starter starts instances.
-type starter struct {
-	cfg       *Config
+// Starter starts instances.
+type Starter struct {
+	cfg       *front.Config
 	intake    *intake.Intake
 	inspector *inspect.Inspector
 	answers   *answers.Waiter
@@ -27,8 +28,8 @@ type starter struct {
 
 // Execute starts an instance and answers when its first burst is committed, or
 // (Accepted) durable and still running.
-func (s *starter) Execute(ctx context.Context, req StartRequest) (StartResult, error) {
-	var res StartResult
+func (s *Starter) Execute(ctx context.Context, req front.StartRequest) (front.StartResult, error) {
+	var res front.StartResult
 	p, err := s.planned(ctx, req, func(p *plan) (err error) {
 		switch {
 		case p.answer != nil:
@@ -53,12 +54,12 @@ func (s *starter) Execute(ctx context.Context, req StartRequest) (StartResult, e
 
 // Dispatch makes an instance durable as Pending and answers with its id; it runs
 // as soon as a node takes it.
-func (s *starter) Dispatch(ctx context.Context, req StartRequest) (string, error) {
+func (s *Starter) Dispatch(ctx context.Context, req front.StartRequest) (string, error) {
 	return s.dispatch(ctx, req, s.create)
 }
 
 // dispatch plans a start and gives it to create, unless its key was used.
-func (s *starter) dispatch(ctx context.Context, req StartRequest, create func(context.Context, *plan) error) (string, error) {
+func (s *Starter) dispatch(ctx context.Context, req front.StartRequest, create func(context.Context, *plan) error) (string, error) {
 	id := ""
 	_, err := s.planned(ctx, req, func(p *plan) error {
 		if id = p.id; p.answer != nil {
@@ -72,9 +73,9 @@ func (s *starter) dispatch(ctx context.Context, req StartRequest, create func(co
 
 // planned plans a start and does it; when the definition's head turns out to
 // have moved since this node learned of it, once more with the head read again.
-func (s *starter) planned(ctx context.Context, req StartRequest, do func(*plan) error) (p *plan, err error) {
+func (s *Starter) planned(ctx context.Context, req front.StartRequest, do func(*plan) error) (p *plan, err error) {
 	var before retried
-	for range maxLooks {
+	for range front.MaxLooks {
 		if p, err = s.plan(ctx, req, before); err != nil {
 			return p, err
 		}
@@ -95,7 +96,7 @@ type retried struct {
 	ran       *plan // a plan that may have run: it is done again under the same ids; nil: none
 }
 
-func (s *starter) plan(ctx context.Context, req StartRequest, before retried) (*plan, error) {
+func (s *Starter) plan(ctx context.Context, req front.StartRequest, before retried) (*plan, error) {
 	if err := s.intake.Accepts(intake.Starts); err != nil {
 		return nil, err
 	}
@@ -112,7 +113,7 @@ func (s *starter) plan(ctx context.Context, req StartRequest, before retried) (*
 		return nil, err
 	}
 	key := req.Key.Command()
-	p.cmd = workflow.Command{ID: commandID(key), Kind: workflow.CommandStart, CreatedAt: s.cfg.Now().UTC(), Key: key, Start: &workflow.Start{
+	p.cmd = workflow.Command{ID: front.CommandID(key), Kind: workflow.CommandStart, CreatedAt: s.cfg.Now().UTC(), Key: key, Start: &workflow.Start{
 		DefinitionID: req.DefinitionID, Version: version, Head: modified, Input: req.Input, Name: req.Name, CorrelationID: req.CorrelationID, Properties: req.Properties,
 		Trigger: req.Trigger, TriggerInput: req.TriggerInput}}
 	if key != nil {
@@ -136,7 +137,7 @@ func (s *starter) plan(ctx context.Context, req StartRequest, before retried) (*
 
 // startVersion is the version that a start is of, and the mod revision of the head by
 // which it is.
-func (s *starter) startVersion(ctx context.Context, req *StartRequest, headMoved bool) (version int, modified int64, err error) {
+func (s *Starter) startVersion(ctx context.Context, req *front.StartRequest, headMoved bool) (version int, modified int64, err error) {
 	var head store.DefinitionHead
 	switch {
 	case req.Version != 0:
@@ -153,7 +154,7 @@ func (s *starter) startVersion(ctx context.Context, req *StartRequest, headMoved
 // admits checks the input of a start against its definition, and gives the
 // definition's activation strategy. If only another live node's program can run
 // the definition, the input is left to it to check: the start faults if it is wrong.
-func (s *starter) admits(ctx context.Context, req *StartRequest, version int, p *plan) (activation string, err error) {
+func (s *Starter) admits(ctx context.Context, req *front.StartRequest, version int, p *plan) (activation string, err error) {
 	prog, def, err := s.cfg.Catalog.Program(ctx, req.DefinitionID, version)
 	if err == nil {
 		if problems := prog.CheckInput(req.Input); len(problems) > 0 {
@@ -161,7 +162,7 @@ func (s *starter) admits(ctx context.Context, req *StartRequest, version int, p 
 		}
 		return def.Options.ActivationStrategy, nil
 	}
-	if err := elsewhere(ctx, s.cfg.Session, err); err != nil {
+	if err := front.Elsewhere(ctx, s.cfg.Session, err); err != nil {
 		return "", err
 	}
 	head, herr := s.cfg.Catalog.Head(ctx, req.DefinitionID)
@@ -175,7 +176,7 @@ func (s *starter) admits(ctx context.Context, req *StartRequest, version int, p 
 	return head.Activation, nil
 }
 
-func checkStart(req *StartRequest) error {
+func checkStart(req *front.StartRequest) error {
 	for _, err := range []error{
 		workflow.CheckID("the definition id", req.DefinitionID),
 		workflow.CheckName("correlationId", req.CorrelationID),
@@ -190,15 +191,18 @@ func checkStart(req *StartRequest) error {
 			return &workflow.Error{Code: workflow.CodeInvalid, Detail: err.Error()}
 		}
 	}
+	if _, given := req.Properties[workflow.CallersProperty]; given { // it says whose requests the instance may answer
+		return workflow.Fail(workflow.CodeInvalid, fmt.Sprintf("properties: %s is what Weft keeps itself", workflow.CallersProperty))
+	}
 	return nil
 }
 
 // answeredStart gives the answer of an earlier call with the same key. If that is
 // still under way it waits a little for its outcome.
-func (s *starter) answeredStart(ctx context.Context, p *plan, a *store.Answer) (StartResult, error) {
+func (s *Starter) answeredStart(ctx context.Context, p *plan, a *store.Answer) (front.StartResult, error) {
 	if len(a.Targets) == 1 && a.Targets[0].Outcome == workflow.OutcomeRefused {
 		// Its record names the instance as it is: somebody else's.
-		return StartResult{}, refused(ctx, s.cfg.Reader, a.Targets[0].InstanceID, workflow.CommandStart, outcomeOf(a.Targets[0].InstanceID, &a.Targets[0]))
+		return front.StartResult{}, front.Refused(ctx, s.cfg.Reader, a.Targets[0].InstanceID, workflow.CommandStart, front.OutcomeOf(a.Targets[0].InstanceID, &a.Targets[0]))
 	}
 	res := startAnswer(a)
 	if a.Instance != nil || res.Instance.ID == "" {
@@ -208,8 +212,8 @@ func (s *starter) answeredStart(ctx context.Context, p *plan, a *store.Answer) (
 	return s.awaitStart(ctx, p)
 }
 
-func startAnswer(a *store.Answer) StartResult {
-	res := StartResult{Response: a.Response}
+func startAnswer(a *store.Answer) front.StartResult {
+	res := front.StartResult{Response: a.Response}
 	switch {
 	case a.Instance != nil:
 		res.Instance = *a.Instance
@@ -220,7 +224,7 @@ func startAnswer(a *store.Answer) StartResult {
 }
 
 // executeNow runs the first burst with the start in hand: two writes in all.
-func (s *starter) executeNow(ctx context.Context, p *plan) (StartResult, error) {
+func (s *Starter) executeNow(ctx context.Context, p *plan) (front.StartResult, error) {
 	for tries := 1; ; tries++ {
 		c := s.cfg.Client(p.id)
 		take := c.Do
@@ -232,35 +236,35 @@ func (s *starter) executeNow(ctx context.Context, p *plan) (StartResult, error) 
 		case err == nil && !notStarted(&res):
 			return s.started(ctx, p, res)
 		case err == nil:
-			if tries >= maxLooks {
-				return StartResult{}, busy(p.id)
+			if tries >= front.MaxLooks {
+				return front.StartResult{}, front.Busy(p.id)
 			}
 			continue
 		case workflow.CodeOf(err) == workflow.CodeNotRunnable:
-			if err := elsewhere(ctx, s.cfg.Session, err); err != nil {
-				return StartResult{}, err
+			if err := front.Elsewhere(ctx, s.cfg.Session, err); err != nil {
+				return front.StartResult{}, err
 			}
 			return s.executeGated(ctx, p)
 		case errors.Is(err, client.ErrCrowded):
 			return s.executeGated(ctx, p) // its turn comes
 		case !errors.Is(err, client.ErrBusy):
-			return StartResult{}, err
+			return front.StartResult{}, err
 		}
 		// Another node is at this very id: a twin of this call, or another start
 		// or an instance with the same chosen id.
 		if p.cmd.Key != nil {
 			a, err := s.answers.Used(ctx, p.cmd.Key)
 			if err != nil {
-				return StartResult{}, err
+				return front.StartResult{}, err
 			}
 			if a != nil {
 				return s.answeredStart(ctx, p, a)
 			}
 		} else if rec, err := s.cfg.Reader.Instance(ctx, p.id); err == nil && rec != nil {
-			return StartResult{}, exists(p.id)
+			return front.StartResult{}, front.Exists(p.id)
 		}
 		if !pace.Pause(ctx, pace.Jitter(20*time.Millisecond)) {
-			return StartResult{}, busy(p.id)
+			return front.StartResult{}, front.Busy(p.id)
 		}
 	}
 }
@@ -272,30 +276,30 @@ func notStarted(res *client.Result) bool {
 	return res.Answer == nil && (e.Outcome == workflow.OutcomeGone || e.Outcome == workflow.OutcomeRefused && e.Code != string(workflow.CodeInstanceExists))
 }
 
-func (s *starter) started(ctx context.Context, p *plan, res client.Result) (StartResult, error) {
+func (s *Starter) started(ctx context.Context, p *plan, res client.Result) (front.StartResult, error) {
 	switch {
 	case res.Answer != nil:
 		if err := answers.Check(res.Answer, p.cmd.Key); err != nil {
-			return StartResult{}, err
+			return front.StartResult{}, err
 		}
 		return s.answeredStart(ctx, p, res.Answer)
 	case res.Effect.Code == string(workflow.CodeInstanceExists):
-		return StartResult{}, exists(p.id)
+		return front.StartResult{}, front.Exists(p.id)
 	}
-	return StartResult{Instance: res.Instance, Accepted: res.Accepted, Response: res.Response}, nil
+	return front.StartResult{Instance: res.Instance, Accepted: res.Accepted, Response: res.Response}, nil
 }
 
 // executeGated creates the instance with its gate before its first burst, so
 // that no two can run.
-func (s *starter) executeGated(ctx context.Context, p *plan) (StartResult, error) {
+func (s *Starter) executeGated(ctx context.Context, p *plan) (front.StartResult, error) {
 	if err := s.create(ctx, p); err != nil {
-		return StartResult{}, err
+		return front.StartResult{}, err
 	}
 	return s.awaitStart(ctx, p)
 }
 
 // awaitStart waits a little for the first burst of an instance that is durable.
-func (s *starter) awaitStart(ctx context.Context, p *plan) (StartResult, error) {
+func (s *Starter) awaitStart(ctx context.Context, p *plan) (front.StartResult, error) {
 	s.answers.Effect(ctx, p.id, p.cmd.ID)
 	if p.cmd.Key != nil {
 		if a, err := s.answers.Used(ctx, p.cmd.Key); err == nil && a != nil && a.Instance != nil {
@@ -304,13 +308,13 @@ func (s *starter) awaitStart(ctx context.Context, p *plan) (StartResult, error) 
 	}
 	in, err := s.inspector.Instance(ctx, p.id)
 	if err != nil {
-		return StartResult{Instance: etcdstore.NewHeader(p.id, p.cmd, p.cmd.CreatedAt), Accepted: true}, nil //nolint:nilerr // it is durable; that is the answer
+		return front.StartResult{Instance: etcdstore.NewHeader(p.id, p.cmd, p.cmd.CreatedAt), Accepted: true}, nil //nolint:nilerr // it is durable; that is the answer
 	}
-	return StartResult{Instance: in, Accepted: in.SubStatus == workflow.Pending || in.SubStatus == workflow.Executing}, nil
+	return front.StartResult{Instance: in, Accepted: in.SubStatus == workflow.Pending || in.SubStatus == workflow.Executing}, nil
 }
 
 // create makes a planned instance durable and wakes a worker.
-func (s *starter) create(ctx context.Context, p *plan) error {
+func (s *Starter) create(ctx context.Context, p *plan) error {
 	ctx, span := tracing.Send(ctx, tracing.ToInstance, p.id)
 	defer span.End()
 	if trace := tracing.Traceparent(ctx); trace != "" {
@@ -322,7 +326,7 @@ func (s *starter) create(ctx context.Context, p *plan) error {
 		answer = &store.Answer{BodyHash: k.BodyHash, Targets: []store.Effect{{InstanceID: p.id, Outcome: workflow.OutcomeAccepted}}}
 	}
 	var out etcdstore.CreateOutcome
-	err := retryUnknown(ctx, func() (err error) {
+	err := front.RetryUnknown(ctx, func() (err error) {
 		out, err = s.cfg.Stimuli.Create(ctx, n, answer)
 		return err
 	})
@@ -336,7 +340,7 @@ func (s *starter) create(ctx context.Context, p *plan) error {
 			return err
 		}
 	case etcdstore.CreateExists:
-		return exists(p.id)
+		return front.Exists(p.id)
 	case etcdstore.CreateMoved:
 		return workflow.Fail(workflow.CodeDefinitionMoved, fmt.Sprintf("definition %q was changed at the same time", p.cmd.Start.DefinitionID))
 	case etcdstore.CreateGated:

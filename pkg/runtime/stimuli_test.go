@@ -12,6 +12,7 @@ import (
 	"github.com/weft-run/weft/internal/upkeep/membertest"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/runtime"
+	"github.com/weft-run/weft/pkg/runtime/repair"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -33,7 +34,7 @@ func TestAnEventResumesTheInstanceOfItsCorrelation(t *testing.T) {
 	if len(res.Outcomes) != 1 || res.Outcomes[0] != (runtime.TargetOutcome{InstanceID: "one", Outcome: workflow.OutcomeResumed}) {
 		t.Fatalf("got %+v", res)
 	}
-	if in, _ := c[0].Instance(t.Context(), "two"); in.SubStatus != workflow.Suspended {
+	if in, _ := c[0].Inspector.Instance(t.Context(), "two"); in.SubStatus != workflow.Suspended {
 		t.Errorf("the other correlation moved: %+v", in)
 	}
 }
@@ -49,10 +50,10 @@ func TestAnEventWithoutTargetWaitsForItsBookmark(t *testing.T) {
 	c[1].Start("waits", "other", "2")
 	c[1].Start("waits", "one", "1")
 	c[1].Finished("one")
-	if in, _ := c[0].Instance(t.Context(), "other"); in.SubStatus != workflow.Suspended {
+	if in, _ := c[0].Inspector.Instance(t.Context(), "other"); in.SubStatus != workflow.Suspended {
 		t.Errorf("an event of another correlation moved it: %+v", in)
 	}
-	if q, err := c[0].Queue(t.Context(), runtime.QueueFilter{}, "", 10); err != nil || len(q.Items) != 0 {
+	if q, err := c[0].Inspector.Queue(t.Context(), runtime.QueueFilter{}, "", 10); err != nil || len(q.Items) != 0 {
 		t.Errorf("queue %+v, %v", q.Items, err)
 	}
 }
@@ -109,7 +110,7 @@ func TestOneKeyAtThreeNodesIsOneEffect(t *testing.T) {
 		id := fmt.Sprint("r", round)
 		key := &runtime.Key{Scope: "execute", Value: id, BodyHash: "b"}
 		ids := inParallel(c, func(m *member) string {
-			res, err := m.Execute(t.Context(), runtime.StartRequest{DefinitionID: "waits", CorrelationID: id, Key: key})
+			res, err := m.Starts.Execute(t.Context(), runtime.StartRequest{DefinitionID: "waits", CorrelationID: id, Key: key})
 			if err != nil {
 				t.Error(err)
 			}
@@ -121,7 +122,7 @@ func TestOneKeyAtThreeNodesIsOneEffect(t *testing.T) {
 		answers := inParallel(c, func(m *member) string {
 			st := workflow.EventStimulus("go", nil)
 			st.CorrelationID = id
-			res, err := m.Send(t.Context(), st, &runtime.Key{Scope: "event", Value: id, BodyHash: "b"})
+			res, err := m.Events.Send(t.Context(), st, &runtime.Key{Scope: "event", Value: id, BodyHash: "b"})
 			if err != nil {
 				t.Error(err)
 			}
@@ -135,7 +136,7 @@ func TestOneKeyAtThreeNodesIsOneEffect(t *testing.T) {
 		}
 	}
 	key := &runtime.Key{Scope: "execute", Value: "r0", BodyHash: "another"}
-	if _, err := c[0].Execute(t.Context(), runtime.StartRequest{DefinitionID: "waits", Key: key}); workflow.CodeOf(err) != workflow.CodeKeyReused {
+	if _, err := c[0].Starts.Execute(t.Context(), runtime.StartRequest{DefinitionID: "waits", Key: key}); workflow.CodeOf(err) != workflow.CodeKeyReused {
 		t.Errorf("another body with the same key: %v", err)
 	}
 }
@@ -157,7 +158,7 @@ func TestUnmatchedEventsExpireIntoDeadLettersAndReplay(t *testing.T) {
 	res := c[0].Event("go", "1", nil)
 	var dead []runtime.DeadLetter
 	eventually(t, "the event expires", func() bool {
-		page, err := c[1].DeadLetters(t.Context(), runtime.DeadLetterFilter{}, "", 10)
+		page, err := c[1].Inspector.DeadLetters(t.Context(), runtime.DeadLetterFilter{}, "", 10)
 		dead = page.Items
 		return err == nil && len(dead) == 1
 	})
@@ -165,11 +166,11 @@ func TestUnmatchedEventsExpireIntoDeadLettersAndReplay(t *testing.T) {
 		t.Errorf("got %+v", dead[0])
 	}
 	c[0].Start("waits", "one", "1")
-	if _, err := c[1].ReplayDeadLetter(t.Context(), dead[0].ID, runtime.Edit{}, nil); err != nil {
+	if _, err := c[1].Letters.ReplayDeadLetter(t.Context(), dead[0].ID, repair.Edit{}, nil); err != nil {
 		t.Fatal(err)
 	}
 	c[1].Finished("one")
-	if err := c[1].DeleteDeadLetter(t.Context(), dead[0].ID); workflow.CodeOf(err) != workflow.CodeDeadLetterNotFound {
+	if err := c[1].Letters.DeleteDeadLetter(t.Context(), dead[0].ID); workflow.CodeOf(err) != workflow.CodeDeadLetterNotFound {
 		t.Errorf("a replayed dead letter is gone: %v", err)
 	}
 }
@@ -202,7 +203,7 @@ func TestAQueuedEventStartsALaterTrigger(t *testing.T) {
 	}
 	c[1].Publish(triggered)
 	eventually(t, "the trigger takes the event", func() bool {
-		page, err := c[0].Instances(t.Context(), runtime.InstanceFilter{DefinitionID: "triggered", Status: workflow.StatusFinished}, runtime.Paging{})
+		page, err := c[0].Inspector.Instances(t.Context(), runtime.InstanceFilter{DefinitionID: "triggered", Status: workflow.StatusFinished}, runtime.Paging{})
 		return err == nil && len(page.Items) == 1
 	})
 }
@@ -214,7 +215,7 @@ func TestAddressedEvents(t *testing.T) {
 	send := func(id string) error {
 		st := workflow.EventStimulus("go", nil)
 		st.InstanceID = id
-		_, err := c[0].Send(t.Context(), st, nil)
+		_, err := c[0].Events.Send(t.Context(), st, nil)
 		return err
 	}
 	if err := send("nobody"); workflow.CodeOf(err) != workflow.CodeInstanceNotFound {
@@ -225,7 +226,7 @@ func TestAddressedEvents(t *testing.T) {
 	if err := send("two"); err != nil {
 		t.Fatal(err)
 	}
-	if in, _ := c[0].Instance(t.Context(), "one"); in.SubStatus != workflow.Suspended {
+	if in, _ := c[0].Inspector.Instance(t.Context(), "one"); in.SubStatus != workflow.Suspended {
 		t.Errorf("an event for another instance moved it: %+v", in)
 	}
 	if err := send("two"); workflow.CodeOf(err) != workflow.CodeInstanceFinished {

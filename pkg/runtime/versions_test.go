@@ -23,6 +23,8 @@ import (
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/runtime"
+	"github.com/weft-run/weft/pkg/runtime/job"
+	"github.com/weft-run/weft/pkg/runtime/repair"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -70,7 +72,7 @@ func TestWorkOfANewerProgramIsLeftToANodeThatHasIt(t *testing.T) {
 		for _, def := range []string{"timed", "waits", "parent", "single"} {
 			id := fmt.Sprintf("%s-%d", def, i)
 			eventually(t, "the older node starts "+id, func() bool {
-				_, err := by.Execute(t.Context(), runtime.StartRequest{DefinitionID: def, InstanceID: id, CorrelationID: id})
+				_, err := by.Starts.Execute(t.Context(), runtime.StartRequest{DefinitionID: def, InstanceID: id, CorrelationID: id})
 				if err != nil && workflow.CodeOf(err) != workflow.CodeInstanceExists {
 					t.Fatal(err)
 				}
@@ -83,7 +85,7 @@ func TestWorkOfANewerProgramIsLeftToANodeThatHasIt(t *testing.T) {
 	for i := range each {
 		id := fmt.Sprintf("waits-%d", i)
 		eventually(t, id+" waits", func() bool {
-			in, err := able.Instance(t.Context(), id)
+			in, err := able.Inspector.Instance(t.Context(), id)
 			return err == nil && len(in.Bookmarks) == 1
 		})
 		older[(i+1)%len(older)].Event("go", id, nil)
@@ -118,26 +120,26 @@ func TestWorkThatNoLiveNodeCanRunWaits(t *testing.T) {
 	tries := tally{}
 	a, b := newMember(t, name, "a", tries.count), newMember(t, name, "b")
 	started := time.Now()
-	_, err := a.Execute(t.Context(), runtime.StartRequest{DefinitionID: "child"})
+	_, err := a.Starts.Execute(t.Context(), runtime.StartRequest{DefinitionID: "child"})
 	if workflow.CodeOf(err) != workflow.CodeNotRunnable {
 		t.Errorf("a start that nobody can run: %v", err)
 	}
 	t.Log(err)
 	st := workflow.EventStimulus("go", nil)
 	st.CorrelationID = "waits-0"
-	if _, err := b.Send(t.Context(), st, nil); workflow.CodeOf(err) != workflow.CodeNotRunnable {
+	if _, err := b.Events.Send(t.Context(), st, nil); workflow.CodeOf(err) != workflow.CodeNotRunnable {
 		t.Errorf("an event that nobody can apply: %v", err)
 	}
-	if _, err := b.Cancel(t.Context(), "waits-1"); workflow.CodeOf(err) != workflow.CodeNotRunnable {
+	if _, err := b.Commands.Cancel(t.Context(), "waits-1", nil); workflow.CodeOf(err) != workflow.CodeNotRunnable {
 		t.Errorf("a cancel that nobody can apply: %v", err)
 	}
 	// Long enough that each of them was tried more often than an attempt is allowed.
 	eventually(t, "the timers have fired and schedules have started instances", func() bool {
-		page, err := a.Instances(t.Context(), runtime.InstanceFilter{DefinitionID: "at-once"}, runtime.Paging{})
+		page, err := a.Inspector.Instances(t.Context(), runtime.InstanceFilter{DefinitionID: "at-once"}, runtime.Paging{})
 		return err == nil && len(page.Items) > 3 && time.Since(started) > 12*time.Second
 	})
 	for _, id := range ids {
-		in, err := a.Instance(t.Context(), id)
+		in, err := a.Inspector.Instance(t.Context(), id)
 		if err != nil || in.Status != workflow.StatusRunning || len(in.Incidents) > 0 {
 			t.Errorf("%s: %+v, %v", id, in, err)
 		}
@@ -256,7 +258,7 @@ func TestRecordsOfANewerProgramStayAsTheyAre(t *testing.T) {
 		resp, err := etcd.Get(t.Context(), a.Root+"meta/", clientv3.WithPrefix(), clientv3.WithKeysOnly())
 		return err == nil && slices.ContainsFunc(resp.Kvs, isKey(a.Root+"meta/age")) && slices.ContainsFunc(resp.Kvs, isKey(a.Root+"meta/balance"))
 	})
-	if err := a.Pause(t.Context()); err != nil {
+	if err := a.Pauses.Pause(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	born := workflow.EventStimulus("born", nil)
@@ -295,17 +297,17 @@ func TestRecordsOfANewerProgramStayAsTheyAre(t *testing.T) {
 			t.Errorf("there was no record of %s to look at: %v", kind, kinds)
 		}
 	}
-	if err := a.Unpause(t.Context()); err != nil {
+	if err := a.Pauses.Unpause(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	stays := time.Now().Add(9 * time.Second) // all is due for seconds then
 	eventually(t, "all is due", func() bool {
 		goSt := workflow.EventStimulus("go", nil)
 		goSt.CorrelationID = "w"
-		_, sent := a.Send(t.Context(), goSt, nil)
-		_, started := a.Send(t.Context(), born, nil)
-		_, cancelled := a.Cancel(t.Context(), "w")
-		_, replayed := a.ReplayDeadLetter(t.Context(), "dead", runtime.Edit{}, nil)
+		_, sent := a.Events.Send(t.Context(), goSt, nil)
+		_, started := a.Events.Send(t.Context(), born, nil)
+		_, cancelled := a.Commands.Cancel(t.Context(), "w", nil)
+		_, replayed := a.Letters.ReplayDeadLetter(t.Context(), "dead", repair.Edit{}, nil)
 		_, published := a.Catalog.Publish(t.Context(), catalog.PublishRequest{Source: []byte("id: waits\nroot:\n  - event: went\n"), Publish: true})
 		retracted := a.Catalog.Retract(t.Context(), "often")
 		for i, err := range []error{sent, started, cancelled, replayed, published, retracted} {
@@ -334,11 +336,11 @@ func TestRecordsOfANewerProgramStayAsTheyAre(t *testing.T) {
 		a.Finished(id)
 	}
 	eventually(t, "the stimulus has started its instance, the schedule another", func() bool {
-		ticks, err := a.Instances(t.Context(), runtime.InstanceFilter{DefinitionID: "often"}, runtime.Paging{})
+		ticks, err := a.Inspector.Instances(t.Context(), runtime.InstanceFilter{DefinitionID: "often"}, runtime.Paging{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		borns, err := a.Instances(t.Context(), runtime.InstanceFilter{DefinitionID: "born"}, runtime.Paging{})
+		borns, err := a.Inspector.Instances(t.Context(), runtime.InstanceFilter{DefinitionID: "born"}, runtime.Paging{})
 		return err == nil && len(ticks.Items) > 0 && len(borns.Items) == 1
 	})
 }
@@ -353,7 +355,7 @@ func TestAnImportThatNobodyCanReadIsInNobodysWay(t *testing.T) {
 	able.Publish(ofTheNewer...)
 	c[0].Publish("id: plain\nroot:\n  - event: on\n  - writeLine: done\n")
 	c[0].Start("plain", "i", "i")
-	of, err := c[0].Export(t.Context(), "i")
+	of, err := c[0].Inspector.Export(t.Context(), "i")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -367,11 +369,11 @@ func TestAnImportThatNobodyCanReadIsInNobodysWay(t *testing.T) {
 	})
 	for what, in := range map[string]runtime.StateExport{"a format": format, "a definition": program} {
 		release := c[1].hold("i")
-		if _, err := c[0].Import(t.Context(), "i", in, 0); workflow.CodeOf(err) != workflow.CodeNotRunnable {
+		if _, err := c[0].Commands.Import(t.Context(), "i", in, 0); workflow.CodeOf(err) != workflow.CodeNotRunnable {
 			t.Errorf("%s that nobody can read, to a busy instance: %v", what, err)
 		}
 		release()
-		if _, err := c[0].Import(t.Context(), "i", in, 0); workflow.CodeOf(err) != workflow.CodeNotRunnable {
+		if _, err := c[0].Commands.Import(t.Context(), "i", in, 0); workflow.CodeOf(err) != workflow.CodeNotRunnable {
 			t.Errorf("%s that nobody can read, to an idle instance: %v", what, err)
 		}
 	}
@@ -399,14 +401,14 @@ func TestAMigrationThatNobodyCanRunIsInNobodysWay(t *testing.T) {
 	})
 	to := &workflow.Alter{Alterations: []workflow.Alteration{{Type: workflow.AlterMigrate, Version: 2}}}
 	release := c[1].hold("i")
-	if _, err := c[0].Alter(t.Context(), "i", to, nil); workflow.CodeOf(err) != workflow.CodeNotRunnable {
+	if _, err := c[0].Commands.Alter(t.Context(), "i", to, nil); workflow.CodeOf(err) != workflow.CodeNotRunnable {
 		t.Errorf("of a busy instance: %v", err)
 	}
 	release()
-	if _, err := c[0].Alter(t.Context(), "i", to, nil); workflow.CodeOf(err) != workflow.CodeNotRunnable {
+	if _, err := c[0].Commands.Alter(t.Context(), "i", to, nil); workflow.CodeOf(err) != workflow.CodeNotRunnable {
 		t.Errorf("of an idle instance: %v", err)
 	}
-	if _, err := c[0].CreateJob(t.Context(), runtime.JobRequest{Kind: workflow.CommandAlter, Alter: to, Filter: find.Filter{DefinitionID: "plain"}}); workflow.CodeOf(err) != workflow.CodeNotRunnable {
+	if _, err := c[0].Jobs.CreateJob(t.Context(), job.Request{Kind: workflow.CommandAlter, Alter: to, Filter: find.Filter{DefinitionID: "plain"}}); workflow.CodeOf(err) != workflow.CodeNotRunnable {
 		t.Errorf("of all instances: %v", err)
 	}
 	c[1].Event("on", "i", nil)
@@ -428,7 +430,7 @@ func TestAStateOfANewerProgramStaysAsItIs(t *testing.T) {
 		t.Fatal(err)
 	}
 	was := string(kv.Kvs[0].Value)
-	newer := strings.Replace(was, `"state":{"v":1,`, `"state":{"v":2,"newer":true,`, 1)
+	newer := strings.Replace(was, `"state":{"v":1,`, `"state":{"v":3,"newer":true,`, 1)
 	if newer == was {
 		t.Fatalf("no state of format 1: %s", was)
 	}
@@ -441,7 +443,7 @@ func TestAStateOfANewerProgramStaysAsItIs(t *testing.T) {
 	a.Wakeups.Hint([]string{"w"}, false)
 	st := workflow.EventStimulus("go", nil)
 	st.CorrelationID = "w"
-	if _, err := a.Send(t.Context(), st, nil); workflow.CodeOf(err) != workflow.CodeNotRunnable || !strings.Contains(err.Error(), "format 2") {
+	if _, err := a.Events.Send(t.Context(), st, nil); workflow.CodeOf(err) != workflow.CodeNotRunnable || !strings.Contains(err.Error(), "format 3") {
 		t.Errorf("an event for it: %v", err)
 	}
 	if kv, err = etcd.Get(t.Context(), key); err != nil || string(kv.Kvs[0].Value) != newer {

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/weft-run/weft/pkg/workflow/value"
 )
 
 // AlterationType says what an [Alteration] does.
@@ -97,7 +99,7 @@ func (a *Alter) Check() Problems {
 		may, known := alterationFields[alt.Type]
 		if !known {
 			problem("unknown-alteration", at+"/type", "there is no alteration %q%s; those that there are: %s",
-				CutBytes(string(alt.Type), maxAlteredNames), DidYouMean(string(alt.Type), AlterationTypes()), strings.Join(AlterationTypes(), ", "))
+				value.CutBytes(string(alt.Type), maxAlteredNames), DidYouMean(string(alt.Type), AlterationTypes()), strings.Join(AlterationTypes(), ", "))
 			continue
 		}
 		for _, field := range alt.given() {

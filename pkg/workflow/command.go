@@ -1,6 +1,8 @@
 package workflow
 
-import "time"
+import (
+	"time"
+)
 
 // CommandKind says what an instance has to do.
 type CommandKind string
@@ -74,7 +76,15 @@ type CommandKey struct {
 	Request  string    `json:"request,omitempty"` // method and path, for the receipt
 	Caller   string    `json:"caller,omitempty"`  // who sent it; "": nobody was asked
 	At       time.Time `json:"at,omitzero"`       // when it came
+
+	// AnswerBy is until when the caller of an HTTP endpoint waits for what the workflow writes; zero: nobody does.
+	// Kept: a repeat finds what is written later.
+	AnswerBy time.Time `json:"answerBy,omitzero"`
+	Kept     bool      `json:"kept,omitempty"`
 }
+
+// MaxEndpointWait is how long the caller of an HTTP endpoint is kept waiting at most.
+const MaxEndpointWait = 5 * time.Minute
 
 // Guard is who may call an HTTP endpoint; everybody, if it is zero.
 type Guard struct {
@@ -86,6 +96,20 @@ type Guard struct {
 // instances started each other before it. It travels among the properties and the input, which programs of
 // before hand on.
 const DepthProperty = "Weft:Depth"
+
+// CallersProperty is the property of an instance that has the callers of HTTP endpoints who wait for what it
+// writes, or for what an instance writes that it started and waits for. There, and empty: they had their answer,
+// or went.
+const CallersProperty = "Weft:Callers"
+
+// StartsInstances tells whether activities of a type start instances, and wait for them if told so.
+func StartsInstances(activityType string) bool {
+	switch activityType {
+	case "Elsa.ExecuteWorkflow", "Elsa.DispatchWorkflow", "Elsa.BulkDispatchWorkflows":
+		return true
+	}
+	return false
+}
 
 // Start is everything a new instance begins with.
 type Start struct {

@@ -1,6 +1,8 @@
 package workflow
 
-import "encoding/json"
+import (
+	"encoding/json"
+)
 
 // Definition is a workflow as its author wrote it. Published definitions are
 // immutable; each publication is one numbered version of the same id.

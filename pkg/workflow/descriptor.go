@@ -28,6 +28,7 @@ type Descriptor struct {
 	Resume      []string           // the names of what a resume of its bookmarks brings (Resume.Input); none if it takes nothing; nil: not said, anything goes
 	Container   bool               // only schedules its children (Sequence): after its own step there is nothing new to save
 	Gives       []OutputDescriptor // variables that its branches see beside those that are declared (CurrentValue of a loop)
+	Responds    bool               // it may answer the caller of an HTTP endpoint, who then waits for it
 	NoEffect    bool               // its code has no effect outside: all that it does is in the commit, so that it may run in vain, and on two nodes at once; false: it may have one
 }
 

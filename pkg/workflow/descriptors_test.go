@@ -1,6 +1,8 @@
 package workflow
 
-import "testing"
+import (
+	"testing"
+)
 
 func TestDescriptorsAreFoundByBothNames(t *testing.T) {
 	t.Parallel()

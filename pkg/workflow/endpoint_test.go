@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/value"
 )
 
 // What a bookmark keeps of its endpoint is a stored format: its bytes stay.
@@ -43,7 +44,7 @@ func TestEndpointIsKeptInItsBookmark(t *testing.T) {
 			t.Fatal(err)
 		}
 		var read workflow.Bookmark
-		if err := workflow.Unmarshal(data, &read); err != nil {
+		if err := value.Unmarshal(data, &read); err != nil {
 			t.Fatal(err)
 		}
 		if got := workflow.EndpointOf(&read); got == nil || *got != c.e {

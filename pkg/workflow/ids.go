@@ -121,6 +121,18 @@ func CheckName(what, name string) error {
 	return nil
 }
 
+// CheckSendable is [CheckName] for what is sent by its name in a path of the API, as events are and as tasks are looked
+// for: an empty one and those that mean a place in a path ("/", ".", "..") would be waited for for ever.
+func CheckSendable(what, name string) error {
+	switch name {
+	case "":
+		return fmt.Errorf("%s is empty: nothing could be sent to it", what)
+	case "/", ".", "..":
+		return fmt.Errorf("%s is %q, which is a place in a path: nothing could be sent to it", what, name)
+	}
+	return CheckName(what, name)
+}
+
 // BookmarkID makes the id of a bookmark: the instance's id, ~, and a part that
 // is unique within the instance and has no ~.
 func BookmarkID(instanceID, local string) string { return instanceID + "~" + local }
@@ -142,4 +154,19 @@ func BookmarkInstance(bookmarkID string) (string, bool) {
 		return "", false
 	}
 	return id, true
+}
+
+// LocalPayload is what is hashed of a bookmark that only its own id meets.
+func LocalPayload(bookmarkID string, payload any) map[string]any {
+	return map[string]any{"bookmark": bookmarkID, "payload": payload}
+}
+
+// MeetsHash reports whether a bookmark has the hash that its stimulus has, or that of one which only its own id meets.
+func MeetsHash(b *Bookmark) bool {
+	for _, payload := range []any{b.Payload, LocalPayload(b.ID, b.Payload)} {
+		if hash, err := Hash(b.ActivityType, payload); err == nil && hash == b.Hash {
+			return true
+		}
+	}
+	return false
 }

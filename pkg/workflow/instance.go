@@ -1,6 +1,8 @@
 package workflow
 
-import "time"
+import (
+	"time"
+)
 
 // Status is the coarse state of an instance.
 type Status string
@@ -59,6 +61,9 @@ type Instance struct {
 	Output        map[string]any    `json:"output,omitempty"`
 	Incidents     []Incident        `json:"incidents,omitempty"`
 	Bookmarks     []Bookmark        `json:"bookmarks,omitempty"`
+
+	// MoreWaits is at how many more places it waits, of one that was read for a list, and waits at thousands.
+	MoreWaits int `json:"-"`
 
 	// Damaged says why the record of a listed instance cannot be read; the other
 	// fields then have its id and what the list knows. "": it can be read.
@@ -142,6 +147,7 @@ type Incident struct {
 	Message      string    `json:"message"`
 	Cause        string    `json:"cause,omitempty"`
 	Time         time.Time `json:"time"`
+	Final        bool      `json:"final,omitempty"` // the instance has failed for good: a retry asks first
 }
 
 // Response is what WriteHttpResponse wrote; it is sent after the commit.

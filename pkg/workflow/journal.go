@@ -1,6 +1,8 @@
 package workflow
 
-import "time"
+import (
+	"time"
+)
 
 // JournalEntry is what one commit of an instance did.
 type JournalEntry struct {

@@ -1,6 +1,8 @@
 package workflow
 
-import "fmt"
+import (
+	"fmt"
+)
 
 // Limits of what the notations read. They keep a hostile definition from
 // costing more than its author could mean.

@@ -109,4 +109,21 @@ func (ps Problems) Sort() {
 	})
 }
 
+// Join adds the problems of checking to those of reading, each place once: what
+// could not be read is reported again by the check that misses it.
+func (ps Problems) Join(more Problems) Problems {
+	seen, values := map[Place]bool{}, false
+	for i := range ps {
+		seen[ps[i].Place] = true
+		values = values || ps[i].Code == "bad-value"
+	}
+	out := ps
+	for i := range more {
+		if !seen[more[i].Place] && !(values && more[i].Code == "bad-option") { // the place of an option is known to the reader
+			out = append(out, more[i])
+		}
+	}
+	return out
+}
+
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/weft-run/weft/pkg/workflow/value"
 )
 
 // MaxProblems bounds what is reported about one source.
@@ -92,9 +94,15 @@ func (r *Report) UnknownKey(at Place, where, name string, known []string) {
 	}
 	more := DidYouMean(name, known)
 	if more == "" && len(known) > 0 && len(known) <= mostListed {
-		more = "; it has " + strings.Join(known, ", ")
+		var names []string // an input and an outcome may have one name
+		for _, n := range known {
+			if !slices.Contains(names, n) {
+				names = append(names, n)
+			}
+		}
+		more = "; it has " + strings.Join(names, ", ")
 	}
-	r.Problem("unknown-key", at, "%s has no key %s%s", where, Shorten(name), more)
+	r.Problem("unknown-key", at, "%s has no key %s%s", where, value.Shorten(name), more)
 }
 
 // mostListed is how many names a problem lists.

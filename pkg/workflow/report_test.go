@@ -84,7 +84,7 @@ func TestReportIsInOrderAndBounded(t *testing.T) {
 	}
 	r.Problem("b", r.At(2, 2), "%d%%", 5)
 	r.WrongShape(r.At(2, 1), "it", "a text", "a list")
-	r.UnknownKey(r.At(0, 0), "a thing", strings.Repeat("k", 100), []string{"key"})
+	r.UnknownKey(r.At(0, 0), "a thing", strings.Repeat("k", 100), []string{"key", "key"})
 	r.UnknownKey(r.At(1, 1), "a thing", "kye", []string{"key"})
 	want := []string{
 		"f: line 1, column 1: a thing has no key " + strings.Repeat("k", 40) + "…; it has key",

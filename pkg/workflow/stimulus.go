@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"strconv"
 	"unicode/utf8"
+
+	"github.com/weft-run/weft/pkg/workflow/value"
 )
 
 // EventType is the activity type whose stimuli POST /events sends.
@@ -73,7 +75,7 @@ func canonical(b *bytes.Buffer, v any) error {
 	if isPlain(v) {
 		return writeCanonical(b, v)
 	}
-	raw, err := Marshal(v) // which refuses names that would be the same
+	raw, err := value.Marshal(v) // which refuses names that would be the same
 	if err != nil {
 		return err
 	}
@@ -145,13 +147,13 @@ func writeCanonical(b *bytes.Buffer, v any) error {
 // canonicalNumber writes a number as [Number] has it, from any spelling. A number
 // with an exponent of more than 32 bits stays the text that it is.
 func canonicalNumber(text string) string {
-	switch v := Number(text).(type) {
+	switch v := value.Number(text).(type) {
 	case int64:
 		text = strconv.FormatInt(v, 10)
 	case float64: // of decimals, the nearest is kept
 		text = strconv.FormatFloat(v, 'e', -1, 64)
 	}
-	d, err := parseDecimal(text)
+	d, err := value.ParseDecimal(text)
 	if err != nil {
 		return text
 	}

@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/value"
 )
 
 // A payload of texts, which is hashed as it stands, hashes like one that is
@@ -22,10 +23,10 @@ func TestAHashDoesNotDependOnTheGoType(t *testing.T) {
 			untyped[k] = v
 		}
 		want, wrong := workflow.Hash("Test", typed)
-		if wrong != nil && !errors.Is(wrong, workflow.ErrSameName) {
+		if wrong != nil && !errors.Is(wrong, value.ErrSameName) {
 			t.Fatal(wrong)
 		}
-		if got, err := workflow.Hash("Test", untyped); errors.Is(err, workflow.ErrSameName) != (wrong != nil) || got != want {
+		if got, err := workflow.Hash("Test", untyped); errors.Is(err, value.ErrSameName) != (wrong != nil) || got != want {
 			t.Fatalf("%q: %s, %v; want %s, %v", typed, got, err, want, wrong)
 		}
 	})

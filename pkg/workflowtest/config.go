@@ -13,7 +13,7 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/weft-run/weft/internal/check"
+	"github.com/weft-run/weft/internal/authoring/check"
 	"github.com/weft-run/weft/internal/expression"
 	"github.com/weft-run/weft/internal/secrets"
 	"github.com/weft-run/weft/pkg/activities"

@@ -124,7 +124,7 @@ var (
 )
 
 func (w watched) Execute(ctx context.Context, x *engine.Execution) error {
-	call := Call{ActivityID: x.Node().ID(), Name: x.Node().Name(), Type: w.d.Type, Time: x.Now(), Inputs: map[string]any{}}
+	call := Call{ActivityID: x.Node().ID(), Name: x.Node().Name(), Type: w.d.Type, Time: x.Clock(), Inputs: map[string]any{}}
 	for _, in := range w.d.Inputs {
 		if in.Raw || in.Type == "Go" || !x.Given(in.Name) {
 			continue

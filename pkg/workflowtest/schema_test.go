@@ -295,7 +295,7 @@ func TestTheSchemaFindsMissingInputsAmongTheMistakes(t *testing.T) {
 	t.Parallel()
 	s := compiled(t, yaml.Schema(activities.Default()))
 	found := 0
-	err := filepath.WalkDir("../../internal/check/testdata/mistakes", func(file string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir("../../internal/authoring/check/testdata/mistakes", func(file string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}

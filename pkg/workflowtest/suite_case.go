@@ -228,10 +228,10 @@ func (r *fileReader) children(n *yaml.Node, into *map[string]Child) {
 	overlay(into, children)
 }
 
-// ends are how an instance can end; states are all.
+// ends are how an instance can end; states are all in which a step leaves one.
 var (
 	ends   = []string{string(workflow.Finished), string(workflow.Faulted), string(workflow.Cancelled)}
-	states = append([]string{string(workflow.Pending), string(workflow.Suspended)}, ends...)
+	states = append([]string{string(workflow.Suspended)}, ends...)
 )
 
 func (r *fileReader) status(n *yaml.Node, of []string) workflow.SubStatus {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/workflow"
+	weftyaml "github.com/weft-run/weft/pkg/workflow/yaml"
 )
 
 const (
@@ -39,7 +40,7 @@ func (r *fileReader) problem(n *yaml.Node, format string, args ...any) {
 
 // parse gives the one document of the file, without aliases.
 func (r *fileReader) parse() *yaml.Node {
-	loader, err := yaml.NewLoader(bytes.NewReader(r.src))
+	loader, err := yaml.NewLoader(bytes.NewReader(weftyaml.Readable(r.src)))
 	var doc yaml.Node
 	if err == nil {
 		err = loader.Load(&doc)

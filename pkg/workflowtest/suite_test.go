@@ -139,6 +139,15 @@ func TestATestFile(t *testing.T) {
 	}
 }
 
+func TestATestFileMaySayItsVersionOfYAML(t *testing.T) {
+	t.Parallel()
+	dir := write(t, map[string]string{"x.yaml": "%YAML 1.2\n---\nid: x\nroot:\n  - writeLine: x\n", "x.test.yaml": "%YAML 1.2\n---\ncases:\n  - name: it ends\n    expect:\n      status: Finished\n"})
+	res, err := workflowtest.RunFile(filepath.Join(dir, "x.test.yaml"), workflowtest.FileOptions{})
+	if err != nil || len(res.Cases) != 1 || res.Failed() != 0 {
+		t.Errorf("%+v, %v", res, err)
+	}
+}
+
 func TestSlipsInATestFileAreToldWithTheirPlace(t *testing.T) {
 	t.Parallel()
 	for source, want := range map[string]string{

@@ -68,7 +68,7 @@ func TestAThousandAreTriedAgain(t *testing.T) {
 	b.do(chromedp.SetValue("details > form input[name='b.reason']", "the shop is back"), chromedp.Click("details > form[action$='createJob'] button.danger"))
 	b.until("the jobs", "location.pathname === '/console/jobs'")
 	settle("finished") // which takes longer than a page is waited for
-	b.until("it is done", fmt.Sprintf("document.querySelector('main section.card')?.innerText.includes('done %d ')", many))
+	b.until("it is done", fmt.Sprintf("document.querySelector('main section.card')?.innerText.includes('%d took it (finished %d)')", many, many))
 	b.open("/console/instances?q=status:faulted+def:breaks")
 	b.says("No instance is like that.")
 	b.open("/console/instances?q=def:order+status:suspended")
@@ -106,7 +106,7 @@ func TestRowsAreChosen(t *testing.T) {
 	b.do(chromedp.Click("tbody tr:nth-child(2) input"), chromedp.Click("tbody tr:nth-child(4) input"), chromedp.Click("summary[data-chosen]"))
 	b.do(chromedp.SetValue("#chosen select", "cancel"), chromedp.Click("#chosen button.danger"))
 	b.until("the jobs", "location.pathname === '/console/jobs'")
-	b.until("it is done", "document.querySelector('main section.card')?.innerText.includes('done 2 ')")
+	b.until("it is done", "document.querySelector('main section.card')?.innerText.includes('2 took it (cancelled 2)')")
 	b.open("/console/instances?q=status:cancelled")
 	b.until("two are cancelled", "document.querySelectorAll('tbody tr').length === 2")
 	// Columns: a choice is kept.

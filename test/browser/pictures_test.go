@@ -49,6 +49,7 @@ func TestPicturesOfTheDocs(t *testing.T) {
 	b.open("/console/cluster")
 	b.takes("cluster", "node-2", 600)
 	b.open("/console/")
+	b.until("it counts what has faulted", "[...document.querySelectorAll('main a, main li, main div')].some(e => /^1\\s+\\S*\\s*Faulted$/.test(e.innerText.trim()))")
 	b.takes("home", "node-2", 700)
 
 	b.open("/console/definitions/order-approval/edit")

@@ -197,7 +197,7 @@ func (e *evidence) checkInstances() {
 	e.checkEnds()
 	want := map[string][]string{
 		"sleeper": {"asleep", "awake", "up"}, "announce": {"announced"}, "herald": {"announced"}, "relay": {"relayed"}, "sheaf": {"bound"}, "straw": nil, "brief": nil,
-		"long-start": {"done"}, "long-timer": {"done"}, "long-parent": {"done"}, "long-child": {"done"}, "novel": {"done"}, "fresh": nil, "single": {"alone"}, "slow": {"done"}, "beat": {"beat"},
+		"long-start": {"done"}, "long-timer": {"done"}, "long-parent": {"done"}, "long-child": {"done"}, "novel": {"done"}, "fresh": nil, "single": {"alone"}, "wide": {"narrow"}, "slow": {"done"}, "beat": {"beat"},
 	}
 	for _, id := range slices.Sorted(maps.Keys(e.history.instances)) {
 		l := e.history.instances[id]

@@ -13,7 +13,7 @@ import (
 // systems do that trust a distributed lock. The same checks must find what goes
 // wrong with it, or they would find nothing in Weft either.
 func TestTheChecksSeeAStoreThatTrustsItsLock(t *testing.T) {
-	r := round(t, options.seed, min(options.duration, 6*time.Second), func(c *clientv3.Client) {
+	r := round(t, options.seed, 6*time.Second, func(c *clientv3.Client) {
 		c.KV = &trusting{KV: c.KV}
 	})
 	kinds := map[string]int{}

@@ -34,8 +34,12 @@ type history struct {
 	revision  int64
 	commits   int
 	purged    int64            // instances that were deleted after their end
+	widened   int64            // changes that were written in several transactions
+	widenedOn int64            // those of them that another owner than who decided them wrote on
 	numbered  map[string]int64 // numbers that were seen beside a token, by the kind of the key
 	trail     trail
+
+	unwritten chan string // instances of which something was decided and is not written yet; those that nobody takes are dropped
 
 	seen atomic.Int64 // revision, for those who compact
 
@@ -54,6 +58,7 @@ type life struct {
 	last       store.Record
 	seq        int64
 	fence      int64
+	decidedBy  int64            // the fence of who decided what is not written yet
 	commands   map[string]int64 // consumed → sequence
 	lines      []string
 	tokens     map[string]int
@@ -78,7 +83,7 @@ type timerValue struct {
 
 func newHistory(root string) *history {
 	return &history{root: root, instances: map[string]*life{}, nodes: map[string]bool{}, locks: map[string]map[string]int64{}, timers: map[string]timerValue{}, fired: map[string]int{},
-		numbered: map[string]int64{}, singles: map[string]bool{}, beats: map[string]int{}, marks: map[string]bool{}, trail: trail{at: map[string][]string{}, taken: map[string][]taking{}}, marked: make(chan struct{}, 1)}
+		numbered: map[string]int64{}, singles: map[string]bool{}, beats: map[string]int{}, marks: map[string]bool{}, trail: trail{at: map[string][]string{}, taken: map[string][]taking{}}, marked: make(chan struct{}, 1), unwritten: make(chan string, 8)}
 }
 
 func (h *history) problem(rule, format string, args ...any) {
@@ -160,6 +165,9 @@ func (h *history) step(revision int64, events []*clientv3.Event) {
 			h.mark(rest)
 		}
 	}
+	for _, do := range b.decided {
+		do()
+	}
 	h.settle(b)
 }
 
@@ -170,6 +178,7 @@ type batch struct {
 	due     []timerValue                // timers that were deleted
 	crons   []string
 	created []string // instances
+	decided []func() // once the fence of the commit is known
 }
 
 func (h *history) lock(rest, key string, ev *clientv3.Event, put bool) {
@@ -273,6 +282,9 @@ func (h *history) instance(b *batch, id string, ev *clientv3.Event, put bool) {
 		if l.deleted > 0 {
 			h.problem("resurrected", "%s was deleted and is there again", id)
 		}
+	}
+	if was := l.last.Unwritten != nil; was != (r.Unwritten != nil) {
+		b.decided = append(b.decided, func() { h.decided(id, l, was, !was) })
 	}
 	l.definition, l.exists, l.last = r.Header.DefinitionID, true, r
 	if r.Header.DefinitionID == "single" {

@@ -15,8 +15,10 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/internal/polltest"
+	"github.com/weft-run/weft/internal/testsize"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/node"
+	"github.com/weft-run/weft/pkg/node/full"
 )
 
 // hung is nodes over three members of etcd, with callers that do not wait for each
@@ -42,7 +44,7 @@ func newHung(tb testing.TB, nodes int) *hung {
 		tb.Fatal(err)
 	}
 	for i := range nodes {
-		n, err := node.New(tb.Context(), node.Config{HTTPAddr: "127.0.0.1:0", Cluster: name, NodeID: fmt.Sprint("n", i), EtcdEndpoints: h.quorum.endpoints(),
+		n, err := full.New(tb.Context(), node.Config{HTTPAddr: "127.0.0.1:0", Cluster: name, NodeID: fmt.Sprint("n", i), EtcdEndpoints: h.quorum.endpoints(),
 			Definitions: definitions, Logger: h.logger()})
 		if err != nil {
 			tb.Fatal(err)
@@ -221,11 +223,11 @@ func (h *hung) member(leads bool) *etcdMember {
 // A member that stands still costs what etcd itself needs to go on without it, and a
 // second at most beside that; and no node its session, however long it lasts.
 func TestAMemberThatHangsCostsNoSessionAndNoSecond(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes a minute")
-	}
+	testsize.Skip(t, "it takes a minute")
 	h := newHung(t, 3)
 	const second = time.Second
+	slow := map[string]time.Duration{} // what 99 of 100 calls took
+	lates := time.Duration(0)
 	for _, c := range []struct {
 		name   string
 		leads  bool
@@ -236,7 +238,7 @@ func TestAMemberThatHangsCostsNoSessionAndNoSecond(t *testing.T) {
 		{"a follower hangs", false, false, 14 * time.Second, second},
 		{"a follower hangs for a moment", false, false, 700 * time.Millisecond, second},
 		{"the leader hangs", true, false, 14 * time.Second, 2*electionTimeout + second},
-		{"the leader is killed", true, true, 5 * time.Second, 2*electionTimeout + second},
+		{"the leader is killed", true, true, 14 * time.Second, 2*electionTimeout + second},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			h.tb = t
@@ -258,6 +260,7 @@ func TestAMemberThatHangsCostsNoSessionAndNoSecond(t *testing.T) {
 			a := h.during(c.lasts, fault, undo)
 			late := time.Duration(h.late.Load())
 			t.Logf("%d calls: median %v, 99 of 100 %v, longest %v; machine late by %v", len(a.took), a.part(0.5), a.part(0.99), a.worst(), late)
+			slow[c.name], lates = a.part(0.99), max(lates, late)
 			if lost := h.lost() - before; lost > 0 {
 				t.Errorf("%d sessions were lost", lost)
 			}
@@ -268,5 +271,11 @@ func TestAMemberThatHangsCostsNoSessionAndNoSecond(t *testing.T) {
 				t.Errorf("a call took %v, want at most %v", a.worst(), most)
 			}
 		})
+	}
+	hangs, killed := slow["the leader hangs"], slow["the leader is killed"]
+	t.Logf("99 of 100 calls beside a leader that hangs took %.2f times as long as beside one that is killed (%v, %v)", hangs.Seconds()/killed.Seconds(), hangs, killed)
+	// The goal is 1.5; both are about an election, which has a random part of a second.
+	if hangs > 3*killed+second+10*lates {
+		t.Errorf("a leader that hangs costs %v, one that is killed %v", hangs, killed)
 	}
 }

@@ -75,6 +75,9 @@ func (c *caller) run(ctx context.Context) {
 			acts = append(acts, act{1, c.relay})
 		}
 	}
+	if c.traits.wide {
+		acts = append(acts, act{3, c.wide})
+	}
 	total := 0
 	for _, a := range acts {
 		total += a.weight

@@ -11,6 +11,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/weft-run/weft/internal/testsize"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 )
 
@@ -30,11 +31,11 @@ var options struct {
 
 func TestMain(m *testing.M) {
 	flag.Uint64Var(&options.seed, "chaos.seed", 0, "seed of the first round (default: WEFT_CHAOS_SEED, or 1)")
-	flag.DurationVar(&options.duration, "chaos.duration", 12*time.Second, "load of one round")
+	flag.DurationVar(&options.duration, "chaos.duration", testsize.Of(12*time.Second, 3*time.Second), "load of one round")
 	flag.IntVar(&options.rounds, "chaos.rounds", 1, "rounds, each with the next seed and an etcd of its own")
 	flag.StringVar(&options.report, "chaos.report", "", "write a report here, as JSON, and as a page beside it")
 	flag.IntVar(&options.workers, "chaos.workers", 8, "callers at once")
-	flag.BoolVar(&options.only, "chaos.lenient", false, "do not ask for full coverage: for looking for one thing")
+	flag.BoolVar(&options.only, "chaos.lenient", !testsize.Whole(), "do not ask for full coverage: for looking for one thing")
 	flag.StringVar(&options.traits, "chaos.traits", "", "traits for every round, beside those of its seed: large,long,tight,crowded,clocks,saves")
 	flag.StringVar(&options.groupCommit, "chaos.group-commit", "mixed", "of the processes: on, off, or mixed: drawn for each")
 	flag.StringVar(&options.resumeLocking, "chaos.resume-locking", "mixed", "of the nodes: auto, always, or mixed: drawn for each")

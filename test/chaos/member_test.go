@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"github.com/weft-run/weft/internal/authoring/publish"
 	"github.com/weft-run/weft/internal/catalog"
 	"github.com/weft-run/weft/internal/explain"
 	"github.com/weft-run/weft/internal/expression"
@@ -30,6 +31,7 @@ import (
 	"github.com/weft-run/weft/pkg/node"
 	"github.com/weft-run/weft/pkg/refresh"
 	"github.com/weft-run/weft/pkg/runtime"
+	"github.com/weft-run/weft/pkg/runtime/front"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -121,7 +123,7 @@ func (m *member) build(w *world, kv *clientv3.Client, log *slog.Logger, collecto
 	if m.store, err = etcdstore.New(etcdstore.Config{Client: kv, Root: cluster.Root(w.name), Log: log, Metrics: collectors}); err != nil {
 		return err
 	}
-	if m.catalog, err = catalog.New(catalog.Config{Store: m.store.Definitions, Registry: known, Evaluators: expression.All(), Log: log, Now: m.now}); err != nil {
+	if m.catalog, err = catalog.New(catalog.Config{Store: m.store.Definitions, Registry: known, Evaluators: expression.All(), Checker: publish.Checker{}, Log: log, Now: m.now}); err != nil {
 		return err
 	}
 	made := make([]byte, workflow.MinLinkKey)
@@ -142,7 +144,7 @@ func (m *member) build(w *world, kv *clientv3.Client, log *slog.Logger, collecto
 			return engine.Env{Now: func() time.Time { return m.now().UTC() }, Head: head, Log: log, Link: m.link}
 		},
 		Gate: func(ctx context.Context, st *workflow.Start) (*store.Gate, error) {
-			return runtime.Gate(ctx, m.catalog, st)
+			return front.Gate(ctx, m.catalog, st)
 		},
 	})
 	if err != nil {
@@ -222,13 +224,34 @@ func (m *member) Publish(ctx context.Context, source string) error {
 	return err
 }
 
-// Retract takes a definition back.
-// Cancel tells what both kinds of nodes do.
+// Send, Execute, Dispatch, Journal, Cancel and Delete are what both kinds of nodes do.
+
+func (m *member) Send(ctx context.Context, s workflow.Stimulus, key *runtime.Key) (runtime.SendResult, error) {
+	return m.Runtime.Events.Send(ctx, s, key)
+}
+
+func (m *member) Execute(ctx context.Context, req runtime.StartRequest) (runtime.StartResult, error) {
+	return m.Runtime.Starts.Execute(ctx, req)
+}
+
+func (m *member) Dispatch(ctx context.Context, req runtime.StartRequest) (id string, err error) {
+	return m.Runtime.Starts.Dispatch(ctx, req)
+}
+
+func (m *member) Journal(ctx context.Context, id, cursor string, limit int) (runtime.Page[workflow.JournalEntry], error) {
+	return m.Runtime.Inspector.Journal(ctx, id, cursor, limit)
+}
+
+func (m *member) Delete(ctx context.Context, id string) (accepted bool, err error) {
+	return m.Runtime.Commands.Delete(ctx, id)
+}
+
 func (m *member) Cancel(ctx context.Context, id string) (accepted bool, err error) {
-	did, err := m.Runtime.Cancel(ctx, id)
+	did, err := m.Runtime.Commands.Cancel(ctx, id, nil)
 	return did.Accepted, err
 }
 
+// Retract takes a definition back.
 func (m *member) Retract(ctx context.Context, id string) error { return m.catalog.Retract(ctx, id) }
 
 // kill ends the node as a dying process does: from now on nothing of it reaches

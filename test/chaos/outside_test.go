@@ -2,6 +2,7 @@ package chaos
 
 import (
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"slices"
@@ -21,13 +22,14 @@ type outside struct {
 
 	mu    sync.Mutex
 	keys  map[string][]string      // Idempotency-Keys of the calls, by instance; guarded by mu
+	said  map[string][]string      // their bodies; guarded by mu
 	holds map[string]chan struct{} // first calls that wait for this; guarded by mu
 	came  map[string]chan struct{} // closed at the first call; guarded by mu
 }
 
 func newOutside(tb testing.TB, host string) *outside {
 	tb.Helper()
-	o := &outside{keys: map[string][]string{}, holds: map[string]chan struct{}{}, came: map[string]chan struct{}{}}
+	o := &outside{keys: map[string][]string{}, said: map[string][]string{}, holds: map[string]chan struct{}{}, came: map[string]chan struct{}{}}
 	l, err := net.Listen("tcp", host+":0")
 	if err != nil {
 		tb.Fatal(err)
@@ -56,7 +58,12 @@ func (o *outside) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
 	if by := r.URL.Query().Get("by"); by != "" {
 		id += " by " + by
 	}
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return // it was cut off on its way
+	}
 	o.mu.Lock()
+	o.said[id] = append(o.said[id], string(body))
 	o.keys[id] = append(o.keys[id], r.Header.Get("Idempotency-Key"))
 	first := len(o.keys[id]) == 1
 	hold := o.holds[id]
@@ -92,7 +99,7 @@ func (o *outside) hold(id string) (came <-chan struct{}, release func()) {
 	return arrived, sync.OnceFunc(func() { close(hold) })
 }
 
-// check: all calls of one instance are one call to whoever goes by the key.
+// check: all calls of one instance are one call to whoever goes by the key, and say the same.
 func (o *outside) check(e *evidence) (repeated int64) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -100,6 +107,9 @@ func (o *outside) check(e *evidence) (repeated int64) {
 		repeated += int64(len(keys) - 1)
 		if slices.Contains(keys, "") || len(slices.Compact(slices.Clone(keys))) != 1 {
 			e.record.violate("outside-keys", "%s called with the keys %q", id, keys)
+		}
+		if said := o.said[id]; said[0] == "" || len(slices.Compact(slices.Clone(said))) != 1 {
+			e.record.violate("outside-bodies", "%s said %q with one key", id, said)
 		}
 	}
 	return repeated

@@ -68,7 +68,7 @@ func overtaken(t *testing.T, weaken func(*clientv3.Client)) map[string]int {
 	if _, err := holder.catalog.Publish(ctx, catalog.PublishRequest{Source: []byte(pair), Publish: true}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := heir.Execute(ctx, runtime.StartRequest{DefinitionID: "pair", InstanceID: "i"}); err != nil {
+	if _, err := heir.Starts.Execute(ctx, runtime.StartRequest{DefinitionID: "pair", InstanceID: "i"}); err != nil {
 		t.Fatal(err)
 	}
 
@@ -87,7 +87,7 @@ func overtaken(t *testing.T, weaken func(*clientv3.Client)) map[string]int {
 	defer callers.Wait()
 	defer w.stop()
 	send := func(m *member, event string) (runtime.SendResult, error) {
-		return m.Send(ctx, workflow.EventStimulus(event, nil), &runtime.Key{Scope: "event", Value: event, BodyHash: "b"})
+		return m.Events.Send(ctx, workflow.EventStimulus(event, nil), &runtime.Key{Scope: "event", Value: event, BodyHash: "b"})
 	}
 	callers.Go(func() { _, _ = send(holder, "left") }) // nobody answers
 	<-sent

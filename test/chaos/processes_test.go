@@ -103,6 +103,9 @@ func processRound(t *testing.T, seed uint64, program string, duration time.Durat
 	running.Go(func() { w.fsckNow(load) })
 	running.Go(func() { w.operate(load, rand.New(rand.NewPCG(seed, 1<<34)), w.caller(102), w.witness.pause) })
 	running.Go(func() { w.upgrade(load, w.caller(105)) })
+	if w.traits.wide {
+		running.Go(func() { w.interrupt(load, rand.New(rand.NewPCG(seed, 1<<36)), w.loseHolder) })
+	}
 	if w.traits.long {
 		running.Go(func() { w.hunt(load, rand.New(rand.NewPCG(seed, 1<<35)), w.caller(103), w.loseHolder) })
 	}

@@ -49,6 +49,8 @@ func (e *evidence) result(seed uint64, res *residue, took, healing, pause time.D
 	}
 	e.mu.Unlock()
 	r.Counters["instances purged"] = e.history.purged
+	r.Counters["wide changes written in full"] = e.history.widened
+	r.Counters["wide changes written on by another owner"] = e.history.widenedOn
 	for kind, n := range e.history.numbered {
 		r.Counters["numbers seen in "+kind] = n
 	}

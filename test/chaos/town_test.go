@@ -166,8 +166,10 @@ func (w *town) sources() []string {
 const effect = `
 id: slow
 inputs: {url: string}
+variables: {made: object}
 root:
-  - sendHttpRequest: "${{ inputs.url }}"
+  - setVariable: {variable: made, value: {javascript: "[Date.now(), newGuid(), Math.random()]"}}
+  - sendHttpRequest: {url: "${{ inputs.url }}", method: POST, content: "${{ {made: variables.made, at: now(), id: newId()} }}"}
   - writeLine: done
 `
 
@@ -178,7 +180,7 @@ variables: {got: object}
 root:
   - event: poke
     result: got
-  - sendHttpRequest: "${{ inputs.url }}&by=${{ variables.got.token }}"
+  - sendHttpRequest: {url: "${{ inputs.url }}&by=${{ variables.got.token }}", method: POST, content: {javascript: "({at: new Date(), id: newShortGuid()})"}}
   - writeLine: "token ${{ variables.got.token }} ${{ variables.got.number }}"
 `
 

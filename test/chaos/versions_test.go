@@ -12,6 +12,7 @@ import (
 
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/node"
+	"github.com/weft-run/weft/pkg/node/full"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -176,7 +177,7 @@ func beNode(config string) error {
 	if c.Newer {
 		cfg.Activities = addNewer
 	}
-	n, err := node.New(ctx, cfg)
+	n, err := full.New(ctx, cfg)
 	if err != nil {
 		return fmt.Errorf("node %s: %w", c.NodeID, err)
 	}

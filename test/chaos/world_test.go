@@ -14,7 +14,7 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
-	"github.com/weft-run/weft/internal/upkeep"
+	"github.com/weft-run/weft/internal/upkeep/retention"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/node"
 )
@@ -71,11 +71,11 @@ func (w *world) queueTTL() time.Duration {
 // instances go, no copy is kept back for longer.
 const tightGrace = 10 * time.Second
 
-func (w *world) retention() upkeep.Retention {
+func (w *world) retention() retention.Limits {
 	if w.traits.tight {
-		return upkeep.Retention{Finished: time.Second, DeadLettersCount: 5000, Grace: tightGrace}
+		return retention.Limits{Finished: time.Second, DeadLettersCount: 5000, Grace: tightGrace}
 	}
-	return upkeep.Retention{}
+	return retention.Limits{}
 }
 
 // sources are the definitions that the nodes run.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/pkg/node"
+	"github.com/weft-run/weft/pkg/node/full"
 )
 
 // nodesFor gives the base URLs of the nodes for one case, and what stops them.
@@ -41,7 +42,7 @@ func nodesFor(ctx context.Context, o options) (addrs []string, stop func() error
 	}
 	var etcd []string
 	for i := range o.nodes {
-		n, err := node.New(ctx, node.Config{
+		n, err := full.New(ctx, node.Config{
 			HTTPAddr: "127.0.0.1:0", DataDir: dir, EtcdEndpoints: etcd, NodeID: fmt.Sprintf("conformance-%d", i+1),
 			SessionTTL: 5 * time.Second, DrainTimeout: 5 * time.Second, AllowPrivateAddresses: true, Logger: log,
 		})

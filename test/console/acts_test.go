@@ -200,6 +200,12 @@ func TestDeadLettersAreMended(t *testing.T) {
 	}
 	await(t, s, id, "Finished")
 	all := url.Values{"b.reason": {"expired"}, "j.limit": {"2"}, "key": {"all"}, "back": {"/console/dead-letters?reason=expired"}}
+	tried := url.Values{"b.reason": {"expired"}, "j.limit": {"500"}, "q.dryRun": {"true"}, "key": {"tried"}, "back": {"/console/dead-letters"}}
+	v.shows(v.post("/console/do/deleteDeadLetters", tried), "Nothing was done yet. It would be done for 3.")
+	v.shows(v.post("/console/do/replayDeadLetters", tried), "Nothing was done yet. It would be done for 3.")
+	if n := len(letters()); n != 3 {
+		t.Errorf("%d are left of what was only tried", n)
+	}
 	p = v.post("/console/do/deleteDeadLetters", all)
 	v.shows(p, "Done for 2 so far.", "There are others.", "Go on")
 	next := url.Values{}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/weft-run/weft/internal/auth"
 	"github.com/weft-run/weft/internal/polltest"
+	"github.com/weft-run/weft/pkg/node"
 )
 
 // begin starts an instance and waits until it is as it is to be.
@@ -305,7 +306,7 @@ func TestAPictureIsATableToo(t *testing.T) {
 // now, and where its start lies. The page becomes that of the instance when it has started.
 func TestAStartThatWaitsHasAPage(t *testing.T) {
 	t.Parallel()
-	s := open(t, true)
+	s := open(t, true, func(c *node.Config) { c.ReplyWait = time.Second }) // whoever starts behind a gate waits it out
 	v := s.as(auth.Viewer)
 	s.publish("id: single\noptions: {activation: Singleton}\nroot:\n  - event: begins\n    trigger: true\n  - event: ends\n")
 	s.publish("id: beside\nroot:\n  - event: begins\n    trigger: true\n")
@@ -345,4 +346,28 @@ func TestAStartThatWaitsHasAPage(t *testing.T) {
 	})
 	v.check("/console/instances/nobody", http.StatusNotFound)
 	v.check("/console/instances/"+id[:len(id)-4]+"0000", http.StatusNotFound)
+}
+
+// Of an instance that waits at many places the page has a hundred, and leads to the others.
+func TestAWideInstanceIsShownInParts(t *testing.T) {
+	t.Parallel()
+	s := open(t, false)
+	v := s.as(auth.Admin)
+	s.publish("id: wide\nroot:\n  - parallelForEach: ${{ 1..250 }}\n    body:\n      event: paid\n")
+	id := s.begin(t, "wide", "Suspended", nil)
+	seen := map[string]int{}
+	path := "/console/instances/" + id
+	for _, want := range []string{"1 to 100 of 250 places", "101 to 200 of 250 places", "201 to 250 of 250 places"} {
+		p := v.check(path, http.StatusOK)
+		v.shows(p, want, "Waits for (250)")
+		seen["forms"] += strings.Count(p.text, `action="/console/do/sendEvent"`)
+		next := regexp.MustCompile(`<a href="([^"]*)" rel="next">next</a>`).FindStringSubmatch(p.text)
+		if next == nil {
+			break
+		}
+		path = html.UnescapeString(next[1])
+	}
+	if seen["forms"] != 250 {
+		t.Errorf("%d places are shown", seen["forms"])
+	}
 }

@@ -149,7 +149,7 @@ func TestChosenRows(t *testing.T) {
 	for _, id := range ids[:2] {
 		await(t, s, id, "Cancelled")
 	}
-	polltest.Eventually(t, "the job ends", func() bool { return strings.Contains(v.get("/console/jobs").text, "done 2 ") })
+	polltest.Eventually(t, "the job ends", func() bool { return strings.Contains(v.get("/console/jobs").text, "2 took it (cancelled 2)") })
 	await(t, s, ids[2], "Suspended")
 	await(t, s, broken, "Faulted")
 	// None chosen is not all.

@@ -20,6 +20,7 @@ import (
 
 	"github.com/weft-run/weft/internal/auth"
 	"github.com/weft-run/weft/pkg/node"
+	"github.com/weft-run/weft/pkg/node/full"
 )
 
 // site is a node with a console, and how to look at it.
@@ -69,7 +70,7 @@ func open(t testing.TB, credentials bool, change ...func(*node.Config)) *site {
 
 func (s *site) start(cfg node.Config) *node.Node {
 	s.t.Helper()
-	n, err := node.New(s.t.Context(), cfg)
+	n, err := full.New(s.t.Context(), cfg)
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/weft-run/weft/internal/auth"
 	"github.com/weft-run/weft/internal/polltest"
+	"github.com/weft-run/weft/internal/testsize"
 )
 
 // tabs are those of an instance's page.
@@ -144,7 +145,7 @@ func TestEveryPageOfWhatNobodyKnows(t *testing.T) {
 // TestEveryPageOfFiveHundred holds that lists of 500 and more have pages of 50, which lead to all of it.
 func TestEveryPageOfFiveHundred(t *testing.T) {
 	t.Parallel()
-	const many = 500
+	many := testsize.Of(500, 130)
 	s := open(t, false)
 	s.publish("id: task\nroot:\n  - runTask: {taskName: pack}\n", "id: late\nroot:\n  - delay: 20h\n", "id: waits\nroot:\n  - event: go\n", "id: breaks\nroot:\n  - fault: no\n")
 	var all sync.WaitGroup

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"maps"
+	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,6 +20,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"sigs.k8s.io/yaml"
 )
 
 // chartValues are files of values; what they make is held to all that the kustomization is held to.
@@ -129,7 +131,9 @@ func (in *installation) plain() {
 	spec := &in.deployment.Spec
 	bare(spec.Selector.MatchLabels)
 	bare(spec.Template.Labels)
-	bare(spec.Template.Spec.TopologySpreadConstraints[0].LabelSelector.MatchLabels)
+	for _, c := range spec.Template.Spec.TopologySpreadConstraints {
+		bare(c.LabelSelector.MatchLabels)
+	}
 	bare(in.service.Spec.Selector)
 	bare(in.budget.Spec.Selector.MatchLabels)
 	bare(in.policy.Spec.PodSelector.MatchLabels)
@@ -234,6 +238,86 @@ networkPolicy: {enabled: true}
 	}
 }
 
+// What is watched is the same as without Kubernetes, whoever installs it.
+func TestTheChartBringsAlertsAndDashboards(t *testing.T) {
+	t.Parallel()
+	if n := len(chart(t, "").others); n != 0 {
+		t.Errorf("%d objects that the cluster may have no kind for", n)
+	}
+	in := chart(t, `prometheusRule: {enabled: true, labels: {release: prometheus}}
+dashboards: {enabled: true, annotations: {grafana_folder: Weft}}
+`)
+	shown := map[string]string{}
+	for _, doc := range in.others {
+		var object struct {
+			Kind     string
+			Metadata metav1.ObjectMeta
+			Spec     any
+			Data     map[string]string
+		}
+		if err := yaml.Unmarshal([]byte(doc), &object); err != nil {
+			t.Fatalf("%v\n%s", err, doc)
+		}
+		if object.Kind == "PrometheusRule" {
+			var want any
+			if err := yaml.Unmarshal([]byte(readFile(t, "deploy/prometheus/alerts.yml")), &want); err != nil {
+				t.Fatal(err)
+			}
+			if diff := gocmp.Diff(want, object.Spec); diff != "" || object.Metadata.Labels["release"] != "prometheus" {
+				t.Errorf("its rules are others (-) (+), or nobody finds them by %v:\n%s", object.Metadata.Labels, diff)
+			}
+			continue
+		}
+		if m := object.Metadata; m.Labels["grafana_dashboard"] != "1" || m.Annotations["grafana_folder"] != "Weft" || len(object.Data) != 1 {
+			t.Errorf("the sidecar does not take %+v", m)
+		}
+		maps.Copy(shown, object.Data)
+	}
+	want := filesOf(t, filepath.Join(root, "deploy/grafana/dashboards"))
+	for name, text := range want {
+		if strings.TrimSpace(shown["weft-"+name]) != strings.TrimSpace(text) {
+			t.Errorf("the dashboard %s is another one, or not there", name)
+		}
+	}
+	if len(shown) != len(want) || len(in.others) != len(want)+1 {
+		t.Errorf("%d dashboards in %d objects, want %d", len(shown), len(in.others), len(want))
+	}
+}
+
+func TestTheChartTakesVolumesZonesAndResolvers(t *testing.T) {
+	t.Parallel()
+	in := chart(t, `extraVolumes: [{name: authorities, configMap: {name: partners-ca}}]
+extraVolumeMounts: [{name: authorities, mountPath: /etc/weft/extra, readOnly: true}]
+spread: {kubernetes.io/hostname: ScheduleAnyway, topology.kubernetes.io/zone: DoNotSchedule}
+networkPolicy: {dns: []}
+`)
+	pod := in.deployment.Spec.Template.Spec
+	if v := pod.Volumes[len(pod.Volumes)-1]; v.ConfigMap == nil || v.ConfigMap.Name != "partners-ca" || len(pod.Volumes) != 4 {
+		t.Errorf("the volumes are %+v", pod.Volumes)
+	}
+	if m := in.container().VolumeMounts; m[len(m)-1].MountPath != "/etc/weft/extra" || len(m) != 4 {
+		t.Errorf("mounted: %+v", m)
+	}
+	for _, c := range pod.TopologySpreadConstraints {
+		if want := map[string]corev1.UnsatisfiableConstraintAction{corev1.LabelHostname: corev1.ScheduleAnyway, corev1.LabelTopologyZone: corev1.DoNotSchedule}[c.TopologyKey]; c.WhenUnsatisfiable != want {
+			t.Errorf("%s: %s, want %s", c.TopologyKey, c.WhenUnsatisfiable, want)
+		}
+	}
+	if allows(t, in.policy.Spec.Egress, peer{addr: netip.MustParseAddr("169.254.20.10")}, corev1.ProtocolUDP, 53) {
+		t.Error("networkPolicy.dns is not what the values say")
+	}
+	// Nothing is mounted but what the values say, and nothing at all is no list.
+	bare := chart(t, `etcd: {endpoints: ["http://e:2379"], tls: {secret: ""}}
+auth: {secret: ""}
+secrets: {secret: ""}
+config: {insecure: true}
+spread: {kubernetes.io/hostname: null, topology.kubernetes.io/zone: null}
+`)
+	if spec := bare.deployment.Spec.Template.Spec; len(spec.Volumes)+len(bare.container().VolumeMounts)+len(spec.TopologySpreadConstraints) != 0 {
+		t.Errorf("there is %+v", spec)
+	}
+}
+
 // Two releases in one namespace do not take each other's pods.
 func TestTwoReleasesOfTheChart(t *testing.T) {
 	t.Parallel()
@@ -295,6 +379,13 @@ func TestTheChartRefuses(t *testing.T) {
 		"serviceMonitor: {enabled: true, labels: {app.kubernetes.io/name: other}}": "app.kubernetes.io/name",
 		"disruption: {maxUnavailable: 0}":                                          "maxUnavailable",
 		"networkPolicy: {to: [{ports: [{port: 1}]}]}":                              "to",
+		"networkPolicy: {dns: [169.254.20.10]}":                                    "dns",
+		"spread: {kubernetes.io/hostname: Sometimes}":                              "spread",
+		"extraVolumes: [{name: auth, emptyDir: {}}]":                               "extraVolumes",
+		"extraVolumes: [{emptyDir: {}}]":                                           "extraVolumes",
+		"extraVolumeMounts: [{name: mine, mountPath: /etc/weft/secrets/more}]":     "extraVolumeMounts",
+		"prometheusRule: {enabled: true, labels: {app.kubernetes.io/name: other}}": "app.kubernetes.io/name",
+		"dashboards: {enable: true}":                                               "enable",
 	} {
 		if _, _, err := rendered(t, "weft", values); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want an error about %s", values, err, want)

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/compose-spec/compose-go/v2/cli"
 	"github.com/compose-spec/compose-go/v2/types"
@@ -52,6 +53,13 @@ func TestComposeFileIsWhatTheDocsSay(t *testing.T) {
 		}
 		if len(s.CapDrop) != 1 || s.CapDrop[0] != "ALL" || s.Privileged {
 			t.Errorf("%s drops the capabilities %v", name, s.CapDrop)
+		}
+		if !once && (s.MemLimit < 256<<20 || s.Image == "weft" && s.MemLimit < 1<<30) {
+			t.Errorf("%s may take %d bytes of memory: one that takes all takes the others with it", name, s.MemLimit)
+		}
+		least := map[string]time.Duration{"weft": 46 * time.Second, "haproxy": 46 * time.Second, "gcr.io/etcd-development/etcd": 30 * time.Second}[strings.SplitN(s.Image, ":", 2)[0]]
+		if !once && least > 0 && (s.StopGracePeriod == nil || time.Duration(*s.StopGracePeriod) < least) {
+			t.Errorf("%s is killed before it has ended what it has: stop_grace_period is %v, want %v or more", name, s.StopGracePeriod, least)
 		}
 		if s.Image == "weft" && s.Build == nil {
 			t.Errorf("%s cannot be built", name)

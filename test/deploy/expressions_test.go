@@ -106,7 +106,7 @@ func panelExpressions(t *testing.T, interval string) []expression {
 
 // variables fills in what a reader of a dashboard chooses.
 func variables(interval string) *strings.Replacer {
-	return strings.NewReplacer("$__rate_interval", interval, "$cluster", ".*", "$node", ".*")
+	return strings.NewReplacer("$__rate_interval", interval, "$cluster", "default", "$namespace", "", "$node", ".*", "$etcd", "")
 }
 
 // expressions are all of them.
@@ -164,6 +164,42 @@ func TestEveryMetricExists(t *testing.T) {
 	}
 }
 
+// Sums and maxima over two clusters of one name would tell of neither, and an alert of both never ends.
+func TestNoExpressionIsOfTwoClusters(t *testing.T) {
+	t.Parallel()
+	for _, e := range panelExpressions(t, "1m") {
+		for _, s := range selectors(t, e) {
+			asked := map[string]bool{}
+			for _, m := range s.LabelMatchers {
+				asked[m.Name] = m.Name != "job" || m.Value != "haproxy" // one may stand in front of several
+			}
+			if !asked["namespace"] || asked["cluster"] == (s.Name == "up" || strings.HasPrefix(s.Name, "etcd_") || strings.HasPrefix(s.Name, "haproxy_")) {
+				t.Errorf("%s: %s is not of the cluster that was chosen", e.where, s)
+			}
+		}
+	}
+	for _, r := range append(alerts(t), rules(t, true)...) {
+		tree, err := parser.ParseExpr(r.Expr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		parser.Inspect(tree, func(n parser.Node, _ []parser.Node) error {
+			a, ok := n.(*parser.AggregateExpr)
+			if !ok {
+				return nil
+			}
+			by := map[string]bool{}
+			for _, label := range a.Grouping {
+				by[label] = true
+			}
+			if a.Without || !by["namespace"] || !by["cluster"] && !strings.Contains(r.Expr, `job="etcd"`) {
+				t.Errorf("%s%s: %s is over clusters of several namespaces, or names", r.Alert, r.Record, a)
+			}
+			return nil
+		})
+	}
+}
+
 // elsewhere says which metrics a node does not show: Prometheus makes them
 // itself, HAProxy shows them, etcd shows them only in a cluster of its own, or a node
 // only with certificates (the tests of pkg/node look for that one).
@@ -171,7 +207,7 @@ func elsewhere(name string) bool {
 	return name == "weft_certificate_expiry_timestamp_seconds" || name == "up" || name == "ALERTS" || strings.HasPrefix(name, "haproxy_") || name == "etcd_network_peer_round_trip_time_seconds_bucket"
 }
 
-// anySeries tells whether a live series has the labels that are asked for. Job
+// anySeries tells whether a live series has the labels that are asked for. Job, namespace
 // and instance are Prometheus' own; outcomes that did not happen here are there
 // at zero, but status codes and types of activities are not.
 func anySeries(series []map[string]string, s *parser.VectorSelector) bool {
@@ -179,7 +215,7 @@ func anySeries(series []map[string]string, s *parser.VectorSelector) bool {
 		ok := true
 		for _, m := range s.LabelMatchers {
 			switch m.Name {
-			case "__name__", "job", "instance", "code":
+			case "__name__", "job", "instance", "namespace", "code":
 				continue
 			}
 			value, there := labels[m.Name]

@@ -82,25 +82,60 @@ func TestEveryAlertIsTestedAndHasARunbook(t *testing.T) {
 	}
 }
 
-func TestDashboardsAreGenerated(t *testing.T) {
+// What the chart has of them is the same, byte for byte.
+func TestDashboardsAndTheChartsFilesAreGenerated(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
+	deploy, err := filepath.Abs(filepath.Join(root, "deploy"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.CopyFS(filepath.Join(dir, "prometheus"), os.DirFS(filepath.Join(deploy, "prometheus"))); err != nil {
+		t.Fatal(err)
+	}
 	run(t, ".", "go", "run", "./dashboards", dir)
-	want, err := filepath.Glob(filepath.Join(dir, "*.json"))
-	if err != nil || len(want) == 0 {
-		t.Fatalf("%d dashboards, %v", len(want), err)
-	}
-	if have := dashboards(t); len(have) != len(want) {
-		t.Errorf("there are %d dashboards, want %d", len(have), len(want))
-	}
-	for _, name := range want {
-		a, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
+	for _, folder := range []string{"grafana/dashboards", "helm/weft/files/dashboards", "helm/weft/files"} {
+		want, have := filesOf(t, filepath.Join(dir, folder)), filesOf(t, filepath.Join(deploy, folder))
+		if len(want) == 0 || len(have) != len(want) {
+			t.Errorf("deploy/%s has %d files, want %d", folder, len(have), len(want))
 		}
-		b, err := os.ReadFile(filepath.Join(root, "deploy/grafana/dashboards", filepath.Base(name)))
-		if err != nil || string(a) != string(b) {
-			t.Errorf("%s is stale (go -C test/deploy generate ./...): %v", filepath.Base(name), err)
+		for name, text := range want {
+			if have[name] != text {
+				t.Errorf("deploy/%s/%s is stale (go -C test/deploy generate ./...)", folder, name)
+			}
+		}
+	}
+}
+
+func filesOf(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]string{}
+	for _, e := range entries {
+		if !e.IsDir() {
+			out[e.Name()] = string(bytesOf(t, filepath.Join(dir, e.Name())))
+		}
+	}
+	return out
+}
+
+// What the alerts say fills up is drawn: how fast, and since when.
+func TestWhatFillsUpIsDrawn(t *testing.T) {
+	t.Parallel()
+	drawn := map[string]bool{}
+	for _, e := range panelExpressions(t, "1m") {
+		for _, s := range selectors(t, e) {
+			drawn[s.Name] = true
+		}
+	}
+	for _, a := range alerts(t) {
+		for _, s := range selectors(t, expression{a.Alert, a.Expr}) {
+			if strings.HasSuffix(s.Name, "_bytes") && !drawn[s.Name] {
+				t.Errorf("%s looks at %s, and no dashboard draws it", a.Alert, s.Name)
+			}
 		}
 	}
 }
@@ -117,7 +152,7 @@ func TestDashboardsAreWhole(t *testing.T) {
 		for _, v := range d.Templating.List {
 			chosen = append(chosen, v.Name)
 		}
-		if !slices.Equal(chosen, []string{"datasource", "cluster", "node"}) {
+		if !slices.Equal(chosen, []string{"datasource", "namespace", "cluster", "node", "etcd"}) {
 			t.Errorf("%s: a reader chooses %v", file, chosen)
 		}
 		taken := map[[2]int]string{}

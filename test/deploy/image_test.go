@@ -45,7 +45,7 @@ func TestTheImageIsBuiltFromAllThatItNeeds(t *testing.T) {
 		}
 	}
 	for _, stamp := range []string{".stamped=${VERSION}", ".stampedCommit=${COMMIT}"} {
-		if !strings.Contains(file, " -X github.com/weft-run/weft/internal/command"+stamp) {
+		if !strings.Contains(file, " -X github.com/weft-run/weft/internal/people/command"+stamp) {
 			t.Errorf("the Dockerfile does not build with %s", stamp)
 		}
 	}

@@ -110,6 +110,8 @@ func (in *installation) letsThroughWhatNodesNeed(t *testing.T, installation stri
 		{name: "another node", p: node, protocol: corev1.ProtocolTCP, port: 8080, in: true, out: true},
 		{name: "names", p: dns, protocol: corev1.ProtocolUDP, port: 53, out: true},
 		{name: "long names", p: dns, protocol: corev1.ProtocolTCP, port: 53, out: true},
+		{name: "NodeLocal DNSCache", p: peer{addr: netip.MustParseAddr("169.254.20.10")}, protocol: corev1.ProtocolUDP, port: 53, out: true},
+		{name: "what else is there", p: peer{addr: netip.MustParseAddr("169.254.20.10")}, protocol: corev1.ProtocolTCP, port: 443},
 		{name: "etcd", p: peer{namespace: named("etcd")}, protocol: corev1.ProtocolTCP, port: 2379, out: true},
 		{name: "etcd's peers", p: peer{namespace: named("etcd")}, protocol: corev1.ProtocolTCP, port: 2380},
 		{name: "a namespace with the label", p: peer{namespace: labels.Set{"weft-run/api": "allowed"}}, protocol: corev1.ProtocolTCP, port: 8080, in: true},

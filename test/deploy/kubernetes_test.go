@@ -35,7 +35,7 @@ type installation struct {
 	deployment appsv1.Deployment
 	budget     policyv1.PodDisruptionBudget
 	policy     networkingv1.NetworkPolicy
-	others     []string // kinds that only Prometheus Operator knows, as text
+	others     []string // what the Prometheus Operator and Grafana read, as text
 }
 
 func (in *installation) container() corev1.Container {
@@ -140,7 +140,7 @@ func read(t *testing.T, what, raw string, namespace bool) *installation {
 		if kind == " " { // nothing but comments
 			continue
 		}
-		if meta.Kind == "ServiceMonitor" {
+		if slices.Contains([]string{"ServiceMonitor", "PrometheusRule", "ConfigMap"}, meta.Kind) {
 			in.others = append(in.others, doc)
 			continue
 		}
@@ -169,7 +169,7 @@ func TestKubernetesManifestsFitTogether(t *testing.T) {
 			pods := labels.Set(in.deployment.Spec.Template.Labels)
 			for name, selector := range map[string]*metav1.LabelSelector{
 				"deployment": in.deployment.Spec.Selector, "budget": in.budget.Spec.Selector, "policy": &in.policy.Spec.PodSelector,
-				"service": {MatchLabels: in.service.Spec.Selector}, "spread": pod.TopologySpreadConstraints[0].LabelSelector,
+				"service": {MatchLabels: in.service.Spec.Selector}, "spread": pod.TopologySpreadConstraints[0].LabelSelector, "zones": pod.TopologySpreadConstraints[1].LabelSelector,
 			} {
 				if s, err := metav1.LabelSelectorAsSelector(selector); err != nil || s.Empty() || !s.Matches(pods) {
 					t.Errorf("the selector of the %s does not choose the pods: %v %v", name, s, err)
@@ -177,6 +177,9 @@ func TestKubernetesManifestsFitTogether(t *testing.T) {
 			}
 			if !strings.HasPrefix(name, "chart") && in.namespace.Labels["pod-security.kubernetes.io/enforce"] != "restricted" {
 				t.Error("the namespace does not hold pods to the restricted standard")
+			}
+			if a, b := pod.TopologySpreadConstraints[0], pod.TopologySpreadConstraints[1]; a.TopologyKey != corev1.LabelHostname || b.TopologyKey != corev1.LabelTopologyZone || len(pod.TopologySpreadConstraints) != 2 {
+				t.Errorf("pods are spread by %+v", pod.TopologySpreadConstraints)
 			}
 			if pod.ServiceAccountName != in.account.Name || pod.AutomountServiceAccountToken == nil || *pod.AutomountServiceAccountToken {
 				t.Error("a node needs no access to Kubernetes")

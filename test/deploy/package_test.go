@@ -48,8 +48,8 @@ func TestAReleaseKnowsItsCommit(t *testing.T) {
 	}
 	out, err := exec.CommandContext(t.Context(), program, "version", "-o", "json").Output()
 	var told struct{ Version, Commit string }
-	if err := errors.Join(err, json.Unmarshal(out, &told)); err != nil || told.Version != version || told.Commit != commit {
-		t.Errorf("it says %s (%v), want %s and %s", out, err, version, commit)
+	if err := errors.Join(err, json.Unmarshal(out, &told)); err != nil || told.Version != "v"+version || told.Commit != commit {
+		t.Errorf("it says %s (%v), want v%s and %s", out, err, version, commit)
 	}
 }
 
@@ -183,7 +183,7 @@ func bytesOf(t *testing.T, name string) []byte {
 func TestTheUnitFitsTheNode(t *testing.T) {
 	unit := strings.Split(string(bytesOf(t, filepath.Join(root, "deploy/package/weft.service"))), "\n")
 	for _, line := range []string{
-		"User=weft", "ExecStart=/usr/bin/weft --config /etc/weft/weft.yaml", "TimeoutStopSec=60", "Restart=on-failure", "StateDirectory=weft",
+		"User=weft", "ExecStart=/usr/bin/weft --config /etc/weft/weft.yaml", "TimeoutStopSec=60", "Restart=on-failure", "Type=notify", "TimeoutStartSec=infinity", "WatchdogSec=60", "StateDirectory=weft",
 		"NoNewPrivileges=yes", "ProtectSystem=strict", "CapabilityBoundingSet=", "WantedBy=multi-user.target",
 	} {
 		if !slices.Contains(unit, line) {

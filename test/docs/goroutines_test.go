@@ -14,16 +14,16 @@ import (
 	"testing/fstest"
 )
 
-const architecture = "docs/architecture.md"
+const goroutinePage = "docs/goroutines.md"
 
-// The architecture page says of every goroutine who waits for it: each file that
+// The page says of every goroutine who waits for it: each file that
 // starts one is in its table, and each file in the table starts one.
 func TestEveryGoroutineHasAnOwner(t *testing.T) {
 	t.Parallel()
 	tree := os.DirFS(root)
-	_, section, found := strings.Cut(read(t, tree, architecture), "\n## Goroutines")
+	_, section, found := strings.Cut(read(t, tree, goroutinePage), "\n## Goroutines")
 	if !found {
-		t.Fatalf("%s has no section about goroutines", architecture)
+		t.Fatalf("%s has no section about goroutines", goroutinePage)
 	}
 	section, _, _ = strings.Cut(section, "\n## ")
 	listed := map[string]bool{}
@@ -32,7 +32,7 @@ func TestEveryGoroutineHasAnOwner(t *testing.T) {
 			continue
 		}
 		for _, l := range linksOf(line) {
-			listed[path.Join(path.Dir(architecture), l.name)] = true
+			listed[path.Join(path.Dir(goroutinePage), l.name)] = true
 		}
 	}
 	started := starters(t, tree, "cmd", "pkg", "internal")
@@ -41,12 +41,12 @@ func TestEveryGoroutineHasAnOwner(t *testing.T) {
 	}
 	for _, file := range started {
 		if !listed[file] {
-			t.Errorf("%s starts a goroutine; say in %s who waits for it", file, architecture)
+			t.Errorf("%s starts a goroutine; say in %s who waits for it", file, goroutinePage)
 		}
 	}
 	for _, file := range slices.Sorted(maps.Keys(listed)) {
 		if !slices.Contains(started, file) {
-			t.Errorf("%s says that %s starts a goroutine: it does not", architecture, file)
+			t.Errorf("%s says that %s starts a goroutine: it does not", goroutinePage, file)
 		}
 	}
 }

@@ -29,7 +29,8 @@ var saysLimit = regexp.MustCompile(`(?i)more than (%|[1-9]|is taken)|% [a-z ]*at
 var noLimits = []string{
 	"wait=30 waits up to 30 seconds for the end of the instance.",                   // describes a route
 	", and makes it again as retracted, with the versions that are there (up to …)", // a repair, and a version
-	"Request too large", // the name of a port of an activity
+	"disk quota exceeded", // what the system says, which is looked for
+	"Request too large",   // the name of a port of an activity
 	"a whole number of at most 64 bits, -9223372036854775808 to 9223372036854775807", // the name of a type
 }
 
@@ -142,7 +143,7 @@ func limitIn(n ast.Node, file string, out map[string]string) bool {
 		return false
 	case *ast.KeyValueExpr:
 		key, _ := n.Key.(*ast.Ident)
-		return key == nil || !slices.Contains([]string{"Description", "doc", "summary", "Short", "Long", "Example", "Use", "Summary", "Display"}, key.Name)
+		return key == nil || !slices.Contains([]string{"Description", "Doc", "Short", "Long", "Example", "Use", "Summary", "Display"}, key.Name)
 	case *ast.CallExpr:
 		if f, ok := n.Fun.(*ast.SelectorExpr); ok && strings.HasSuffix(strings.TrimSuffix(f.Sel.Name, "P"), "Var") { // of a flag
 			return false

@@ -12,11 +12,12 @@ import (
 var figure = regexp.MustCompile(`\d[\d,]*(?:\.\d+)?`)
 
 // A summary that is not of its page is worse than none: each figure of a table
-// in front stands in the page behind it too, perhaps with more digits.
+// in front stands in the page behind it too, or in its evidence, perhaps with more digits.
 func TestSummariesAreOfTheirPages(t *testing.T) {
 	t.Parallel()
-	for _, page := range []string{"docs/performance.md", "docs/verification.md"} {
-		missing, found := summary(read(t, os.DirFS(root), page))
+	for _, name := range []string{"performance.md", "verification.md"} {
+		page := "docs/" + name
+		missing, found := summary(read(t, os.DirFS(root), page) + read(t, os.DirFS(root), "docs/evidence/"+name))
 		for _, m := range missing {
 			t.Errorf("%s: %s is in the table under \"In short\" and nowhere behind it", page, m)
 		}

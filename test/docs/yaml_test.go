@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/weft-run/weft/internal/check"
+	"github.com/weft-run/weft/internal/authoring/check"
 	"github.com/weft-run/weft/internal/expression"
 	"github.com/weft-run/weft/pkg/activities"
 	"github.com/weft-run/weft/pkg/engine"
@@ -88,7 +88,7 @@ func problemsOf(src string, part bool) workflow.Problems {
 	def, problems := yaml.Read([]byte(src), "page.yaml", types)
 	if def != nil {
 		_, more := check.Definition(def, check.Options{Options: engine.Options{Registry: types, Evaluators: expression.All()}})
-		problems = check.Join(problems, more)
+		problems = problems.Join(more)
 	}
 	return slices.DeleteFunc(problems.WithExcerpts([]byte(src)), func(p workflow.Problem) bool {
 		return part && (slices.Contains(lacking, p.Code) || ofADefinition.MatchString(p.Detail))

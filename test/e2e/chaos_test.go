@@ -13,6 +13,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/polltest"
+	"github.com/weft-run/weft/internal/testsize"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/node"
 )
@@ -47,7 +48,7 @@ root:
   - event: second
   - writeLine: three
 `)
-	until := time.Now().Add(seconds(12*time.Second, 5*time.Second))
+	until := time.Now().Add(testsize.Of(12*time.Second, 5*time.Second))
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	var wg sync.WaitGroup

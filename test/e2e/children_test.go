@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/weft-run/weft/internal/testsize"
 )
 
 // Parents wait for ten children on any nodes; one child faults, one is
@@ -41,7 +43,7 @@ root:
 	}
 	parent.WriteString("  - writeLine: all\n")
 	c.publish(t, parent.String())
-	n := rounds(6, 2)
+	n := testsize.Of(6, 2)
 	concurrently(n, 3, func(p int) {
 		id := fmt.Sprintf("p%d", p)
 		c.execute(t, c.any(), "parent", id, fmt.Sprintf(`{"input": {"p": %q}}`, id))

@@ -14,6 +14,6 @@
 // assumed. At its end each scenario checks the cluster's histories: see
 // [cluster.checkHistories].
 //
-// With -short there are fewer rounds. WEFT_E2E_RUNS sets how often the scenarios
+// With WEFT_WHOLE=1 there are more rounds. WEFT_E2E_RUNS sets how often the scenarios
 // with stopped and killed processes are repeated (default once or a few times).
 package e2e

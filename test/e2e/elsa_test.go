@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/internal/polltest"
+	"github.com/weft-run/weft/internal/testsize"
 	"github.com/weft-run/weft/pkg/node"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -84,7 +85,7 @@ func TestE09_FortyEventsAtOnceByIDAndByCorrelationAllArrive(t *testing.T) {
 	c := inProcess(t, outcomes)
 	const events = 40
 	c.publish(t, collects("forty", events))
-	for round := range rounds(10, 2) {
+	for round := range testsize.Of(10, 2) {
 		id := fmt.Sprintf("forty%d", round)
 		c.execute(t, c.any(), "forty", id, fmt.Sprintf(`{"correlationId": %q}`, id))
 		want := make([]string, events)
@@ -115,7 +116,7 @@ func TestE10_ACancelIsNotUndoneByTheBurstThatRuns(t *testing.T) {
 	out := newOutside(t)
 	c.publish(t, calling)
 	c.publish(t, "id: later\ninputs: {url: string}\nroot:\n  - event: go\n  - sendHttpRequest: \"${{ inputs.url }}\"\n  - writeLine: after\n  - event: never\n")
-	for run := range rounds(4, 2) {
+	for run := range testsize.Of(4, 2) {
 		definition, id := []string{"calling", "later"}[run%2], fmt.Sprintf("cancel%d", run)
 		path := "/" + id
 		c.dispatch(t, c.any(), definition, id, fmt.Sprintf(`{"correlationId": %q, "input": {"url": %q}}`, id, out.hold(path)))
@@ -158,7 +159,7 @@ func TestE11_AnInstanceThatWaitsIsNotRunFromItsRootAgain(t *testing.T) {
 	t.Parallel()
 	c := inProcess(t, outcomes)
 	c.publish(t, "id: waits\nroot:\n  - writeLine: begun\n  - event: go\n  - writeLine: went\n")
-	for run := range rounds(10, 2) {
+	for run := range testsize.Of(10, 2) {
 		id := fmt.Sprintf("waits%d", run)
 		c.execute(t, c.any(), "waits", id, fmt.Sprintf(`{"correlationId": %q}`, id))
 		shown := func() string {
@@ -207,7 +208,7 @@ func TestE12_OfASingletonStartedAtOneMomentOneRuns(t *testing.T) {
 	for lane := range lanes {
 		c.publish(t, fmt.Sprintf("id: only%d\noptions: {activation: Singleton}\nroot:\n  - event: end\n", lane))
 	}
-	tries := rounds(200, 20) / lanes
+	tries := testsize.Of(200, 20) / lanes
 	var together atomic.Int64 // tries in which another start was refused, so that they met
 	concurrently(lanes, lanes, func(lane int) {
 		definition := fmt.Sprintf("only%d", lane)
@@ -275,7 +276,7 @@ func TestE13_ATimerAndACronFireOncePerOccurrenceNotPerNode(t *testing.T) {
 		due := first[definition].Add(time.Duration(k) * step[definition])
 		return workflow.DeriveID("scheduled", definition, "tick", due.UTC().Format(time.RFC3339Nano))
 	}
-	many := map[string]int{"every": rounds(8, 4), "cron": rounds(4, 2)}
+	many := map[string]int{"every": testsize.Of(8, 4), "cron": testsize.Of(4, 2)}
 	for definition, n := range many {
 		polltest.Eventually(t, definition+" fires", func() bool {
 			return c.instance(t, c.any(), occurrence(definition, n-1)).status == 200
@@ -357,7 +358,7 @@ func TestE15_AnEventBeforeItsBookmarkIsKeptOrSeen(t *testing.T) {
 	t.Run("expired", func(t *testing.T) {
 		c := inProcess(t, func(cfg *node.Config) { cfg.QueueTTL = 500 * time.Millisecond }, outcomes)
 		c.publish(t, waits)
-		n := rounds(10, 3)
+		n := testsize.Of(10, 3)
 		for i := range n {
 			if a := c.event(t, c.any(), "go", strconv.Itoa(i)); kind(a) != "queued" {
 				t.Errorf("event: %s", a)
@@ -395,7 +396,7 @@ func TestE16_AnEventSentAgainWhileItIsConsumedTakesEffectOnce(t *testing.T) {
 	c := inProcess(t)
 	out := newOutside(t)
 	c.publish(t, "id: consumes\ninputs: {url: string}\nroot:\n  - event: go\n  - sendHttpRequest: \"${{ inputs.url }}\"\n  - writeLine: consumed\n")
-	runs := rounds(6, 2)
+	runs := testsize.Of(6, 2)
 	concurrently(runs, 3, func(run int) {
 		id, path := fmt.Sprintf("consumes%d", run), fmt.Sprintf("/c%d", run)
 		c.execute(t, c.any(), "consumes", id, fmt.Sprintf(`{"correlationId": %q, "input": {"url": %q}}`, id, out.hold(path)))

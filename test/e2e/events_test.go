@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/internal/polltest"
+	"github.com/weft-run/weft/internal/testsize"
 )
 
 // sent counts what became of sends.
@@ -33,6 +34,8 @@ func kind(a answer) string {
 	switch {
 	case a.status == 202 && a.text("queued") != "":
 		return "queued"
+	case a.status == 409 && a.text("code") == "instance-refused":
+		return "refused"
 	case a.status == 200 && len(outcomes) == 1, a.status == 202 && len(outcomes) == 1:
 		for _, o := range outcomes {
 			if (o == "accepted") == (a.status == 202) {
@@ -52,7 +55,7 @@ func TestE17_OneEventSentThreeTimesAtOnceMovesTheInstanceOnce(t *testing.T) {
 	c.publish(t, "id: ends\nvariables: {r: object}\nroot:\n  - event: go\n    result: r\n  - writeLine: moved by ${{ variables.r.send }}\n")
 	c.publish(t, "id: stays\nvariables: {r: object}\nroot:\n  - event: go\n    result: r\n  - writeLine: moved by ${{ variables.r.send }}\n  - event: never\n")
 	var all sent
-	n := rounds(500, 60)
+	n := testsize.Of(500, 60)
 	concurrently(n, 4, func(i int) {
 		id, correlation := "w"+strconv.Itoa(i), "c"+strconv.Itoa(i)
 		definition := []string{"ends", "stays"}[i%2]
@@ -130,7 +133,7 @@ root:
     result: b
   - writeLine: second ${{ variables.b.n }}
 `)
-	n := rounds(200, 40)
+	n := testsize.Of(200, 40)
 	send := func(name string, i int) {
 		a := c.call(t, c.any(), "POST", "/api/v1/events/"+name, fmt.Sprintf(`{"correlationId": "c%d", "payload": {"n": %d}}`, i, i))
 		if what := kind(a); what != "resumed" && what != "queued" && what != "accepted" {
@@ -189,7 +192,7 @@ func TestUnmatchedEventsDoNotHoldUpANewInstance(t *testing.T) {
 		return time.Since(begin)
 	}
 	before := three("before")
-	n := rounds(200, 50)
+	n := testsize.Of(200, 50)
 	concurrently(n, 16, func(i int) {
 		if a := c.event(t, c.any(), "go", "other"+strconv.Itoa(i)); kind(a) != "queued" {
 			t.Errorf("event %d: %s", i, a)

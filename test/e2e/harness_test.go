@@ -22,8 +22,10 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/internal/polltest"
+	"github.com/weft-run/weft/internal/testsize"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/node"
+	fullnode "github.com/weft-run/weft/pkg/node/full"
 )
 
 // cluster is nodes of one name on one etcd, and the history of calls to them.
@@ -155,13 +157,16 @@ func (c *cluster) start(t *testing.T, change ...func(*node.Config)) *member {
 	t.Helper()
 	m := &member{id: "n" + strconv.Itoa(len(c.members)), log: &syncBuffer{}}
 	cfg := node.Config{
-		HTTPAddr: "127.0.0.1:0", Cluster: c.name, EtcdEndpoints: c.etcd.Endpoints(), NodeID: m.id, DrainTimeout: 10 * time.Second,
+		HTTPAddr: "127.0.0.1:0", Cluster: c.name, NodeID: m.id, DrainTimeout: 10 * time.Second,
 		AllowPrivateAddresses: true, Logger: slog.New(slog.NewJSONHandler(m.log, nil)),
+	}
+	if c.etcd != nil { // else change says which
+		cfg.EtcdEndpoints = c.etcd.Endpoints()
 	}
 	for _, f := range change {
 		f(&cfg)
 	}
-	n, err := node.New(t.Context(), cfg)
+	n, err := fullnode.New(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -353,20 +358,12 @@ func (m *member) exit(t *testing.T) int {
 	}
 }
 
-// rounds is n, or fewer with -short.
-func rounds(n, short int) int {
-	if testing.Short() {
-		return short
-	}
-	return n
-}
-
 // runs is how often a scenario with real faults is repeated.
 func runs(t *testing.T, n int) int {
 	t.Helper()
 	v := os.Getenv("WEFT_E2E_RUNS")
 	if v == "" {
-		return rounds(n, 1)
+		return testsize.Of(n, 1)
 	}
 	n, err := strconv.Atoi(v)
 	if err != nil || n < 1 {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/internal/polltest"
+	"github.com/weft-run/weft/internal/testsize"
 )
 
 // Thirty starts of a singleton through three nodes at once: one runs, the others
@@ -25,7 +26,7 @@ root:
   - writeLine: "${{ variables.r.SubStatus }}"
 `)
 	const starts = 30
-	for round := range rounds(5, 2) {
+	for round := range testsize.Of(5, 2) {
 		for _, how := range []string{"execute", "dispatch"} {
 			answers := make([]answer, starts)
 			atOnce(starts, func(i int) {
@@ -84,7 +85,7 @@ func TestCancelAndDeleteInterruptARunningInstance(t *testing.T) {
 	c := inProcess(t)
 	out := newOutside(t)
 	c.publish(t, calling)
-	for round := range rounds(3, 1) {
+	for round := range testsize.Of(3, 1) {
 		begin := func(what string) (id string, other *member) {
 			id = fmt.Sprintf("%s%d", what, round)
 			c.dispatch(t, c.any(), "calling", id, fmt.Sprintf(`{"input": {"url": %q}}`, out.hold("/"+id)))
@@ -140,7 +141,7 @@ func TestDeletedInstanceNeverComesBack(t *testing.T) {
 	t.Parallel()
 	c := inProcess(t)
 	c.publish(t, "id: steps\nroot:\n  - event: one\n  - writeLine: one\n  - event: two\n  - writeLine: two\n  - delay: 1h\n")
-	n := rounds(60, 15)
+	n := testsize.Of(60, 15)
 	concurrently(n, 4, func(i int) {
 		id, correlation := fmt.Sprintf("x%d", i), fmt.Sprintf("c%d", i)
 		c.execute(t, c.any(), "steps", id, fmt.Sprintf(`{"correlationId": %q}`, correlation))

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/weft-run/weft/internal/testsize"
 )
 
 // The same Idempotency-Key at three nodes at once: one effect, three equal
@@ -132,7 +134,7 @@ func TestSameKeyAtThreeNodesAtOnceHasOneEffectAndOneAnswer(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			for i := range rounds(15, 4) {
+			for i := range testsize.Of(15, 4) {
 				if tt.prepare != nil {
 					tt.prepare(t, i)
 				}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/weft-run/weft/internal/polltest"
+	"github.com/weft-run/weft/internal/testsize"
 )
 
 // A definition is published again and again on one node while others execute it
@@ -33,7 +34,7 @@ root:
 `, version)
 	}
 	var asked, published atomic.Int64 // versions that were begun to publish, and that were answered
-	versions := rounds(40, 10)
+	versions := testsize.Of(40, 10)
 	var wg sync.WaitGroup
 	over := make(chan struct{})
 	wg.Go(func() {
@@ -128,7 +129,7 @@ root:
 func TestNewDefinitionIsKnownEverywhereAfterItsAnswer(t *testing.T) {
 	t.Parallel()
 	c := inProcess(t)
-	for i := range rounds(40, 10) {
+	for i := range testsize.Of(40, 10) {
 		id := fmt.Sprintf("new%d", i)
 		c.must(t, c.members[i%3], "POST", "/api/v1/definitions", fmt.Sprintf("id: %[1]s\nroot:\n  - event: %[1]s\n    trigger: true\n  - writeLine: hi\n", id), 201)
 		atOnce(4, func(k int) {

@@ -11,6 +11,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/polltest"
+	"github.com/weft-run/weft/internal/testsize"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/node"
 )
@@ -170,7 +171,7 @@ func TestRefreshesAtOnceCompleteOrNameTheHolder(t *testing.T) {
 	c := inProcess(t)
 	ids := c.publishMany(t, 40)
 	alone, inProgress := 0, 0
-	n := rounds(15, 5)
+	n := testsize.Of(15, 5)
 	for range n {
 		answers := make([]answer, 3)
 		atOnce(3, func(k int) {

@@ -14,6 +14,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/polltest"
+	"github.com/weft-run/weft/internal/testsize"
 	"github.com/weft-run/weft/pkg/node"
 )
 
@@ -128,7 +129,7 @@ func TestRevokedHolderCannotCommit(t *testing.T) {
 		return c.total(t, "weft_commits_total", `outcome="`+outcome+`"`)
 	}
 	run := 0
-	for ; run < most && (run < rounds(6, 3) || count("fenced") == 0); run++ {
+	for ; run < most && (run < testsize.Of(6, 3) || count("fenced") == 0); run++ {
 		id := "revoked" + strconv.Itoa(run)
 		c.dispatch(t, c.members[run%3], "calling", id, fmt.Sprintf(`{"input": {"url": "%s/%d"}}`, outside.URL, run))
 		c.waitFor(t, c.members[(run+1)%3], id, "Finished")

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/internal/polltest"
+	"github.com/weft-run/weft/internal/testsize"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -94,7 +95,7 @@ func TestCronStartsOneInstanceForEachOccurrence(t *testing.T) {
 		return len(c.list(t, c.any(), "/api/v1/instances?definitionId=ticks")) >= 2
 	})
 	c.members[0].stop(t)
-	window := time.NewTimer(time.Until(begin.Add(seconds(6*time.Second, 3*time.Second))))
+	window := time.NewTimer(time.Until(begin.Add(testsize.Of(6*time.Second, 3*time.Second))))
 	defer window.Stop()
 	<-window.C // the rule is about this time
 	c.must(t, c.any(), "POST", "/api/v1/definitions/ticks/retract", "{}", 200)
@@ -139,11 +140,6 @@ func TestCronStartsOneInstanceForEachOccurrence(t *testing.T) {
 		t.Errorf("only %d occurrences", len(fired))
 	}
 	c.checkHistories(t)
-}
-
-// seconds is d, or less with -short.
-func seconds(d, short time.Duration) time.Duration {
-	return time.Duration(rounds(int(d), int(short)))
 }
 
 // StartAt as a trigger starts one instance, not early, although three nodes look.

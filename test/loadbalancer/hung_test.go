@@ -59,6 +59,21 @@ func hangANode(t *testing.T, k kind, program string) {
 			})
 		}
 	}
+	// Who waits for what comes of it is answered within that time and what the proxy takes to notice.
+	if k.program == nginx.program {
+		for i := range 6 {
+			wg.Go(func() {
+				key := ""
+				if i%2 == 0 {
+					key = uuid.NewString()
+				}
+				code, took := p.run(t, 100, key, "Prefer", "wait=3")
+				if key != "" && code != http.StatusOK || took > 22*time.Second {
+					t.Errorf("one that waits, with key %q: %d after %v", key, code, took)
+				}
+			})
+		}
+	}
 	// What may not be repeated is told, and not kept for minutes.
 	for range each {
 		wg.Go(func() {
@@ -71,7 +86,7 @@ func hangANode(t *testing.T, k kind, program string) {
 }
 
 // run starts a workflow with an input of a size, and gives the status, 0 for no answer.
-func (p *proxy) run(t *testing.T, size int, key string) (int, time.Duration) {
+func (p *proxy) run(t *testing.T, size int, key string, header ...string) (int, time.Duration) {
 	t.Helper()
 	body := fmt.Sprintf(`{"input": {"name": %q}}`, strings.Repeat("x", size))
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, p.api+"/api/v1/definitions/hello/execute", strings.NewReader(body))
@@ -82,6 +97,9 @@ func (p *proxy) run(t *testing.T, size int, key string) (int, time.Duration) {
 	req.Header.Set("Content-Type", "application/json")
 	if key != "" {
 		req.Header.Set("Idempotency-Key", key)
+	}
+	if len(header) == 2 {
+		req.Header.Set(header[0], header[1])
 	}
 	began := time.Now()
 	resp, err := http.DefaultClient.Do(req)

@@ -2,6 +2,7 @@ package loadbalancer_test
 
 import (
 	"encoding/json"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -71,16 +72,66 @@ func testRepeats(t *testing.T, k kind) {
 	}
 }
 
-// once sends a request on a connection of its own, since a connection tends to
-// stay with its node. The status is 0 when there is no answer.
+// A start with a key goes to another node as long as the load balancer has all of it: HAProxy in its buffer of 128 KiB, nginx in a file. That the client
+// asks first whether it may send changes nothing. What does not fit is refused or answered once, and the client repeats it.
+func TestAStartWithAKeyIsRepeatedByItsSize(t *testing.T) {
+	t.Parallel()
+	each(t, testRepeatsBySize)
+}
+
+func testRepeatsBySize(t *testing.T, k kind) {
+	t.Parallel()
+	var attempts atomic.Int64
+	answer := func(status int) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			attempts.Add(1)
+			if _, err := io.Copy(io.Discard, r.Body); err != nil {
+				t.Error(err)
+			}
+			w.WriteHeader(status)
+		}
+	}
+	p := k.balance(t, [3]string{pretend(t, answer(http.StatusOK)), pretend(t, answer(http.StatusOK)), pretend(t, answer(http.StatusServiceUnavailable))}, true)
+	p.up(t, 3)
+	for _, size := range []int{1 << 10, 100 << 10, 200 << 10, 2 << 20} {
+		for _, expect := range []bool{false, true} {
+			fits := k.program == nginx.program || size < 128<<10
+			failed, repeated := 0, 0
+			for range 12 {
+				attempts.Store(0)
+				if got := p.send(t, http.MethodPost, "k", size, expect); got != http.StatusOK {
+					failed++
+				}
+				if attempts.Load() > 1 {
+					repeated++
+				}
+			}
+			if fits != (failed == 0) || fits != (repeated > 0) {
+				t.Errorf("%d bytes, asked first: %t: of 12, %d failed and %d were repeated", size, expect, failed, repeated)
+			}
+		}
+	}
+}
+
+// once sends a small request as send does.
 func (p *proxy) once(t *testing.T, method, key string) int {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), method, p.api+"/api/v1/x", strings.NewReader("{}"))
+	return p.send(t, method, key, 2, false)
+}
+
+// send sends a request on a connection of its own, since a connection tends to
+// stay with its node. The status is 0 when there is no answer.
+func (p *proxy) send(t *testing.T, method, key string, size int, expect bool) int {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, p.api+"/api/v1/x", strings.NewReader("{"+strings.Repeat(" ", size-2)+"}"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if key != "" {
 		req.Header.Set("Idempotency-Key", key)
+	}
+	if expect {
+		req.Header.Set("Expect", "100-continue")
 	}
 	req.Close = true
 	resp, err := http.DefaultClient.Do(req)

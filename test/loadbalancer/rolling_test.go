@@ -22,6 +22,7 @@ import (
 // the way: the drain alone must keep requests from failing. nginx does not ask
 // nodes how they are, so there they give one.
 func TestNoRequestFailsWhileEveryNodeRestarts(t *testing.T) {
+	t.Parallel()
 	tool(t, haproxy.program) // before the node is built
 	program := buildNode(t)
 	each(t, func(t *testing.T, k kind) { restartEveryNode(t, k, program) })

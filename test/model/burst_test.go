@@ -35,6 +35,7 @@ type run struct {
 	saved   uint8 // the stage that is durable
 	ahead   uint8 // how many activities may still run before what is owed is saved
 	removed bool
+	ending  bool // what ends the instance is known, and did not run yet
 	calls   bool
 	t       txn
 	took    cmds
@@ -48,20 +49,17 @@ func (m *model) burst(s *state, n, ahead uint8) {
 		m.nothingThere(s, n, hands)
 		return
 	}
-	x := run{m: m, stage: o.stage, saved: s.instance.stage, ahead: ahead, t: txn{kind: commit, node: n, at: o.fence, base: o.base, seen: o.seen, seq: o.seq + 1, id: s.ids + 1}}
-	if o.mail.has(continueCmd) {
-		x.one(continueCmd, true)
+	if !o.free && o.base != 0 && m.bringsBack() && !m.lacks(endReads) && m.endUnread(s, n) {
+		m.reload(s, n)
+		return
 	}
-	o.mail.each(func(c uint8) {
-		if c != continueCmd && x.t.how&goesOn == 0 {
-			x.one(c, true)
-		}
-	})
-	hands.each(func(c uint8) {
-		if x.t.how&goesOn == 0 {
-			x.one(c, false)
-		}
-	})
+	ending := m.anyEnd(o.mail|hands) && !(m.full.has(n) && m.lacks(endPlace))
+	if m.full.has(n) && !ending {
+		m.crowded(s, n)
+		return
+	}
+	x := run{m: m, ending: ending, stage: o.stage, saved: s.instance.stage, ahead: ahead, t: txn{kind: commit, node: n, at: o.fence, base: o.base, seen: o.seen, seq: o.seq + 1, id: s.ids + 1}}
+	x.all(s, o.mail, hands)
 	if o.free && (x.t.how&(goesOn|removes) != 0 || x.calls && !m.lacks(barrier)) {
 		o.phase, o.t = relocking, txn{kind: try, node: n}
 		return
@@ -89,6 +87,79 @@ func (m *model) burst(s *state, n, ahead uint8) {
 	}
 	s.ids++
 	o.phase, o.t = committing, x.t
+}
+
+// all runs what is known of the mailbox and what is in hand. What ends the instance goes first, and with it what could bring
+// it back and is older.
+func (x *run) all(s *state, mail, hands cmds) {
+	m := x.m
+	runs := func(some cmds, durable bool, which func(c uint8) bool) {
+		some.each(func(c uint8) {
+			if x.t.how&goesOn == 0 && which(c) {
+				x.one(c, durable)
+			}
+		})
+	}
+	is := func(c uint8, of func(deed) bool) bool { return c != continueCmd && of(m.of(c).is) }
+	end := func(c uint8) bool { return is(c, deed.ends) }
+	over := func(uint8) bool { return false }
+	if x.ending && !m.lacks(endFirst) {
+		runs(mail, true, end)
+		runs(hands, false, end)
+		x.ending = false
+		if !m.lacks(endOvertakes) {
+			over = func(c uint8) bool { return is(c, deed.returns) && m.overtaken(s, c, mail, hands) }
+			mail.each(func(c uint8) {
+				if over(c) {
+					x.took |= only(c)
+					x.t.mail |= only(c)
+				}
+			})
+		}
+	} else {
+		end = func(uint8) bool { return false }
+	}
+	if mail.has(continueCmd) {
+		x.one(continueCmd, true)
+	}
+	runs(mail, true, func(c uint8) bool { return c != continueCmd && !end(c) && !over(c) })
+	runs(hands, false, func(c uint8) bool { return !end(c) })
+}
+
+// endUnread tells whether what ends the instance came to hand since the mailbox was read.
+func (m *model) endUnread(s *state, n uint8) bool {
+	found := false
+	m.callsAt(s, n, func(c *call, r request) {
+		found = found || c.phase == callInHand && c.told == toldNothing && m.of(r.event).is.ends() && !c.read
+	})
+	return found
+}
+
+// overtaken tells whether mail is older than what ends the instance.
+func (m *model) overtaken(s *state, c uint8, mail, hands cmds) bool {
+	newer := m.anyEnd(hands)
+	mail.each(func(e uint8) {
+		newer = newer || e != continueCmd && m.of(e).is.ends() && s.instance.mail[e] > s.instance.mail[c]
+	})
+	return newer
+}
+
+func (m *model) anyEnd(all cmds) bool {
+	found := false
+	all.each(func(c uint8) {
+		found = found || c != continueCmd && int(eventOf(c)) < len(m.events) && m.of(c).is.ends()
+	})
+	return found
+}
+
+// crowded: there is no place to run it. The callers hear so, and what is durable waits.
+func (m *model) crowded(s *state, n uint8) {
+	m.callsAt(s, n, func(c *call, r request) {
+		if c.phase == callInHand {
+			m.tell(s, c, r, toldError)
+		}
+	})
+	m.leave(s, n)
 }
 
 // callOutside: the outside is called by who has the lock, as far as it can know.
@@ -121,6 +192,9 @@ func (x *run) activity() {
 		return
 	}
 	x.calls = true
+	if x.ending {
+		x.m.violated("the outside was called by who knew that the instance was to end")
+	}
 	if x.m.joins > 0 && x.saved+1 < x.stage {
 		x.m.violated("the outside was called before what came before was durable")
 	}
@@ -177,6 +251,10 @@ func (x *run) one(c uint8, durable bool) {
 	case x.m.of(c).is == deletes:
 		x.removed, effect = true, true
 		x.t.how |= removes
+	case x.m.of(c).is == cancels:
+		effect = x.stage != stageEnded
+	case x.m.of(c).is.returns():
+		effect = x.stage == stageEnded || x.m.of(c).is == imports
 	case x.m.of(c).is == starts:
 		effect = x.stage == 0
 		consumed = durable || x.m.keyed(c)
@@ -185,7 +263,14 @@ func (x *run) one(c uint8, durable bool) {
 	}
 	if effect {
 		x.t.applied |= only(c)
-		if !x.removed {
+		switch {
+		case x.removed:
+		case c != continueCmd && x.m.of(c).is == cancels:
+			x.stage = stageEnded
+		default:
+			if c != continueCmd && x.m.of(c).is.returns() {
+				x.stage = x.m.back - 1
+			}
 			x.advance()
 			if x.m.goesOn(x.stage) {
 				x.t.how |= goesOn
@@ -240,10 +325,13 @@ func (m *model) committed(s *state, n uint8) {
 		s.hinted |= 1 << n
 	}
 	if t.how&freely != 0 || !s.isMine(&txn{node: n, at: o.fence}) {
+		if t.how&freely == 0 {
+			m.lookBehind(s, n, &t)
+		}
 		m.end(s, n)
 		return
 	}
-	s.reload(n)
+	m.reload(s, n)
 	if t.how&goesOn == 0 {
 		m.claimNext(s, n)
 	}
@@ -325,5 +413,5 @@ func (m *model) conflict(s *state, n uint8) {
 			m.tellKey(s, c, r)
 		}
 	})
-	s.reload(n)
+	m.reload(s, n)
 }

@@ -1,5 +1,7 @@
 package model
 
+import "slices"
+
 // say tells a caller, once, and holds that it is true.
 func (m *model) say(s *state, c *call, r request, what told) {
 	if c.told != toldNothing {
@@ -81,7 +83,7 @@ func (m *model) look(s *state, i uint8) {
 	switch {
 	case e.keyed && s.key[r.event] != unanswered:
 		m.tellKey(s, c, r)
-	case e.is == deletes && in.mod == 0:
+	case e.is != resumes && e.is != starts && in.mod == 0, e.is == cancels && in.stage == stageEnded, e.is == retries && in.stage != stageEnded:
 		m.tell(s, c, r, toldError)
 	case e.is != resumes:
 		m.hand(s, i, 0)
@@ -96,9 +98,17 @@ func (m *model) look(s *state, i uint8) {
 func (m *model) hand(s *state, i uint8, met rev) {
 	c, n := &s.call[i], m.calls[i].node
 	*c = call{phase: callInHand, told: c.told, met: met}
+	if e := m.calls[i].event; m.of(e).is.ends() && m.bringsBack() && s.came[e] == 0 {
+		s.came[e] = s.now
+	}
 	if s.owner[n].phase == nobody {
 		m.begin(s, n)
 	}
+}
+
+// bringsBack tells whether there are commands that bring back what ended.
+func (m *model) bringsBack() bool {
+	return slices.ContainsFunc(m.events, func(e event) bool { return e.is.returns() })
 }
 
 // put is the answer to a command that was to be made durable.
@@ -112,11 +122,11 @@ func (m *model) put(s *state, i uint8, res result) {
 			s.hinted |= 1 << r.node
 		}
 		m.tell(s, c, r, toldAccepted)
-	case res == used && m.of(r.event).is == deletes && s.effect[r.event] == 0:
+	case res == used && m.judged(r.event) && s.effect[r.event] == 0:
 		m.tell(s, c, r, toldRefused) // by its record: another delete was faster
 	case res == used && !m.keyed(r.event):
 		m.tell(s, c, r, toldAccepted) // by its record
-	case m.of(r.event).is == deletes:
+	case m.judged(r.event):
 		m.tell(s, c, r, toldRefused)
 	default:
 		m.looksAgain(c)
@@ -267,7 +277,8 @@ func (m *model) quiet(s *state) {
 		switch {
 		case c.phase != callOver && s.up.has(r.node):
 			m.violated("a caller waits for ever")
-		case acknowledged && m.of(e).is == deletes && s.instance.records.has(e): // another one was faster, as its record says
+		case acknowledged && m.judged(e) && s.instance.records.has(e): // another one was faster, as its record says
+		case acknowledged && s.instance.mail[e] != 0 && m.noPlace(s): // it waits for one
 		case acknowledged && s.effect[e] == 0 && s.dead&(1<<e) == 0 && !m.waitsInQueue(s, e):
 			m.violated("what was acknowledged is lost, or stuck (G3, G5)")
 		case c.told == toldRefused && s.effect[e] > 0 && !m.of(e).keyed:
@@ -276,7 +287,7 @@ func (m *model) quiet(s *state) {
 			m.violated("what had its effect is to have it again (G3)")
 		}
 	}
-	if s.instance.mailbox() != 0 {
+	if s.instance.mailbox() != 0 && !m.noPlace(s) {
 		m.violated("mail is left that nobody works (G5)")
 	}
 	if s.instance.lock.by != 0 {
@@ -290,6 +301,14 @@ func (m *model) quiet(s *state) {
 	if m.goesOn(s.instance.stage) && s.instance.mod != 0 {
 		m.violated("a burst was to go on, and nobody does it (G5)")
 	}
+}
+
+// judged tells whether a command says by its record what it came to: it may find that others were faster.
+func (m *model) judged(e uint8) bool { return m.of(e).is != resumes && m.of(e).is != starts }
+
+// noPlace tells whether what lies in the mailbox waits for a place: no node has one, and nothing in it goes without.
+func (m *model) noPlace(s *state) bool {
+	return m.full != 0 && s.up&^m.full == 0 && !m.anyEnd(s.instance.mailbox())
 }
 
 // waitsSomewhere tells whether a command is to take effect yet.

@@ -15,7 +15,7 @@ type taken struct {
 }
 
 func takenAway() []taken {
-	now, free, joined := today(), withoutLock(lasting), joinedSaves()
+	now, free, joined, ending := today(), withoutLock(lasting), joinedSaves(), endings()
 	return []taken{
 		{"delete a lock key: its create revision", less(deleteOwnKey), now, "an event before its bookmark"},
 		{"commit: the lock is mine", less(commitFence), now, "two events, two waits"},
@@ -57,6 +57,11 @@ func takenAway() []taken {
 		{"the lock for a burst that began without: the instance as loaded", less(relockInstance), free, "two events"},
 		{"the barrier: the lock before the outside", less(barrier), free, "the outside is called"},
 		{"the barrier: all is durable before the outside", less(saveFirst), joined, "3 joined, answers are lost"},
+		{"an end goes before all that was sent", less(endFirst), ending, "a cancel behind an event"},
+		{"an end refuses what could bring the instance back", less(endOvertakes), ending, "an import and a cancel"},
+		{"an end in hand: the mailbox was read since it came", less(endReads), ending, "an import, an event, and a cancel beside it"},
+		{"an end needs no place", less(endPlace), ending, "a cancel behind an event, no place is free"},
+		{"where the mailbox is followed: the look behind a commit", less(boxBehind), ending, "two events, promptly, the mailbox is followed"},
 	}
 }
 

@@ -6,11 +6,13 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/weft-run/weft/internal/testsize"
 )
 
 var more = flag.Int("model.more", 0, "how many late copies and lost answers each world has beside its own")
 
-var limit = flag.Int("model.states", 400_000, "how many states of each world are looked at, at most")
+var limit = flag.Int("model.states", testsize.Of(400_000, 40_000), "how many states of each world are looked at, at most")
 
 // The two hashes that instances wait for.
 const (
@@ -26,6 +28,9 @@ var (
 	begins = event{is: starts}
 	keyed  = event{is: starts, keyed: true} // under an id that derives from its key
 	ends   = event{is: deletes}
+	cancel = event{is: cancels}
+	retry  = event{is: retries}
+	brings = event{is: imports}
 
 	once  = []place{{waits: hashA}, {}}
 	twice = []place{{waits: hashA}, {waits: hashA}, {}}
@@ -67,6 +72,31 @@ func today() []world {
 	}
 }
 
+// endings are worlds in which a cancel or a delete meets other mail, and ways back; and those where the mailbox is followed.
+func endings() []world {
+	three := []request{{0, 0}, {1, 1}, {2, 0}}
+	calls := []place{{waits: hashA}, {waits: hashB, calls: true}, {calls: true}}
+	return []world{
+		{name: "a cancel behind an event", nodes: 2, events: []event{eventA, cancel}, calls: each, script: calls, exists: 1, faults: faults{late: 1, lost: 1, ends: 1}, late: true, sweeps: true},
+		{name: "a cancel and a retry", nodes: 2, events: []event{retry, cancel, cancel}, calls: three, script: calls, exists: 1, back: 1, faults: faults{late: 1}, late: true, sweeps: true},
+		{name: "a retry of what has ended, and a cancel", nodes: 2, events: []event{retry, cancel}, calls: each, script: calls, exists: stageEnded, back: 2, faults: faults{late: 1, lost: 1, ends: 1}, late: true, sweeps: true},
+		{name: "an import and a cancel", nodes: 2, events: []event{brings, cancel}, calls: each, script: calls, exists: 1, back: 2, faults: faults{late: 1, lost: 1, crashes: 1}, late: true, sweeps: true},
+		{name: "an import, an event and a delete", nodes: 2, events: []event{brings, eventA, ends}, calls: three, script: calls, exists: 1, back: 2, late: true, sweeps: true},
+		{name: "an import, an event, and a cancel beside it", nodes: 2, events: []event{brings, eventA, cancel}, calls: []request{{0, 0}, {1, 1}, {2, 1}}, script: calls, exists: 1, back: 2, faults: faults{late: 1}, sweeps: true},
+		{name: "a cancel behind an event, no place is free", nodes: 2, events: []event{eventA, cancel}, calls: each, script: calls, exists: 1, faults: faults{late: 1, lost: 1}, late: true, sweeps: true, full: 3},
+		{name: "a cancel behind an event, one node has a place", nodes: 2, events: []event{eventA, cancel}, calls: []request{{0, 0}, {1, 1}}, script: calls, exists: 1, faults: faults{late: 1, ends: 1}, late: true, sweeps: true, full: 1},
+		{name: "two events, promptly, the mailbox is followed", nodes: 2, events: []event{eventA, eventA}, calls: each, script: twice, exists: 1, faults: faults{late: 1, lost: 1}, prompt: true, boxes: true},
+		{name: "three events, promptly, the mailbox is followed", nodes: 2, events: []event{eventA, eventA, eventA}, calls: three, script: []place{{waits: hashA}, {waits: hashA}, {waits: hashA}, {}}, exists: 1, faults: faults{lost: 1}, prompt: true, boxes: true},
+		{name: "an event before its bookmark, the mailbox is followed, nodes end", nodes: 2, events: []event{eventA, eventB}, calls: each, script: thenB, exists: 1, faults: faults{late: 1, crashes: 1, ends: 1}, sweeps: true, boxes: true},
+	}
+}
+
+// TestEndsAndFollowedMailboxes walks through each of them.
+func TestEndsAndFollowedMailboxes(t *testing.T) {
+	t.Parallel()
+	holds(t, endings())
+}
+
 // TestTodaysProtocol walks through each world.
 func TestTodaysProtocol(t *testing.T) {
 	t.Parallel()
@@ -84,7 +114,7 @@ func holds(t *testing.T, worlds []world) {
 		note := ""
 		switch {
 		case f.all:
-		case *more > 0:
+		case *more > 0 || !testsize.Whole():
 			note = ", not all"
 		case f.bad == "":
 			note = ", not all"

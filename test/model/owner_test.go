@@ -103,7 +103,7 @@ func (m *model) ownerSteps(s *state, n uint8, v visit) {
 				m.fail(c, n)
 				return
 			}
-			c.reload(n)
+			m.reload(c, n)
 		}
 	case leaving:
 		answered = func(c *state, r result) { m.left(c, n, r) }
@@ -132,7 +132,9 @@ func (m *model) idleSteps(s *state, n uint8, v visit) {
 		return
 	}
 	lock := s.instance.lock
-	if m.prompt && s.hinted.has(n) || !m.prompt && lock.by == 0 && s.instance.mailbox() != 0 {
+	// Without a place a sweep would only find that out again.
+	may := !m.full.has(n) || !m.lacks(endPlace) && m.anyEnd(s.instance.mailbox())
+	if may && (m.prompt && s.hinted.has(n) || !m.prompt && lock.by == 0 && s.instance.mailbox() != 0) {
 		c := *s
 		c.take(n)
 		v(action{what: sweep, a: n}, &c)
@@ -194,9 +196,10 @@ func (m *model) callsAt(s *state, n uint8, f func(*call, request)) {
 }
 
 // reload reads the instance and its mailbox.
-func (s *state) reload(n uint8) {
+func (m *model) reload(s *state, n uint8) {
 	o, in := &s.owner[n], &s.instance
 	o.base, o.seq, o.stage, o.seen, o.mail = in.mod, in.seq, in.stage, s.now, in.mailbox()
+	m.callsAt(s, n, func(c *call, r request) { c.read = c.phase == callInHand && m.of(r.event).is.ends() && m.bringsBack() })
 	o.goTo(working)
 }
 
@@ -207,7 +210,7 @@ func (m *model) tried(s *state, n uint8, r result) {
 		return
 	}
 	s.owner[n] = owner{fence: s.instance.lock.at}
-	s.reload(n)
+	m.reload(s, n)
 	m.answerTwins(s, n)
 }
 
@@ -256,7 +259,7 @@ func (m *model) load(s *state, n uint8) {
 		s.take(n)
 	default:
 		s.owner[n] = owner{free: true}
-		s.reload(n)
+		m.reload(s, n)
 		m.answerTwins(s, n)
 	}
 }
@@ -293,11 +296,19 @@ func (m *model) end(s *state, n uint8) {
 func (m *model) left(s *state, n uint8, r result) {
 	switch r {
 	case done:
+		m.lookBehind(s, n, &s.owner[n].t)
 		m.end(s, n)
 	case adopted:
-		s.reload(n)
+		m.reload(s, n)
 	default:
 		m.fail(s, n)
+	}
+}
+
+// lookBehind is the look at a mailbox that is followed, behind what freed the lock: mail of before counts on this owner.
+func (m *model) lookBehind(s *state, n uint8, t *txn) {
+	if m.boxes && !m.lacks(boxBehind) && !s.instance.noneNewer(t.seen) {
+		s.hinted |= 1 << n
 	}
 }
 
@@ -326,7 +337,7 @@ func (m *model) relocked(s *state, n uint8, r result) {
 		fence := s.instance.lock.at
 		if o.base != 0 { // it begins again, under the lock
 			s.owner[n] = owner{fence: fence}
-			s.reload(n)
+			m.reload(s, n)
 			return
 		}
 		m.fail(s, n)

@@ -62,7 +62,9 @@ type state struct {
 
 	// What really happened.
 	effect [maxEvents]uint8
-	dead   uint8 // events that are dead letters
+	dead   uint8          // events that are dead letters
+	ended  rev            // when the newest command came that ended the instance
+	came   [maxEvents]rev // when each command came that ends it, if others bring it back
 
 	left faults
 }
@@ -157,7 +159,8 @@ const (
 type call struct {
 	phase callPhase
 	told  told
-	met   rev // create revision of the bookmark that it met
+	met   rev  // create revision of the bookmark that it met
+	read  bool // the mailbox was read since it came to hand
 	t     txn
 }
 
@@ -287,6 +290,10 @@ func (s *state) eachTxn(f func(*txn)) {
 
 func (s *state) eachRev(f func(*rev)) {
 	f(&s.now)
+	f(&s.ended)
+	for i := range s.came {
+		f(&s.came[i])
+	}
 	in := &s.instance
 	f(&in.created)
 	f(&in.mod)

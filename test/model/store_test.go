@@ -80,7 +80,12 @@ const (
 	relockInstance
 	barrier
 	saveFirst
-	guards // how many there are
+	endFirst     // what ends an instance goes before all that was sent to it
+	endOvertakes // and what could bring it back, and is older, is refused with that
+	endReads     // and of one in hand the mailbox was read since it came
+	endPlace     // and it needs no place
+	boxBehind    // where the mailbox is followed: the look behind a commit and a release
+	guards       // how many there are
 )
 
 // guardSet is what is taken away.
@@ -192,7 +197,7 @@ func (m *model) applyRelease(s *state, t *txn) result {
 	if !mine && (!m.lacks(releaseFence) || in.lock.by != t.node+1) {
 		return refused
 	}
-	if m.ok(releaseMail, in.noneNewer(t.seen)) {
+	if m.boxes || m.ok(releaseMail, in.noneNewer(t.seen)) {
 		s.unlock()
 		return done
 	}
@@ -274,6 +279,7 @@ func (m *model) applyCommit(s *state, t *txn) result {
 // consume takes what was dealt with out of the mailbox and leaves records.
 func (m *model) consume(s *state, t *txn) {
 	in := &s.instance
+	m.endsAndReturns(s, t)
 	(t.mail | t.hands).each(func(c uint8) {
 		if !t.mail.has(c) && !m.keyed(c) {
 			return // in hand, without a trace
@@ -307,6 +313,22 @@ func (m *model) consume(s *state, t *txn) {
 		}
 		s.putSend(m, c+maxEvents)
 	})
+}
+
+// endsAndReturns holds that what was accepted before an end brings nothing back behind it.
+func (m *model) endsAndReturns(s *state, t *txn) {
+	ended := s.ended
+	t.applied.each(func(c uint8) {
+		if c != continueCmd && m.of(c).is.ends() {
+			ended = max(ended, s.came[eventOf(c)])
+		}
+	})
+	(t.applied & t.mail).each(func(c uint8) {
+		if c != continueCmd && m.of(c).is.returns() && s.instance.mail[c] <= ended {
+			m.violated("what was accepted before an end has brought the instance back behind it")
+		}
+	})
+	s.ended = ended
 }
 
 func (s *state) putSend(m *model, c uint8) {
@@ -354,7 +376,7 @@ func (m *model) finish(s *state, t *txn) {
 		if !m.ok(g, !marked) {
 			in.mail[continueCmd] = s.now
 		}
-	case m.ok(commitMail, in.noneNewer(t.seen)) && m.ok(commitMarks, !marked):
+	case (m.boxes || m.ok(commitMail, in.noneNewer(t.seen))) && m.ok(commitMarks, !marked):
 		in.lock = lockKey{}
 	}
 }

@@ -17,7 +17,11 @@ type world struct {
 	recall bool  // a resume may go by what its node committed last, or knew when the world began
 	// follows: what waits is followed, and not compared where an event is put into the queue: a look follows.
 	follows bool
-	joins   uint8 // how many activities may join the save of the one before them
+	// boxes: the mailbox is followed. No commit and no release compares it, and a look follows.
+	boxes bool
+	full  nodes // that have no place for a burst: they run only what ends an instance
+	back  uint8 // the stage to which a way back leads
+	joins uint8 // how many activities may join the save of the one before them
 }
 
 // event is one command of a caller, with its id for life.
@@ -33,7 +37,19 @@ const (
 	resumes deed = iota
 	starts
 	deletes
+	cancels
+	retries // brings an instance back that has ended
+	imports // takes the place of what is there
 )
+
+// stageEnded is where an instance is that was cancelled.
+const stageEnded = 14
+
+// ends tells whether it ends the instance.
+func (d deed) ends() bool { return d == deletes || d == cancels }
+
+// returns tells whether it may bring back an instance that has ended.
+func (d deed) returns() bool { return d == retries || d == imports }
 
 // request is one call with an event; a keyed one may be sent twice.
 type request struct{ event, node uint8 }

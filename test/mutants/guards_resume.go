@@ -11,7 +11,7 @@ var resumeGuards = []patch{
 	{"what waits in several places is looked at", "pkg/client/resume_unlocked.go",
 		"len(waits) == 1 && ", "", inClient, "TestWhatWaitsInSeveral"},
 	{"what is told where nobody looks stays told", "pkg/client/owner.go",
-		"if told && loaded.Revision == 0 {", "if false {", inClient, "TestWhatIsToldIsLeft"},
+		"if told && loaded.Revision == 0 {", "if told && false {", inClient, "TestWhatIsToldIsLeft"},
 	{"a call waits for a place in memory", "pkg/client/seat.go",
 		"mayWait := !mailed &&", "mayWait := false && !mailed &&", inClient, "TestACallWaitsForAPlace"},
 	{"a call does not wait behind what hangs", "pkg/client/places.go",

@@ -5,7 +5,7 @@
 //
 //	go run ./test/mutants                       (make mutants)
 //	go run ./test/mutants -match PutMail
-//	go run ./test/mutants -new -table docs/verification.md
+//	go run ./test/mutants -new -table docs/evidence/verification.md
 //
 // Three kinds: every compare of the store's transactions is made to hold always,
 // and every condition by which the outcome of a commit is told from etcd's answer to
@@ -53,7 +53,7 @@ type options struct {
 
 const (
 	target = "internal/store/etcdstore"
-	page   = "docs/verification.md" // where the results of the last run are
+	page   = "docs/evidence/verification.md" // where the results of the last run are
 )
 
 // storeSuites are tried in this order: the quickest to notice first.

@@ -65,10 +65,16 @@ func base(t *testing.T, same bool) string {
 	} else if changed != "" {
 		from = "HEAD" // the present tree is none of the commits
 	}
-	list, err := git(t, "rev-list", "--first-parent", "-n", "500", from)
+	list, err := git(t, "rev-list", "--first-parent", "-n", "100", from)
 	if err != nil {
 		missing("the git history has no commit before this one (a shallow clone?)")
 	}
+	// Further back, only those count that touched a file which may have changed the format.
+	touched, err := git(t, append([]string{"rev-list", "--first-parent", from, "--"}, formatFiles...)...)
+	if err != nil {
+		missing("the git history cannot be read")
+	}
+	list += "\n" + touched
 	for commit := range strings.FieldsSeq(list) {
 		var text string
 		err := errors.ErrUnsupported

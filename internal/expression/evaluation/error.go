@@ -94,6 +94,15 @@ func NthLine(text string, n int) string {
 // Excerpt shortens text to what fits a message.
 func Excerpt(text string) string { return workflow.CutBytes(strings.TrimRight(text, "\r"), 120) }
 
+// Shown is the JSON of a value as an error names it: all of it or, where that is long, none. The beginning of a secret would not
+// be found by who takes secrets out of errors.
+func Shown(raw []byte, kind string) string {
+	if text := string(raw); Excerpt(text) == text {
+		return text
+	}
+	return fmt.Sprintf("%s of %d bytes", kind, len(raw))
+}
+
 // Ended is the error of an evaluation that was stopped by its context.
 func Ended(ctx context.Context) error {
 	return fmt.Errorf("evaluation was stopped: %w", context.Cause(ctx))

@@ -42,8 +42,10 @@
 // ended for what others do, and a greedy one reaches some 250 MiB; testdata/bombs.txt
 // has 297 ways to try, each of which ends within 400. Not bounded: the time of a single
 // builtin over the largest list, which cannot be interrupted, about a second.
-// Local times in a script (getHours, unlike getUTCHours) are those of the
-// process's time zone.
+// Local times in a script (getHours, unlike getUTCHours) are those of time.Local, which
+// weft sets to UTC.
+//
+// What the machine reads or gives in silence as Node does not is mended or refused (mend.go); testdata/node.json has what is left.
 //
 // # Numbers
 //

@@ -3,12 +3,14 @@ package js
 import (
 	"encoding/base64"
 	"encoding/hex"
+	"slices"
 	"strings"
 
 	"github.com/dop251/goja"
 	"github.com/google/uuid"
 
 	"github.com/weft-run/weft/internal/expression/evaluation"
+	"github.com/weft-run/weft/internal/expression/js/rewrite"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -17,16 +19,17 @@ type hostFunction func(x *scriptRun, c goja.FunctionCall) goja.Value
 // hostFunctions are Elsa's functions, and a few of Weft's own (setOutput,
 // getSecret).
 var hostFunctions = map[string]hostFunction{
-	fnPlus: func(x *scriptRun, c goja.FunctionCall) goja.Value { return x.plus(c.Argument(0), c.Argument(1)) },
-	fnPlusT: func(x *scriptRun, c goja.FunctionCall) goja.Value {
+	rewrite.FnPlus: func(x *scriptRun, c goja.FunctionCall) goja.Value { return x.plus(c.Argument(0), c.Argument(1)) },
+	rewrite.FnPlusT: func(x *scriptRun, c goja.FunctionCall) goja.Value {
 		return x.plusTo(c.Argument(0), c.Argument(1), c.Argument(2))
 	},
-	fnKey:  func(x *scriptRun, c goja.FunctionCall) goja.Value { return x.key(c.Argument(0)) },
-	fnText: func(x *scriptRun, c goja.FunctionCall) goja.Value { return x.template(c.Arguments) },
-	fnMany: func(x *scriptRun, c goja.FunctionCall) goja.Value {
+	rewrite.FnKey:  func(x *scriptRun, c goja.FunctionCall) goja.Value { return x.key(c.Argument(0)) },
+	rewrite.FnText: func(x *scriptRun, c goja.FunctionCall) goja.Value { return x.template(c.Arguments) },
+	rewrite.FnMany: func(x *scriptRun, c goja.FunctionCall) goja.Value {
 		x.few(c.Argument(0))
 		return c.Argument(0)
 	},
+	rewrite.FnDate: func(_ *scriptRun, c goja.FunctionCall) goja.Value { return date(c.Argument(0)) },
 
 	"getVariable": func(x *scriptRun, c goja.FunctionCall) goja.Value { return x.readVariable(name(x, c, 0)) },
 	"setVariable": func(x *scriptRun, c goja.FunctionCall) goja.Value {
@@ -235,4 +238,19 @@ func (x *scriptRun) byteList(b []byte) goja.Value {
 		items[i] = int64(c)
 	}
 	return x.vm.NewArray(items...)
+}
+
+// isHostFunction reports whether a script may call a function of that name beside what the language has.
+func isHostFunction(name string) bool { return hostFunctions[name] != nil }
+
+// Functions lists what a script may call beside what the language has, sorted.
+func Functions() []string {
+	var out []string
+	for name := range hostFunctions {
+		if name[0] >= 'a' && name[0] <= 'z' { // others are for what scripts are rewritten to
+			out = append(out, name)
+		}
+	}
+	slices.Sort(out)
+	return out
 }

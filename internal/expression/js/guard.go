@@ -2,12 +2,11 @@ package js
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/dop251/goja"
-	"github.com/dop251/goja/unistring"
 
 	"github.com/weft-run/weft/internal/expression/evaluation"
+	"github.com/weft-run/weft/internal/expression/js/rewrite"
 )
 
 // Bounds of what one call of a builtin may work on: the machine cannot
@@ -21,18 +20,8 @@ const (
 	maxCompared = 256 << 20 // bytes, where a text is looked for in a list
 )
 
-func ident(s string) unistring.String { return unistring.NewFromString(s) }
-
 // maxText is how long a text may get within a script.
 func (x *scriptRun) maxText() int { return max(1<<20, x.limits.Output) }
-
-// gone are builtins that scripts of workflows do not need, and that would make
-// code, memory or recursion that nothing bounds.
-var gone = strings.Fields(`
-	eval Function ArrayBuffer SharedArrayBuffer DataView Atomics Proxy BigInt
-	Int8Array Uint8Array Uint8ClampedArray Int16Array Uint16Array Int32Array Uint32Array
-	Float32Array Float64Array BigInt64Array BigUint64Array
-`)
 
 var functionPrototypes = goja.MustCompile("", `[
 	Object.getPrototypeOf(function(){}), Object.getPrototypeOf(function*(){}), Object.getPrototypeOf(async function(){})]`, false)
@@ -51,7 +40,7 @@ func (x *scriptRun) harden() {
 	if names["Object"] {
 		x.getDescriptor()
 	}
-	if slices.ContainsFunc(reflective, func(n string) bool { return names[n] }) {
+	if slices.ContainsFunc(rewrite.Reflective, func(n string) bool { return names[n] }) {
 		x.hardenAll()
 		return
 	}
@@ -110,6 +99,10 @@ func (x *scriptRun) hardenSome(want func(name string) bool) {
 	x.hardenLists(want)
 	x.hardenCalls(want)
 	x.hardenObjects(want)
+	x.hardenLanguages(want)
+	if want("parse") {
+		x.wrap(x.global("Date"), "parse", func(c *goja.FunctionCall) { c.Arguments = []goja.Value{date(c.Argument(0))} }, nil)
+	}
 	if want("raw") {
 		x.hardenRaw()
 	}
@@ -121,7 +114,7 @@ func (x *scriptRun) hardenSome(want func(name string) bool) {
 			x.wrap(x.vm.GlobalObject(), n, nil, x.checkText)
 		}
 	}
-	for _, n := range gone {
+	for _, n := range rewrite.Gone {
 		if want(n) {
 			_ = x.vm.GlobalObject().Delete(n)
 		}
@@ -136,7 +129,7 @@ func (x *scriptRun) key(v goja.Value) goja.Value {
 	case *goja.Object: // its text must be the same when it is used
 		return x.key(x.vm.ToValue(v.String()))
 	case goja.String:
-		if !x.fully && v.Length() < shortText && builtinNames()[v.String()] {
+		if !x.fully && v.Length() < rewrite.ShortText && rewrite.BuiltinNames()[v.String()] {
 			x.hardenAll()
 		}
 	}

@@ -401,6 +401,9 @@ func (x *scriptRun) hardenJSON() {
 		}
 		c.Arguments = []goja.Value{c.Argument(0), x.vm.ToValue(w.replace), c.Argument(2)}
 	}, x.checkText)
+	if parse, ok := goja.AssertFunction(json.Get("parse")); ok {
+		_ = json.DefineDataProperty("parse", x.vm.ToValue(x.parsing(parse)), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	}
 	x.wrap(json, "parse", func(c *goja.FunctionCall) {
 		x.coerceArg(c, 0)
 		s := c.Argument(0).String()

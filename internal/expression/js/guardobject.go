@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"github.com/dop251/goja"
+
+	"github.com/weft-run/weft/internal/expression/js/rewrite"
 )
 
 // takesApart are the builtins of Object that make much of the properties of their
@@ -52,5 +54,5 @@ func (x *scriptRun) hardenRest() {
 		x.few(c.This)
 		return got
 	})
-	_ = x.proto("Object").DefineAccessorProperty(fnMany, getter, nil, goja.FLAG_FALSE, goja.FLAG_FALSE)
+	_ = x.proto("Object").DefineAccessorProperty(rewrite.FnMany, getter, nil, goja.FLAG_FALSE, goja.FLAG_FALSE)
 }

@@ -2,12 +2,14 @@ package js
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/dlclark/regexp2/v2"
 	"github.com/dop251/goja"
 
 	"github.com/weft-run/weft/internal/expression/evaluation"
+	"github.com/weft-run/weft/internal/expression/js/rewrite"
 )
 
 const (
@@ -80,6 +82,13 @@ func (x *scriptRun) hardenPatterns() {
 
 	made := x.vm.ToValue(func(c goja.ConstructorCall) *goja.Object {
 		x.atMost(int64(len(c.Argument(0).String())), maxPattern)
+		if pattern, ok := c.Argument(0).(goja.String); ok && strings.Contains(c.Argument(1).String(), "u") && !goja.IsUndefined(c.Argument(1)) {
+			written, err := rewrite.Properties(pattern.String())
+			if err != nil {
+				panic(x.vm.NewTypeError(err.Error()))
+			}
+			c.Arguments = []goja.Value{x.vm.ToValue(written), c.Argument(1)}
+		}
 		o, err := x.vm.New(builtin, c.Arguments...)
 		if err != nil {
 			panic(err)

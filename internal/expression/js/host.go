@@ -3,11 +3,11 @@ package js
 import (
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/dop251/goja"
 
 	"github.com/weft-run/weft/internal/expression/evaluation"
+	"github.com/weft-run/weft/internal/expression/js/rewrite"
 )
 
 // globals answers for every global name that the script does not define itself:
@@ -35,8 +35,10 @@ func (g globals) Has(key string) bool { return g.Get(key) != nil }
 // Set refuses, so that an assignment to a name nobody declared makes a global
 // of the script.
 func (globals) Set(string, goja.Value) bool { return false }
-func (globals) Delete(string) bool          { return false }
-func (globals) Keys() []string              { return nil }
+
+func (globals) Delete(string) bool { return false }
+
+func (globals) Keys() []string { return nil }
 
 func (x *scriptRun) hostValue(key string) goja.Value {
 	switch key {
@@ -81,8 +83,8 @@ func (x *scriptRun) getter(name string) goja.Value {
 // outputFrom tries the spellings that output and activity may have had before
 // they became parts of a function's name.
 func (x *scriptRun) outputFrom(output, activity string) goja.Value {
-	for _, a := range []string{activity, lowerFirst(activity)} {
-		for _, o := range []string{output, lowerFirst(output)} {
+	for _, a := range []string{activity, rewrite.LowerFirst(activity)} {
+		for _, o := range []string{output, rewrite.LowerFirst(output)} {
 			if v, ok := x.scope.ActivityOutput(a, o); ok {
 				return x.in(v)
 			}
@@ -109,7 +111,7 @@ func (x *scriptRun) setter(name string) goja.Value {
 // variableNamed finds the variable that an accessor's name means: as it is, with
 // a small first letter, or the one whose name in Pascal case it is.
 func (x *scriptRun) variableNamed(name string) (string, bool) {
-	for _, n := range []string{name, lowerFirst(name)} {
+	for _, n := range []string{name, rewrite.LowerFirst(name)} {
 		if _, ok := x.scope.Variable(n); ok {
 			return n, true
 		}
@@ -118,7 +120,7 @@ func (x *scriptRun) variableNamed(name string) (string, bool) {
 }
 
 func (x *scriptRun) inputNamed(name string) (string, bool) {
-	for _, n := range []string{name, lowerFirst(name)} {
+	for _, n := range []string{name, rewrite.LowerFirst(name)} {
 		if _, ok := x.scope.Input(n); ok {
 			return n, true
 		}
@@ -129,36 +131,11 @@ func (x *scriptRun) inputNamed(name string) (string, bool) {
 func pascalNamed(values map[string]any, name string) (string, bool) {
 	found, ok := "", false
 	for n := range values {
-		if pascal(n) == name && (!ok || n < found) {
+		if rewrite.Pascal(n) == name && (!ok || n < found) {
 			found, ok = n, true
 		}
 	}
 	return found, ok
-}
-
-func lowerFirst(s string) string {
-	r := []rune(s)
-	r[0] = unicode.ToLower(r[0])
-	return string(r)
-}
-
-// pascal is the name as Elsa spells it within a function's name: order_id and
-// "order id" become OrderId.
-func pascal(name string) string {
-	var b strings.Builder
-	up := true
-	for _, r := range name {
-		switch {
-		case r == '_' || r == '-' || r == ' ' || r == '.':
-			up = true
-		case up:
-			b.WriteRune(unicode.ToUpper(r))
-			up = false
-		default:
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
 }
 
 func sortedKeys(m map[string]any) []string {
@@ -230,10 +207,14 @@ func (o variablesOf) Get(key string) goja.Value {
 	}
 	return nil
 }
+
 func (o variablesOf) Set(key string, v goja.Value) bool { o.x.writeVariable(key, v); return true }
-func (o variablesOf) Has(key string) bool               { _, ok := o.x.scope.Variable(key); return ok }
-func (o variablesOf) Delete(string) bool                { return false }
-func (o variablesOf) Keys() []string                    { return sortedKeys(o.x.scope.Variables()) }
+
+func (o variablesOf) Has(key string) bool { _, ok := o.x.scope.Variable(key); return ok }
+
+func (o variablesOf) Delete(string) bool { return false }
+
+func (o variablesOf) Keys() []string { return sortedKeys(o.x.scope.Variables()) }
 
 // inputsOf is the object inputs.
 type inputsOf struct{ x *scriptRun }
@@ -244,9 +225,13 @@ func (o inputsOf) Get(key string) goja.Value {
 	}
 	return nil
 }
+
 func (o inputsOf) Set(key string, _ goja.Value) bool {
 	panic(o.x.vm.NewTypeError("input " + key + " cannot be set"))
 }
+
 func (o inputsOf) Has(key string) bool { _, ok := o.x.scope.Input(key); return ok }
-func (o inputsOf) Delete(string) bool  { return false }
-func (o inputsOf) Keys() []string      { return sortedKeys(o.x.scope.Inputs()) }
+
+func (o inputsOf) Delete(string) bool { return false }
+
+func (o inputsOf) Keys() []string { return sortedKeys(o.x.scope.Inputs()) }

@@ -11,10 +11,11 @@ import (
 	"time"
 
 	"github.com/dop251/goja"
-	"github.com/dop251/goja/ast"
 	"github.com/dop251/goja/parser"
 
 	"github.com/weft-run/weft/internal/expression/evaluation"
+	"github.com/weft-run/weft/internal/expression/js/check"
+	"github.com/weft-run/weft/internal/expression/js/rewrite"
 	"github.com/weft-run/weft/internal/expression/turns"
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -39,7 +40,7 @@ func (Evaluator) Compile(e workflow.Expression) (engine.Compiled, error) {
 	if at, deep := evaluation.TooDeep(source); deep {
 		return nil, s.problem(at, evaluation.ErrDepth.Error(), evaluation.ErrDepth)
 	}
-	if at, err := reread(source); err != nil {
+	if at, err := rewrite.Reread(source); err != nil {
 		return nil, s.problem(at, err.Error(), err)
 	}
 	if len(source) > quickSource {
@@ -73,49 +74,31 @@ type script struct {
 // quickSource is how many bytes of a script are compiled without a turn.
 const quickSource = 8 << 10
 
-const (
-	wrapHead = "(function(){"
-	wrapTail = "\n})()"
-)
-
 func (s *script) compile() (err error) {
 	defer func() {
 		if r := recover(); r != nil { // a bug of the library must not end the node
 			err = &evaluation.Error{Kind: workflow.JavaScript, Source: evaluation.Excerpt(s.source), Message: fmt.Sprintf("this cannot be read: %v", r)}
 		}
 	}()
-	tree, err := parse(s.source)
-	if err != nil && isReturn(err) {
-		s.wrapped = len(wrapHead)
-		tree, err = parse(wrapHead + s.source + wrapTail)
+	tree, err := rewrite.Parse(s.source)
+	if err != nil && rewrite.IsReturn(err) {
+		s.wrapped = len(rewrite.WrapHead)
+		tree, err = rewrite.Parse(rewrite.WrapHead + s.source + rewrite.WrapTail)
 	}
 	if err != nil {
 		return s.syntax(err)
 	}
-	w := rewriter{seen: map[any]bool{}}
-	w.walk(reflect.ValueOf(tree))
-	if r := w.refused; r != nil {
-		p := tree.File.Position(int(r.at) - 1)
-		return s.at(p.Line, p.Column, r.message, r.cause)
+	w := rewrite.Rewriter{Seen: map[any]bool{}}
+	w.Walk(reflect.ValueOf(tree))
+	if r := w.Refused; r != nil {
+		p := tree.File.Position(int(r.At) - 1)
+		return s.at(p.Line, p.Column, r.Message, r.Cause)
 	}
-	s.plain, s.names, s.pattern, s.rest = !w.fancy, w.names, w.pattern, w.rest
+	s.plain, s.names, s.pattern, s.rest = !w.Fancy, w.Names, w.Pattern, w.Rest
 	if s.program, err = goja.CompileAST(tree, false); err != nil {
 		return s.syntax(err)
 	}
 	return nil
-}
-
-func parse(source string) (*ast.Program, error) {
-	// Without the option the parser would read the files that source maps name.
-	return parser.ParseFile(nil, "", source, 0, parser.WithDisableSourceMaps)
-}
-
-func isReturn(err error) bool {
-	var list parser.ErrorList
-	if !errors.As(err, &list) || len(list) == 0 {
-		return false
-	}
-	return list[0].Message == "Illegal return statement"
 }
 
 // syntax gives the first error of the parser or the compiler with its place.
@@ -210,11 +193,15 @@ func (e *effects) SetVariable(name string, v any) error {
 	return e.Scope.SetVariable(name, v)
 }
 
-func (e *effects) SetCorrelationID(id string)   { e.any = true; e.Scope.SetCorrelationID(id) }
-func (e *effects) SetInstanceName(name string)  { e.any = true; e.Scope.SetInstanceName(name) }
-func (e *effects) SetOutcomes(out ...string)    { e.any = true; e.Scope.SetOutcomes(out...) }
+func (e *effects) SetCorrelationID(id string) { e.any = true; e.Scope.SetCorrelationID(id) }
+
+func (e *effects) SetInstanceName(name string) { e.any = true; e.Scope.SetInstanceName(name) }
+
+func (e *effects) SetOutcomes(out ...string) { e.any = true; e.Scope.SetOutcomes(out...) }
+
 func (e *effects) SetOutput(name string, v any) { e.any = true; e.Scope.SetOutput(name, v) }
-func (e *effects) NewID() string                { e.any = true; return e.Scope.NewID() }
+
+func (e *effects) NewID() string { e.any = true; return e.Scope.NewID() }
 
 // isInterrupt reports whether err is how the machine ends a script from outside;
 // where the script was called back from Go, it comes as a panic.
@@ -222,4 +209,15 @@ func isInterrupt(err error) bool {
 	var interrupted *goja.InterruptedError
 	var overflow *goja.StackOverflowError
 	return errors.As(err, &interrupted) || errors.As(err, &overflow)
+}
+
+var _ engine.Checker = Evaluator{}
+
+// Check implements [engine.Checker]. Types are not known.
+func (Evaluator) Check(e workflow.Expression, names *engine.Names) ([]engine.Mistake, string) {
+	source, err := evaluation.Source(e)
+	if err != nil {
+		return nil, ""
+	}
+	return check.Script(source, names, isHostFunction, Functions), ""
 }

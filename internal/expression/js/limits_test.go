@@ -10,6 +10,7 @@ import (
 
 	"github.com/weft-run/weft/internal/expression/evaluation"
 	"github.com/weft-run/weft/internal/expression/expressiontest"
+	"github.com/weft-run/weft/internal/expression/js/rewrite"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -96,7 +97,7 @@ func TestJavaScriptRefusesDepth(t *testing.T) {
 		{"1+", ""}, {"a+", ""}, {"0&&", ""}, {"a||", ""}, {"a??", ""}, {"2**", ""}, {"- ", ""}, {"!", ""}, {"(/*)*/-", ")"}, {"[/*]*/", "]"}, {"x=", ""},
 		{"a?1:", ""}, {"a?", ":1"}, {"if(1)", ""}, {"for(;;)", ""}, {"new ", ""}, {"typeof ", ""}, {"a: ", ""}, {"a: do ", " while(0)"},
 	} {
-		source := strings.Repeat(s.before, maxLevels) + "a" + strings.Repeat(s.after, maxLevels)
+		source := strings.Repeat(s.before, rewrite.MaxLevels) + "a" + strings.Repeat(s.after, rewrite.MaxLevels)
 		_, err := (Evaluator{}).Compile(workflow.JS(source))
 		var e *evaluation.Error
 		if !errors.As(err, &e) || !errors.Is(err, evaluation.ErrDepth) || e.Line != 1 {

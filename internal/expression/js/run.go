@@ -11,6 +11,7 @@ import (
 	"github.com/dop251/goja"
 
 	"github.com/weft-run/weft/internal/expression/evaluation"
+	"github.com/weft-run/weft/internal/expression/js/exact"
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -28,7 +29,7 @@ type scriptRun struct {
 	calls      map[string]goja.Value // host functions that were looked up
 	read       map[string]*borrowed  // variables that hold lists or objects
 	inputs     map[string]goja.Value
-	exact      exactNumbers
+	exact      exact.Numbers
 	add        goja.Callable // a + b
 	descriptor goja.Callable // Object.getOwnPropertyDescriptor, the builtin
 	watcher    *watcher

@@ -40,7 +40,11 @@ func (x *scriptRun) secret(name string) goja.Value {
 type secretsOf struct{ x *scriptRun }
 
 func (s secretsOf) Get(key string) goja.Value { return s.x.secret(key) }
+
 func (secretsOf) Set(string, goja.Value) bool { return false }
-func (secretsOf) Has(string) bool             { return true }
-func (secretsOf) Delete(string) bool          { return false }
-func (secretsOf) Keys() []string              { return nil }
+
+func (secretsOf) Has(string) bool { return true }
+
+func (secretsOf) Delete(string) bool { return false }
+
+func (secretsOf) Keys() []string { return nil }

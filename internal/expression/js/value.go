@@ -13,6 +13,7 @@ import (
 	"github.com/dop251/goja"
 
 	"github.com/weft-run/weft/internal/expression/evaluation"
+	"github.com/weft-run/weft/internal/expression/js/exact"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -31,17 +32,17 @@ func (x *scriptRun) inAt(v any, depth int) goja.Value {
 		for i, e := range v {
 			items[i] = x.inAt(e, depth+1)
 		}
-		return x.exact.hold(x.vm.NewArray(items...), v)
+		return x.exact.Hold(x.vm.NewArray(items...), v)
 	case map[string]any:
 		o := x.vm.NewObject()
 		for _, k := range sortedKeys(v) {
 			_ = o.DefineDataProperty(k, x.inAt(v[k], depth+1), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_TRUE)
 		}
-		return x.exact.hold(o, v)
+		return x.exact.Hold(o, v)
 	case bool, string, int:
 		return x.vm.ToValue(v)
 	case int64, float64, json.Number:
-		return x.vm.ToValue(x.exact.in(v))
+		return x.vm.ToValue(x.exact.In(v))
 	}
 	c, err := evaluation.Clean(v, math.MaxInt)
 	if err != nil {
@@ -60,7 +61,7 @@ func (x *scriptRun) out(v goja.Value) (any, error) {
 type outGauge struct {
 	evaluation.Gauge
 	vm    *goja.Runtime
-	exact *exactNumbers
+	exact *exact.Numbers
 }
 
 func (g *outGauge) value(v goja.Value, depth int) (any, error) {
@@ -85,10 +86,10 @@ func (g *outGauge) value(v goja.Value, depth int) (any, error) {
 		if n < workflow.MaxExact && n > -workflow.MaxExact {
 			return n, g.Take(8)
 		}
-		v, err := g.exact.out(float64(n))
+		v, err := g.exact.Out(float64(n))
 		return v, cmp.Or(err, g.Take(8))
 	case float64:
-		v, err := g.exact.out(n)
+		v, err := g.exact.Out(n)
 		return v, cmp.Or(err, g.Take(8))
 	}
 	return nil, fmt.Errorf("a value such as %s is not one that can be kept", evaluation.Excerpt(v.String()))
@@ -154,7 +155,7 @@ func (g *outGauge) array(o *goja.Object, depth int) (any, error) {
 		return nil, err
 	}
 	out := make([]any, n)
-	held, _ := g.exact.held[o].([]any)
+	held := g.exact.List(o)
 	if len(held) != len(out) { // what stood where cannot be told any more
 		held = nil
 	}
@@ -174,7 +175,7 @@ func (g *outGauge) array(o *goja.Object, depth int) (any, error) {
 
 // part takes a part of a list or an object; was stood there when the script got it.
 func (g *outGauge) part(v goja.Value, was any, depth int) (any, error) {
-	if isExact(v, was) {
+	if exact.Is(v, was) {
 		return g.Clean(was, depth)
 	}
 	return g.value(v, depth)
@@ -185,7 +186,7 @@ func (g *outGauge) fields(o *goja.Object, keys []string, depth int) (any, error)
 		return nil, err
 	}
 	out := make(map[string]any, min(len(keys), 64))
-	held, _ := g.exact.held[o].(map[string]any)
+	held := g.exact.Object(o)
 	for _, k := range keys {
 		v := o.Get(k)
 		if v == nil || goja.IsUndefined(v) {

@@ -5,14 +5,12 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
-
-	"github.com/osteele/liquid/parser"
-	"github.com/osteele/liquid/render"
 
 	"github.com/weft-run/weft/internal/expression/evaluation"
+	"github.com/weft-run/weft/internal/expression/liquid/filter"
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/near"
 )
 
 var _ engine.Checker = Evaluator{}
@@ -24,22 +22,20 @@ func (Evaluator) Check(e workflow.Expression, names *engine.Names) ([]engine.Mis
 		return nil, ""
 	}
 	c := &checking{source: source, names: names, declared: map[string]bool{"forloop": true, "tablerowloop": true}}
-	tokens := parser.Scan(source, parser.SourceLoc{}, nil)
-	for _, t := range tokens {
+	all := tokens(source)
+	for _, t := range all {
 		c.declare(t)
 	}
-	at, hidden := 0, ""
-	for _, t := range tokens {
-		if t.Type == parser.TagTokenType && (t.Name == "raw" || t.Name == "comment") && hidden == "" {
-			hidden = "end" + t.Name
-		}
-		if t.Type == parser.TagTokenType && t.Name == hidden {
+	hidden := "" // the text of raw is no code
+	for _, t := range all {
+		switch {
+		case t.kind == tag && t.name == "raw":
+			hidden = "endraw"
+		case t.kind == tag && t.name == hidden:
 			hidden = ""
+		case hidden == "":
+			c.token(t)
 		}
-		if hidden == "" {
-			c.token(t, at)
-		}
-		at += len(t.Source)
 	}
 	return c.found, "String"
 }
@@ -48,7 +44,7 @@ type checking struct {
 	source   string
 	names    *engine.Names
 	declared map[string]bool // by the template itself, at any place of it
-	known    *workflow.Names // what it may name, once that is asked for
+	known    *near.Names     // what it may name, once that is asked for
 	meant    int             // names for which another one that was meant was looked for
 	found    []engine.Mistake
 }
@@ -62,41 +58,44 @@ func (c *checking) report(at int, m *engine.Mistake) {
 	}
 }
 
-var firstName = regexp.MustCompile(`^\s*([A-Za-z_][\w-]*)`)
+var firstName = regexp.MustCompile(`^\s*([A-Za-z_][\w-]*\??)`)
 
 // declare notes the names that tags make.
-func (c *checking) declare(t parser.Token) {
-	if t.Type != parser.TagTokenType {
-		return
-	}
-	switch t.Name {
+func (c *checking) declare(t token) {
+	switch t.name {
 	case "assign", "capture", "increment", "decrement", "for", "tablerow":
-		if m := firstName.FindStringSubmatch(t.Args); m != nil {
+		if m := firstName.FindStringSubmatch(strings.Trim(t.text, `"'`)); m != nil {
 			c.declared[m[1]] = true
+		}
+	case "liquid":
+		for _, line := range t.lines() {
+			c.declare(line)
 		}
 	}
 }
 
-// token looks at one part of the template, which begins at a byte of it.
-func (c *checking) token(t parser.Token, at int) {
-	switch t.Type {
-	case parser.TextTokenType:
+// token looks at one part of the template.
+func (c *checking) token(t token) {
+	switch t.kind {
+	case plainText:
 		for open, shut := range map[string]string{"{{": "}}", "{%": "%}"} {
-			if i := strings.Index(t.Source, open); i >= 0 {
-				c.report(at+i, &engine.Mistake{Code: "unclosed-template", Detail: open + " has no " + shut + " in its line, so it would be written as text; for the text " + open + " write {% raw %}" + open + "{% endraw %}"})
+			if i := strings.Index(t.text, open); i >= 0 {
+				c.report(t.at+i, &engine.Mistake{Code: "unclosed-template", Detail: open + " has no " + shut + " behind it, so it would be written as text; for the text " + open + " write {% raw %}" + open + "{% endraw %}"})
 			}
 		}
-	case parser.ObjTokenType:
-		c.values(t.Args, at+strings.Index(t.Source, t.Args))
-	case parser.TagTokenType:
-		switch t.Name {
+	case output:
+		c.values(t.text, t.args)
+	case tag:
+		switch t.name {
 		case "else":
-			if strings.Trim(t.Args, "- \t\r\n") != "" { // the library takes the - of -%} and spaces for some
-				c.report(at, &engine.Mistake{Code: "bad-tag", Detail: "else takes no condition, and runs whatever it is; write elsif"})
+			if t.text != "" {
+				c.report(t.at, &engine.Mistake{Code: "bad-tag", Detail: "else takes no condition, and runs whatever it is; write elsif"})
 			}
-		case "if", "elsif", "unless", "case", "when", "assign", "for", "tablerow":
-			if t.Args != "" {
-				c.values(t.Args, at+strings.LastIndex(t.Source, t.Args))
+		case "if", "elsif", "unless", "case", "when", "assign", "for", "tablerow", "echo", "cycle":
+			c.values(t.text, t.args)
+		case "liquid":
+			for _, line := range t.lines() {
+				c.token(line)
 			}
 		}
 	}
@@ -130,7 +129,7 @@ func (c *checking) values(args string, at int) {
 			if path = append(path, word); len(path) == 2 {
 				c.report(at+span[0], c.field(path[0], word))
 			}
-		case keywords[word] || next == ":": // limit: and its like
+		case keywords[word] || next == ":", word == "continue" && before == ":": // limit: and its like
 			path = nil
 		default:
 			path = []string{word}
@@ -155,20 +154,14 @@ func (c *checking) chosen(path []string, before, word string, at int) []string {
 // filter looks at a filter, which stands at the first of spans: whether there is one, and
 // whether it is given what it takes.
 func (c *checking) filter(name, args string, spans [][]int, at int) {
-	if !filterNames()[name] {
-		c.report(at+spans[0][0], unknown("unknown-filter", "there is no filter ", name, workflow.Nearest(name, Filters())))
+	known, ok := filter.Named(name)
+	if !ok {
+		c.report(at+spans[0][0], unknown("unknown-filter", "there is no filter ", name, workflow.Nearest(name, filter.Names())))
 		return
 	}
-	if what := wants[name]; what != "" && (len(spans) < 2 || args[spans[1][0]:spans[1][1]] != ":") {
-		c.report(at+spans[0][0], &engine.Mistake{Code: "missing-argument", Warning: true, Detail: "the filter " + name + " takes " + what + " behind a colon, and is given nothing"})
+	if takes, needs := known.Takes(); needs && (len(spans) < 2 || args[spans[1][0]:spans[1][1]] != ":") {
+		c.report(at+spans[0][0], &engine.Mistake{Code: "missing-argument", Detail: "the filter " + name + " takes " + takes + ", and is given nothing"})
 	}
-}
-
-// wants are what filters take that do nothing without it.
-var wants = map[string]string{
-	"append": "a text", "prepend": "a text", "plus": "a number", "minus": "a number", "times": "a number", "divided_by": "a number", "modulo": "a number",
-	"remove": "a text", "remove_first": "a text", "replace": "two texts", "replace_first": "two texts", "split": "a text", "map": "the name of a field",
-	"concat": "a list", "default": "a value", "slice": "a number",
 }
 
 func (c *checking) field(of, name string) *engine.Mistake {
@@ -194,15 +187,15 @@ func (c *checking) name(name string) *engine.Mistake {
 	if _, ok := bindable[name]; ok || c.declared[name] {
 		return nil
 	}
-	near := ""
+	meant := ""
 	if c.meant++; c.meant <= mostMeant {
 		if c.known == nil {
-			c.known = workflow.NewNames(slices.AppendSeq(slices.Collect(maps.Keys(bindable)), maps.Keys(c.declared)))
+			c.known = near.NewNames(slices.AppendSeq(slices.Collect(maps.Keys(bindable)), maps.Keys(c.declared)))
 		}
-		near = c.known.Nearest(name)
+		meant = c.known.Nearest(name)
 	}
-	m := unknown("unknown-name", "templates have no name ", name, near)
-	if near != "" {
+	m := unknown("unknown-name", "templates have no name ", name, meant)
+	if meant != "" {
 		return m
 	}
 	if _, ok := c.names.Variables[name]; ok {
@@ -220,11 +213,3 @@ func unknown(code, what, name, near string) *engine.Mistake {
 	}
 	return m
 }
-
-// Filters lists the filters that a template may use, sorted.
-func Filters() []string { return slices.Sorted(maps.Keys(filterNames())) }
-
-var filterNames = sync.OnceValue(func() map[string]bool {
-	config := render.NewConfig()
-	return addFilters(&config)
-})

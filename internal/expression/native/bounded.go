@@ -1,6 +1,7 @@
 package native
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -29,11 +30,35 @@ func (r *run) add(args ...any) any {
 
 func (r *run) equal(args ...any) any {
 	r.heavy(args[0])
-	return runtime.Equal(args[0], args[1]) == args[2].(bool)
+	return same(args[0], args[1]) == args[2].(bool)
+}
+
+// same reports whether two values are equal: lists, objects and numbers by what they hold, others as expr has it.
+func same(a, b any) bool {
+	switch a.(type) {
+	case []any, map[string]any, groups, int, int64, float64, json.Number:
+		switch b.(type) {
+		case []any, map[string]any, groups, int, int64, float64, json.Number:
+			return evaluation.Equal(a, b)
+		}
+	}
+	return runtime.Equal(a, b)
 }
 
 func (r *run) in(args ...any) any {
 	r.heavy(args[1])
+	if list, ok := args[1].([]any); ok {
+		return slices.ContainsFunc(list, func(e any) bool { r.check(); return same(args[0], e) })
+	}
+	if of, ok := args[1].(groups); ok {
+		_, has := of[keyText(args[0])]
+		return has
+	}
+	if _, text := args[0].(string); !text && args[0] != nil {
+		if _, object := args[1].(map[string]any); object {
+			stop(fmt.Errorf("the fields of an object have texts as names, and this is %s", kindOf(args[0])))
+		}
+	}
 	return runtime.In(args[0], args[1])
 }
 
@@ -62,7 +87,7 @@ func (r *run) matches(args ...any) any {
 	}
 	var p evaluation.Pattern
 	switch v := args[1].(type) {
-	case int:
+	case compiled:
 		p = r.code.patterns[v]
 	case string:
 		var err error
@@ -114,6 +139,9 @@ func (r *run) join(args ...any) any {
 		glue = argText(args, 1, "join")
 	}
 	var texts []string
+	if numbers, ok := args[0].([]int); ok {
+		args[0] = toAny(numbers)
+	}
 	switch list := args[0].(type) {
 	case []string:
 		texts = list
@@ -164,17 +192,20 @@ func (r *run) replace(args ...any) any {
 
 // uniq keeps the first of equal elements.
 func (r *run) uniq(args ...any) any {
-	list, ok := args[0].([]any)
-	if !ok || len(args) != 1 {
-		stop(errors.New("uniq takes a list"))
+	if len(args) != 1 {
+		stop(errors.New("uniq takes one list"))
+	}
+	list, ok := anyList(args[0])
+	if !ok {
+		stop(fmt.Errorf("uniq takes a list, and not %s", kindOf(args[0])))
 	}
 	seen := make(map[any]bool, len(list))
 	var out, large []any
 	for _, e := range list {
 		switch v := e.(type) {
-		case []any, map[string]any:
+		case []any, map[string]any, []int, []string, groups:
 			r.heavy(v)
-			if slices.ContainsFunc(large, func(o any) bool { r.check(); return runtime.Equal(o, v) }) {
+			if slices.ContainsFunc(large, func(o any) bool { r.check(); return same(o, v) }) {
 				continue
 			}
 			large = append(large, e)

@@ -20,6 +20,7 @@ import (
 	"github.com/expr-lang/expr/types"
 
 	"github.com/weft-run/weft/internal/expression/evaluation"
+	"github.com/weft-run/weft/internal/expression/native/words"
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -122,7 +123,7 @@ func (c *checking) mismatch(text string, p part, err error) {
 		return
 	}
 	f.From = min(f.From, utf8.RuneCountInString(p.text))
-	m := engine.Mistake{Code: "type-mismatch", Detail: inWords(f.Message, p.text[byteOffset(p.text, f.From):])}
+	m := engine.Mistake{Code: "type-mismatch", Detail: words.Of(f.Message, p.text[byteOffset(p.text, f.From):])}
 	// A comparison of two kinds is no error as it runs: it is never equal.
 	if op := operator.FindStringSubmatch(f.Message); op != nil {
 		m.Warning = true
@@ -132,50 +133,6 @@ func (c *checking) mismatch(text string, p part, err error) {
 }
 
 var operator = regexp.MustCompile(`^invalid operation: (==|!=) |in array$`)
-
-// inWords says in the words of the definition what expr says in those of Go. at is the
-// source from the place on that it is about.
-func inWords(message, at string) string {
-	for _, w := range words {
-		message = w.theirs.ReplaceAllString(message, w.ours)
-	}
-	name := firstWord.FindString(strings.TrimLeft(at, ".? "))
-	switch {
-	case strings.HasPrefix(message, "array elements") && name != "":
-		message = "a list has no " + name
-	case strings.HasPrefix(message, "array elements"):
-		return "items of a list are chosen by a number: [0] is the first, [-1] the last"
-	case !strings.Contains(message, " and so no "):
-		return message
-	}
-	return message + hint(members, strings.ToLower(name))
-}
-
-var words = []struct {
-	theirs *regexp.Regexp
-	ours   string
-}{
-	{regexp.MustCompile(`map\[string\](interface \{\}|any)`), "object"},
-	{regexp.MustCompile(`\[\](interface \{\}|any)`), "list"},
-	{regexp.MustCompile(`\[\]string`), "list"},
-	{regexp.MustCompile(`\bfloat64\b|\bint64\b|\bint\b`), "number"},
-	{regexp.MustCompile(`\bstring\b`), "text"},
-	{regexp.MustCompile(`\bbool\b`), "boolean"},
-	{regexp.MustCompile(`interface \{\}`), "any"},
-	{regexp.MustCompile(`\btime\.Time\b`), "time"},
-	{regexp.MustCompile(`\btime\.Duration\b`), "duration"},
-	{regexp.MustCompile(`^invalid operation: (\S+) \(mismatched types (.*) and (.*)\)`), "$1 takes no $2 and $3"},
-	{regexp.MustCompile(`^invalid operation: (\S+) \(mismatched type (.*)\)`), "$1 takes no $2"},
-	{regexp.MustCompile(`^non-boolean expression \(type (.*)\) used as condition`), "a condition is true or false, and not $1"},
-	{regexp.MustCompile(`^non-bool expression \(type (.*)\) used as condition`), "a condition is true or false, and not $1"},
-	{regexp.MustCompile(`invalid argument for (\w+) \(type (.*)\)`), "$1 takes no $2"},
-	{regexp.MustCompile(`cannot use (.*) as argument \(type (.*)\) to call (\w+)\s*$`), "$3 takes $2, and not $1"},
-	{regexp.MustCompile(`^builtin (\w+) takes only array \(got (.*)\)`), "$1 takes a list, and not $2"},
-	{regexp.MustCompile(`^type (.*) has no field (.*)$`), "$1 has no fields, and so no $2"},
-	{regexp.MustCompile(`^type (.*) has no method (.*)$`), "$1 has no functions of its own, and so no $2"},
-	{regexp.MustCompile(`^type (.*)\[(.*)\] is undefined$`), "$1 has no items, so nothing is chosen of it by a $2"},
-	{regexp.MustCompile(`^cannot concat (.*)$`), "concat takes lists, and not $1; texts are joined with +"},
-}
 
 func (c *checking) parse(source string) (*parser.Tree, error) {
 	return parser.ParseWithConfig(source, c.config(types.Any))
@@ -304,6 +261,24 @@ func aliasOf(t reflect.Type) string {
 	return ""
 }
 
+// layout finds layouts of other languages, of which Go writes the letters.
+func (v nameVisitor) layout(n *ast.CallNode) {
+	member, ok := n.Callee.(*ast.MemberNode)
+	if !ok || len(n.Arguments) != 1 {
+		return
+	}
+	name, ok := member.Property.(*ast.StringNode)
+	text, ok2 := n.Arguments[0].(*ast.StringNode)
+	if ok && ok2 && name.Value == "Format" && otherLayout.MatchString(text.Value) && !ourLayout.MatchString(text.Value) {
+		v.report(n.Arguments[0], &engine.Mistake{Code: "bad-layout", Detail: "a layout says how 2006-01-02 15:04:05 would be written, and " + strconv.Quote(workflow.Shorten(text.Value)) + " would be written as it is; for yyyy-MM-dd HH:mm write 2006-01-02 15:04"})
+	}
+}
+
+var (
+	otherLayout = regexp.MustCompile(`(?i)yy|dd|hh|mm|ss|%[a-z]`)
+	ourLayout   = regexp.MustCompile(`\d|Jan|Mon|MST|PM|pm`)
+)
+
 // nameVisitor looks at the names in a syntax tree.
 type nameVisitor struct {
 	report func(at ast.Node, m *engine.Mistake)
@@ -322,7 +297,7 @@ func (v nameVisitor) Visit(at *ast.Node) {
 			v.named(n.Right, n.Left)
 		case v.kept(n.Operator, n.Left, n.Right) || v.kept(n.Operator, n.Right, n.Left):
 		case (n.Operator == "/" || n.Operator == "%") && isZero(n.Right):
-			v.report(n.Right, &engine.Mistake{Code: "division-by-zero", Detail: n.Operator + " by 0 gives nothing"})
+			v.report(n.Right, &engine.Mistake{Code: "division-by-zero", Detail: n.Operator + " by 0 is an incident"})
 		}
 	case *ast.BuiltinNode:
 		if n.Name == "get" && len(n.Arguments) == 2 {
@@ -334,6 +309,7 @@ func (v nameVisitor) Visit(at *ast.Node) {
 			v.report(n, &engine.Mistake{Code: "literal-template", Warning: true, Detail: fmt.Sprintf("%s within an expression is a text as it is; texts are joined with +", workflow.Shorten(n.Value[at[0]:]))})
 		}
 	case *ast.CallNode:
+		v.layout(n)
 		callee, ok := n.Callee.(*ast.IdentifierNode)
 		if !ok || len(n.Arguments) == 0 {
 			return
@@ -467,17 +443,15 @@ func readable(fn, text string, given int) (err error) {
 	short := workflow.Shorten(text)
 	switch fn {
 	case "int":
-		if _, failed := strconv.Atoi(text); failed != nil {
+		if _, failed := strconv.Atoi(strings.TrimSpace(text)); failed != nil {
 			err = fmt.Errorf("%q is not a whole number", short)
 		}
 	case "float":
-		if _, failed := strconv.ParseFloat(text, 64); failed != nil {
+		if _, failed := strconv.ParseFloat(strings.TrimSpace(text), 64); failed != nil {
 			err = fmt.Errorf("%q is not a number", short)
 		}
 	case "duration":
-		if _, failed := time.ParseDuration(text); failed != nil {
-			err = fmt.Errorf("%q is not a duration; write it as \"90s\", \"1h30m\" or \"48h\"", short)
-		}
+		_, err = parseDuration(text)
 	case "timezone":
 		_, err = time.LoadLocation(text)
 	case "fromJSON":

@@ -11,6 +11,7 @@ import (
 	"github.com/expr-lang/expr/vm"
 
 	"github.com/weft-run/weft/internal/expression/evaluation"
+	"github.com/weft-run/weft/internal/expression/native/words"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -74,7 +75,12 @@ func (k *code) problem(err error) error {
 	var f *file.Error
 	if errors.As(err, &f) {
 		offset := byteOffset(k.source, f.From)
-		e.Message, e.Err = inOurWords(f.Message, k.source, offset), f.Prev
+		var ours saidError
+		if errors.As(f.Prev, &ours) {
+			e.Message, e.Err = ours.Error(), ours.error
+		} else {
+			e.Message, e.Err = words.OfSource(f.Message, k.source, offset, globalNames), f.Prev
+		}
 		at += offset
 		if f.Message == "memory budget exceeded" { // the library's own budget, of elements
 			e.Message, e.Err = evaluation.ErrMemory.Error(), evaluation.ErrMemory

@@ -1,9 +1,13 @@
 package native
 
 import (
+	"fmt"
+	"strconv"
+
 	"github.com/expr-lang/expr/ast"
 
 	"github.com/weft-run/weft/internal/expression/evaluation"
+	"github.com/weft-run/weft/internal/expression/native/words"
 )
 
 // refKind says what a reference reads.
@@ -55,13 +59,28 @@ const (
 	fnString  = "string!"
 	fnParse   = "fromJSON!"
 	fnDate    = "date!"
+	fnList    = "list!"
+	fnGroup   = "group!"
+	fnSlice   = "slice!"
+	fnDivide  = "divide!"
+	fnWeek    = "week!"
+	fnIndex   = "index!"
+	fnOnly    = "only!"
 )
 
-// replaced are builtins that could make much out of little; bounded versions
-// stand in for them. That of fromJSON keeps numbers as they are, that of date knows no
-// time zone of the process.
+// replaced are builtins that others stand in for: since they could make much out of little, have the members of objects in an
+// order that changes, cut characters, lose digits, know a time zone of the process, or say what is wrong in words of Go.
 var replaced = map[string]string{
 	"repeat": fnRepeat, "join": fnJoin, "replace": fnReplace, "uniq": fnUniq, "string": fnString, "fromJSON": fnParse, "date": fnDate,
+	"keys": "keys!", "values": "values!", "toPairs": "toPairs!", "indexOf": "indexOf!", "lastIndexOf": "lastIndexOf!", "int": "int!", "float": "float!",
+	"round": "round!", "floor": "floor!", "ceil": "ceil!", "toJSON": "toJSON!", "duration": "duration!", "timezone": "timezone!",
+	"fromPairs": "fromPairs!", "get": "get!", "take": "take!",
+}
+
+// takes is how many values those of them take that take as many in any case.
+var takes = map[string]int{
+	"keys": 1, "values": 1, "toPairs": 1, "fromPairs": 1, "indexOf": 2, "lastIndexOf": 2, "int": 1, "float": 1, "round": 1, "floor": 1, "ceil": 1,
+	"toJSON": 1, "duration": 1, "timezone": 1, "get": 2, "take": 2,
 }
 
 // small are builtins whose result needs no weighing: it is a number, a truth
@@ -93,20 +112,83 @@ func (p *patcher) Visit(at *ast.Node) {
 		p.binary(at, n)
 	case *ast.PredicateNode:
 		p.call(&n.Node, fnTick, n.Node)
-	case *ast.ArrayNode, *ast.MapNode, *ast.SliceNode:
+	case *ast.ArrayNode, *ast.MapNode:
 		p.call(at, fnCharge, n)
+	case *ast.SliceNode:
+		p.call(at, fnSlice, n.Node, orNil(n.From), orNil(n.To))
+	case *ast.CallNode:
+		p.method(at, n)
 	case *ast.BuiltinNode:
-		if fn, ok := replaced[n.Name]; ok {
-			p.call(at, fn, n.Arguments...)
-		} else if !small[n.Name] {
-			for i := range n.Arguments {
-				if _, ok := n.Arguments[i].(*ast.PredicateNode); !ok {
-					p.call(&n.Arguments[i], fnWalk, n.Arguments[i])
-				}
-			}
-			p.call(at, fnCharge, n)
+		p.builtin(at, n)
+	}
+}
+
+func (p *patcher) builtin(at *ast.Node, n *ast.BuiltinNode) {
+	if lists[n.Name] && len(n.Arguments) > 0 {
+		p.call(&n.Arguments[0], fnList, &ast.StringNode{Value: n.Name}, n.Arguments[0])
+		for i := 1; n.Name == "concat" && i < len(n.Arguments); i++ {
+			p.call(&n.Arguments[i], fnList, &ast.StringNode{Value: n.Name}, n.Arguments[i])
 		}
 	}
+	if n.Name == "groupBy" && len(n.Arguments) == 2 {
+		p.group(at, n)
+	} else if fn, ok := replaced[n.Name]; ok {
+		if want := takes[n.Name]; want > 0 && len(n.Arguments) != want {
+			p.fail(n, fmt.Sprintf("%s takes %s, and not %d", n.Name, words.Values(strconv.Itoa(want)), len(n.Arguments)))
+		}
+		p.call(at, fn, n.Arguments...)
+	} else if !small[n.Name] {
+		for i := range n.Arguments {
+			if _, ok := n.Arguments[i].(*ast.PredicateNode); !ok {
+				p.call(&n.Arguments[i], fnWalk, n.Arguments[i])
+			}
+		}
+		p.call(at, fnCharge, n)
+	}
+}
+
+// group makes of groupBy(list, key) the groups of map(list, [#, key]).
+func (p *patcher) group(at *ast.Node, n *ast.BuiltinNode) {
+	predicate, ok := n.Arguments[1].(*ast.PredicateNode)
+	if !ok {
+		return
+	}
+	item := &ast.PointerNode{}
+	item.SetLocation(n.Location())
+	pair := &ast.ArrayNode{Nodes: []ast.Node{item, predicate.Node}}
+	pair.SetLocation(n.Location())
+	of := &ast.PredicateNode{Node: pair}
+	of.SetLocation(n.Location())
+	pairs := &ast.BuiltinNode{Name: "map", Arguments: []ast.Node{n.Arguments[0], of}}
+	pairs.SetLocation(n.Location())
+	p.call(at, fnGroup, pairs)
+}
+
+// method looks at functions of times that have several results, of which expr gives the first.
+func (p *patcher) method(at *ast.Node, n *ast.CallNode) {
+	member, ok := n.Callee.(*ast.MemberNode)
+	if !ok || len(n.Arguments) > 0 {
+		return
+	}
+	name, ok := member.Property.(*ast.StringNode)
+	if !ok {
+		return
+	}
+	switch name.Value {
+	case "ISOWeek":
+		p.call(at, fnWeek, member.Node)
+	case "Date":
+		p.fail(n, "Date() gives three values; write Year(), Month() and Day()")
+	case "Clock":
+		p.fail(n, "Clock() gives three values; write Hour(), Minute() and Second()")
+	}
+}
+
+func orNil(n ast.Node) ast.Node {
+	if n == nil {
+		return &ast.NilNode{}
+	}
+	return n
 }
 
 func (p *patcher) fail(n ast.Node, message string) {
@@ -153,6 +235,14 @@ func (p *patcher) refOf(n ast.Node) (ref, bool) {
 // member narrows inputs.X to the one input, so that the others are not copied.
 func (p *patcher) member(at *ast.Node, n *ast.MemberNode) {
 	of, ok := p.refOf(n.Node)
+	if _, name := n.Property.(*ast.StringNode); !ok && !name && !isScalar(n.Node) {
+		if optional(n) {
+			p.call(&n.Node, fnOnly, n.Node, n.Property)
+			return
+		}
+		p.call(at, fnIndex, n.Node, n.Property)
+		return
+	}
 	if !ok || of.kind != refInputs && of.kind != refVariables && of.kind != refSecrets {
 		return
 	}
@@ -167,6 +257,23 @@ func (p *patcher) member(at *ast.Node, n *ast.MemberNode) {
 	p.call(at, fnAt, &ast.IntegerNode{Value: int(of.kind + 1)}, n.Property)
 }
 
+// optional reports whether a path has a ?. in it, which ends what is behind it too: it has to stay a path, and no call.
+func optional(n ast.Node) bool {
+	for {
+		switch v := n.(type) {
+		case *ast.MemberNode:
+			if v.Optional {
+				return true
+			}
+			n = v.Node
+		case *ast.CallNode:
+			n = v.Callee
+		default:
+			return false
+		}
+	}
+}
+
 func (p *patcher) binary(at *ast.Node, n *ast.BinaryNode) {
 	switch n.Operator {
 	case "+":
@@ -178,6 +285,8 @@ func (p *patcher) binary(at *ast.Node, n *ast.BinaryNode) {
 			return
 		}
 		p.call(at, fnEqual, n.Left, n.Right, &ast.BoolNode{Value: n.Operator == "=="})
+	case "/", "%":
+		p.call(at, fnDivide, n.Left, n.Right, &ast.BoolNode{Value: n.Operator == "%"})
 	case "in":
 		p.call(at, fnIn, n.Left, n.Right)
 	case "matches":
@@ -197,8 +306,11 @@ func (p *patcher) matches(at *ast.Node, n *ast.BinaryNode) {
 		return
 	}
 	p.code.patterns = append(p.code.patterns, re)
-	p.call(at, fnMatches, n.Left, &ast.IntegerNode{Value: len(p.code.patterns) - 1})
+	p.call(at, fnMatches, n.Left, &ast.ConstantNode{Value: compiled(len(p.code.patterns) - 1)})
 }
+
+// compiled is the number of a pattern that was compiled with the expression; no value of an author is one.
+type compiled int
 
 func isNumber(n ast.Node) bool {
 	switch n.(type) {

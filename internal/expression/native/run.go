@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"sync"
+	"time"
 
 	"github.com/expr-lang/expr/vm"
 
@@ -52,6 +54,10 @@ func newRun() *run {
 	r.env = map[string]any{
 		fnRef: r.ref, fnAt: r.at, fnTick: r.tick, fnCharge: r.charge, fnWalk: r.walk, fnAdd: r.add, fnEqual: r.equal, fnIn: r.in,
 		fnMatches: r.matches, fnRepeat: r.repeat, fnJoin: r.join, fnReplace: r.replace, fnUniq: r.uniq, fnString: r.text, fnParse: r.parse, fnDate: r.date,
+		fnList: r.list, fnGroup: r.group, fnSlice: r.slice, fnDivide: r.divide, fnWeek: r.week, fnIndex: r.index, fnOnly: r.only, "keys!": r.keys, "values!": r.values, "toPairs!": r.toPairs,
+		"indexOf!": r.indexOf, "lastIndexOf!": r.lastIndexOf, "int!": r.whole, "float!": r.decimal, "toJSON!": r.toJSON, "duration!": r.duration, "timezone!": r.timezone,
+		"fromPairs!": r.fromPairs, "get!": r.get, "take!": r.take,
+		"round!": r.rounding("round", math.Round), "floor!": r.rounding("floor", math.Floor), "ceil!": r.rounding("ceil", math.Ceil),
 		"outputs": r.outputs, "now": r.now, "newId": r.newID, "resumeUrl": r.resumeURL,
 	}
 	return r
@@ -86,7 +92,13 @@ func (r *run) run(k *code) (any, error) {
 
 // stop ends the evaluation: the machine turns the panic into an error with the
 // place in the source.
-func stop(err error) { panic(err) }
+func stop(err error) { panic(saidError{err}) }
+
+// saidError is an error in our words, which are not looked through for those of expr.
+type saidError struct{ error }
+
+// Unwrap gives the cause.
+func (e saidError) Unwrap() error { return e.error }
 
 // check ends a run that is over its time. It looks at the clock now and then.
 func (r *run) check() {
@@ -257,9 +269,9 @@ func (r *run) weigh(v any, depth int) {
 		for _, s := range v {
 			r.spend(16 + len(s))
 		}
-	case map[any][]any:
+	case groups:
 		for k, e := range v {
-			r.weigh(k, depth+1)
+			r.spend(32 + len(k))
 			r.weigh(e, depth+1)
 		}
 	case [][2]any:
@@ -280,12 +292,16 @@ func kindOf(v any) string {
 		return "text"
 	case bool:
 		return "a truth value"
-	case []any:
+	case []any, []int, []string:
 		return "a list"
-	case map[string]any:
+	case map[string]any, groups:
 		return "an object"
 	case int, int64, float64, json.Number:
 		return "a number"
+	case time.Time:
+		return "a time"
+	case time.Duration:
+		return "a duration"
 	}
 	return fmt.Sprintf("%T", v)
 }

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/testsize"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 )
 
@@ -84,13 +85,13 @@ func TestAgesAreNeverTooHigh(t *testing.T) {
 
 func errOf[T any](_ T, err error) error { return err }
 
-// A year in steps of ten seconds leaves some hundred marks, by which ages are good
+// A year (in small runs forty days) in steps of ten seconds leaves some hundred marks, by which ages are good
 // to a sixteenth and half a minute.
 func TestMarksAreThinned(t *testing.T) {
+	testsize.NotRaced(t, "it goes over many keys on one goroutine")
 	t.Parallel()
-	alone(t)
 	a := new(store.Age)
-	for i := range int64(365 * 24 * 360) {
+	for i := range testsize.Of[int64](365, 40) * 24 * 360 {
 		a.Elapsed += 10 * time.Second
 		a.Marks = append(a.Marks, store.AgeMark{Revision: i + 1, Elapsed: a.Elapsed})
 		a.Thin()
@@ -189,6 +190,7 @@ func TestMarksOfACopyDoNotCount(t *testing.T) {
 // Entries of who knew the age late lie before those that are old, and hold up
 // nothing; entries behind every age, because that was lost, go too.
 func TestExpiryGoesByTheRevisionAndNotByTheKey(t *testing.T) {
+	testsize.NotRaced(t, "it goes over many keys on one goroutine")
 	t.Parallel()
 	w := newWorld(t)
 	w.later(240 * time.Hour)

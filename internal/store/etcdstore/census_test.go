@@ -6,12 +6,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weft-run/weft/internal/testsize"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
 // The oldest one that waits is found within a second, wherever the search begins: at
 // first, and after instances came, went and came back that are older than all.
 func TestTheOldestIsFound(t *testing.T) {
+	testsize.NotRaced(t, "it goes over many keys on one goroutine")
 	t.Parallel()
 	w := newWorld(t)
 	random := rand.New(rand.NewPCG(1, 2))

@@ -3,6 +3,7 @@ package etcdstore
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 
@@ -33,9 +34,10 @@ func (s *Instances) committed(c *store.Commit, t *prepared, resp *pb.TxnResponse
 type evidence struct {
 	reads
 	entry, deleted, instance read
-	owner                    read // of the lock, with a fence, or one that the commit takes
-	node, head               read // without a lock
-	holder                   read // of the gate that the commit takes
+	owner                    read   // of the lock, with a fence, or one that the commit takes
+	node, head               read   // without a lock
+	holder                   read   // of the gate that the commit takes
+	answers                  []read // of the keys that it wants to be unused, where it takes a gate
 	resp                     *pb.TxnResponse
 }
 
@@ -56,6 +58,11 @@ func (s *Instances) evidence(ctx context.Context, c *store.Commit) (*evidence, e
 	}
 	if g := takesGate(c); g != nil {
 		e.holder = e.value(s.keys.gateOf(*g))
+		for i := range c.Consumed {
+			if key := newKey(&c.Consumed[i]); key != "" {
+				e.answers = append(e.answers, e.key(s.keys.keyRecord(key)))
+			}
+		}
 	}
 	var err error
 	e.resp, err = s.read(ctx, "read why the commit of instance "+id+" was refused", e.ops...)
@@ -84,10 +91,17 @@ func (s *Instances) classifyRefusal(ctx context.Context, c *store.Commit, t *pre
 	if c.Fence != nil && e.lockIsGone(c.Fence) {
 		return nil, metrics.CommitFenced, store.ErrFenced
 	}
-	if g := takesGate(c); g != nil && !e.moved(c) {
+	if c.Instead != "" && e.isEntry(c.Instead) {
+		return nil, metrics.CommitConflict, store.ErrOvertaken
+	}
+	// That the gate is free is not monotone: a refusal for it is one also where it is free by now, or a late
+	// copy would be applied beside the next attempt.
+	if g := takesGate(c); g != nil && !e.moved(c) && !e.answered() {
+		refusal := &store.GatedError{Gate: *g, Commit: c.ID}
 		if kv := e.holder.one(e.resp); kv != nil {
-			return nil, metrics.CommitConflict, &store.GatedError{Gate: *g, Holder: string(kv.Value)}
+			refusal.Holder = string(kv.Value)
 		}
+		return nil, metrics.CommitConflict, refusal
 	}
 	// Under local coordination the revision is the guard, so that another moved
 	// the instance is no breach. Nor is that one appeared: creating takes no lock.
@@ -117,20 +131,44 @@ func (e *evidence) proof(c *store.Commit) (*store.Committed, error) {
 	if kv == nil {
 		return nil, nil
 	}
-	var put struct {
-		Commit string `json:"commit"`
-	}
-	if err := Decode(kv.Value, &put); err != nil {
+	id, err := commitIn(kv.Value)
+	if err != nil {
 		return nil, err
 	}
-	if put.Commit != c.ID {
+	if id != c.ID {
 		return nil, nil
 	}
 	done := &store.Committed{Resolved: true, Modified: kv.ModRevision, Released: e.released(c)}
+	// The copy that was applied may not have compared a mailbox that was followed then.
+	done.Waits = done.Released && c.Release && c.Fence != nil
 	if u := c.Unlocked; u != nil && u.Lock != nil { // it is where the entry was put that the lock key was
 		lockTaken(done, c, !e.lockIsGone(&store.Fence{Key: u.Lock.Key, Revision: kv.ModRevision}))
 	}
 	return done, nil
+}
+
+// commitIn is the commit id in a journal entry, or in the record of a delete.
+func commitIn(value []byte) (string, error) {
+	var put struct {
+		Commit string `json:"commit"`
+	}
+	err := Decode(value, &put)
+	return put.Commit, err
+}
+
+// isEntry reports whether the entry of the commit's number is of the one with this id.
+func (e *evidence) isEntry(id string) bool {
+	kv := e.entry.one(e.resp)
+	if kv == nil {
+		return false
+	}
+	was, err := commitIn(kv.Value)
+	return err == nil && was == id
+}
+
+// answered reports whether a key that the commit wants to be unused was used.
+func (e *evidence) answered() bool {
+	return slices.ContainsFunc(e.answers, func(r read) bool { return r.one(e.resp) != nil })
 }
 
 // released reports whether my lock key, if I had one, is no longer there.

@@ -17,12 +17,17 @@ import (
 
 // Commit applies c in one transaction (docs/keys.md, Commit). Sending
 // the same c again is safe at any time. Errors: [store.ErrFenced],
-// [store.ErrConflict], [store.ErrHeld], [store.ErrBreach] and [ErrTooLarge] are definite; an
+// [store.ErrConflict], [store.GatedError], [store.ErrOvertaken], [store.ErrHeld], [store.ErrBreach] and [ErrTooLarge] are definite; an
 // error that wraps [ErrUnknown] is not, and wants the same c sent again.
-func (s *Instances) Commit(ctx context.Context, c *store.Commit) (*store.Committed, error) {
+func (s *Instances) Commit(ctx context.Context, c *store.Commit) (done *store.Committed, err error) {
+	defer func() {
+		if !errors.Is(err, ErrUnknown) {
+			dropAhead(ctx, s, c)
+		}
+	}()
 	began := time.Now()
 	t, err := s.prepare(c)
-	if err != nil {
+	if t, err = ahead(ctx, s, c, t, err); err != nil {
 		return nil, err
 	}
 	resp, err := s.txn(ctx, "commit "+c.After.Header.ID, t.cmps, t.then, nil)
@@ -45,6 +50,7 @@ func (s *Instances) Commit(ctx context.Context, c *store.Commit) (*store.Committ
 		return done, err
 	}
 	done, outcome := s.committed(c, t, resp)
+	s.lookBehind(ctx, c, t, done)
 	done.Size = t.size
 	s.metrics.Commit(outcome, time.Since(began), t.size, tracing.TraceID(ctx))
 	s.metrics.CommitCommands(len(c.Consumed))
@@ -58,7 +64,10 @@ type prepared struct {
 	then    []clientv3.Op
 	last    ending
 	work    *newWork // that the last operation reads
+	box     boxLook  // at the mailbox, behind it
 	foreign int      // compares on what the lock does not protect
+	parts   int      // bytes of new parts
+	ahead   string   // the first that was written ahead; "": none was
 	size    int
 }
 
@@ -82,7 +91,7 @@ func (s *Instances) prepare(c *store.Commit) (*prepared, error) {
 		return nil, fmt.Errorf("commit of instance %s: what the commit before it left is not written yet", id)
 	}
 	t, err := s.render(c)
-	if errors.Is(err, ErrTooLarge) && c.Form == store.InParts {
+	if errors.Is(err, ErrTooLarge) && c.Form == store.InParts && c.After.Cut != formWide {
 		// Parts are compressed one by one, and take more than one key would: what fits only in that stays in it,
 		// or goes back to it. Otherwise nothing could end an instance that was written so.
 		c.Form = store.Whole
@@ -105,6 +114,9 @@ func (s *Instances) render(c *store.Commit) (*prepared, error) {
 			// Where it does not fit beside the rest, the committer releases.
 			if t.then, err = o.renderBeside(t.cmps, release); err == nil {
 				t.last = endsReleasing
+				if t.work.followed {
+					t.box = boxReleased
+				}
 			}
 		}
 	}
@@ -122,8 +134,10 @@ func (s *Instances) render(c *store.Commit) (*prepared, error) {
 	}
 	if c.Continue != nil && t.last == endsPlain {
 		// Where it does not fit beside the rest, the committer loads.
-		if t.then, err = o.renderBeside(t.cmps, s.readNewMail(c, t)); err == nil {
-			t.last = endsReading
+		if look, ok := s.readNewMail(c, t); ok {
+			if t.then, err = o.renderBeside(t.cmps, look); err == nil {
+				t.last = endsReading
+			}
 		}
 	}
 	if t.last == endsPlain {
@@ -143,6 +157,7 @@ func (s *Instances) content(c *store.Commit, t *prepared) *ops {
 		s.deleteInstance(c, o)
 	} else {
 		s.writeInstance(c, o)
+		keepAhead(s.keys, c, t, o)
 	}
 	if c.After.Unwritten == nil {
 		s.writeBookmarks(c, o)
@@ -191,15 +206,19 @@ func (s *Instances) writeInstance(c *store.Commit, o *ops) {
 	h := &c.After.Header
 	written := o.put(s.keys.journal(h.ID, c.After.Seq), newJournalEntry(c))
 	s.keepJournal(c, written, o)
+	if c.Form == store.Undecided && s.placesApart(c) {
+		c.Form, c.After.Cut = store.InParts, formWide
+	}
 	if c.Form == store.Undecided {
+		c.After.Cut = 0
 		// One that lies in parts stays so if it can: it may have become larger than a transaction. One that waits
 		// at many places is smaller whole, as its state repeats what its header says of them.
-		if c.Form = store.Whole; c.Before != nil && len(c.Before.Parts) > 0 || s.partsKnown() && !isWide(c) {
+		if c.Form = store.Whole; c.Before != nil && len(c.Before.Parts) > 0 || s.partsKnown(formInParts) && !isWide(c) {
 			c.Form = store.InParts
 		}
 	}
 	size := partsOf(s.conn).put(o, c.Before, &c.After, c.Form == store.InParts)
-	if most := maxRecord(len(h.Bookmarks)); len(c.Created) > 0 && len(h.Bookmarks) >= wholeFrom && size > most {
+	if most := maxRecord(len(h.Bookmarks)); len(c.Created) > 0 && len(h.Bookmarks) >= wholeFrom && c.After.Cut != formWide && size > most {
 		o.fail(s.keys.instance(h.ID), fmt.Errorf("%w: the record of the instance, which waits at %d places, has %d bytes after compression (at most %d, so that it can be ended)", ErrTooLarge, len(h.Bookmarks), size, most))
 	}
 	var before *workflow.Instance
@@ -336,11 +355,19 @@ func (s *Instances) consume(c *store.Commit, t *prepared, o *ops) {
 		}
 		s.placed(c, &done)
 		s.consumeOne(id, &done, o)
-		if k := done.Command.Key; k != nil && done.Answer != nil && done.Created == 0 {
-			t.cmps = append(t.cmps, absent(s.keys.keyRecord(k.Name)))
+		if key := newKey(&done); key != "" {
+			t.cmps = append(t.cmps, absent(s.keys.keyRecord(key)))
 			t.foreign++
 		}
 	}
+}
+
+// newKey is the caller's key of a command that was in hand only: nothing may have answered it; "": it has none.
+func newKey(done *store.Consumed) string {
+	if done.Command.Key == nil || done.Answer == nil || done.Created != 0 {
+		return ""
+	}
+	return done.Command.Key.Name
 }
 
 // placed notes where a command came to, for who looks at its record later: the commit, the

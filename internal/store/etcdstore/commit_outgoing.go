@@ -14,6 +14,7 @@ import (
 func (s *Instances) writeSent(c *store.Commit, o *ops) {
 	s.writeChildren(c, o)
 	s.writeOutgoing(c, o)
+	writeAnswers(s.conn, c, o)
 	for _, send := range c.Sends {
 		o.put(s.keys.send(send.ID), send)
 	}

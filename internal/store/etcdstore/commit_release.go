@@ -35,7 +35,14 @@ func (s *Instances) release(c *store.Commit, t *prepared) (clientv3.Op, bool) {
 			queue = append(queue, more...)
 		}
 	}
-	cmps, work := []clientv3.Cmp{noneNewer(s.keys.mailbox(id), c.SeenMail)}, s.workFor(id)
+	var cmps []clientv3.Cmp
+	work, box := &newWork{}, s.keys.mailbox(id)
+	if work.followed = s.boxes.has(box); !work.followed {
+		cmps, work = append(cmps, noneNewer(box, c.SeenMail)), s.workFor(id)
+	} else if s.boxes.newMail(box, c.SeenMail) {
+		t.box = boxKept
+		return clientv3.Op{}, false
+	}
 	for _, key := range queue {
 		cmps = append(cmps, noneNewer(s.keys.marksOf(key), 0))
 		if s.queued.has(key) {
@@ -54,7 +61,8 @@ type newWork struct {
 	mail  read
 	queue []sliceRead
 
-	unread bool // there are slices that are followed
+	unread   bool // there are slices that are followed
+	followed bool // the mailbox is, and is not read
 }
 
 // sliceRead is the read of a slice of the queue.
@@ -70,11 +78,15 @@ func (s *conn) workFor(id string) *newWork {
 }
 
 // readNewMail is the inner transaction of a commit after which the burst goes on:
-// nothing if only its own ~continue is new, else all mail.
-func (s *Instances) readNewMail(c *store.Commit, t *prepared) clientv3.Op {
+// nothing if only its own ~continue is new, else all mail. False: the mailbox is followed.
+func (s *Instances) readNewMail(c *store.Commit, t *prepared) (clientv3.Op, bool) {
 	id := c.After.Header.ID
+	if s.boxes.has(s.keys.mailbox(id)) {
+		t.box = boxGoesOn
+		return clientv3.Op{}, false
+	}
 	t.work = s.workFor(id)
-	return clientv3.OpTxn([]clientv3.Cmp{noneNewer(s.keys.mailbox(id), c.SeenMail)}, nil, t.work.ops)
+	return clientv3.OpTxn([]clientv3.Cmp{noneNewer(s.keys.mailbox(id), c.SeenMail)}, nil, t.work.ops), true
 }
 
 // readOn is what a burst goes on with.
@@ -204,19 +216,43 @@ func (s *Instances) appendFollowed(ctx context.Context, items []store.QueueItem,
 }
 
 // Release frees the lock unless mail newer than seen is there, which it then
-// returns. [store.ErrFenced] means that the lock was gone already.
-func (s *Instances) Release(ctx context.Context, f store.Fence, id string, seen int64) (*store.Kept, error) {
+// returns. [store.ErrFenced] means that the lock was gone already. With waits the lock is
+// free, and there is mail that counts on who had it.
+func (s *Instances) Release(ctx context.Context, f store.Fence, id string, seen int64) (kept *store.Kept, waits bool, err error) {
+	if s.boxes.has(s.keys.mailbox(id)) {
+		return s.releaseFollowed(ctx, f, id, seen)
+	}
 	work := s.workFor(id)
 	resp, err := s.txn(ctx, "release lock of "+id,
 		[]clientv3.Cmp{createdAt(f.Key, f.Revision)},
 		[]clientv3.Op{clientv3.OpTxn([]clientv3.Cmp{noneNewer(s.keys.mailbox(id), seen)}, []clientv3.Op{del(f.Key)}, work.ops)}, nil)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	if !resp.Succeeded {
-		return nil, store.ErrFenced
+		return nil, false, store.ErrFenced
 	}
-	return s.readRelease(work, lastOf.nested(resp), resp.Header.Revision), nil
+	return s.readRelease(work, lastOf.nested(resp), resp.Header.Revision), false, nil
+}
+
+// releaseFollowed is Release where the mailbox is followed.
+func (s *Instances) releaseFollowed(ctx context.Context, f store.Fence, id string, seen int64) (kept *store.Kept, waits bool, err error) {
+	if s.boxes.newMail(s.keys.mailbox(id), seen) {
+		now, err := s.get(ctx, "look up instance "+id, s.keys.instance(id), clientv3.WithCountOnly()) // the revision of now
+		if err != nil {
+			return nil, false, err
+		}
+		kept = &store.Kept{Revision: now.Header.Revision}
+		return kept, false, s.keepMail(ctx, id, kept)
+	}
+	resp, err := s.txn(ctx, "release lock of "+id, []clientv3.Cmp{createdAt(f.Key, f.Revision)}, []clientv3.Op{del(f.Key)}, nil)
+	if err != nil {
+		return nil, false, err
+	}
+	if !resp.Succeeded {
+		return nil, false, store.ErrFenced
+	}
+	return nil, s.cameBefore(ctx, id, seen, resp.Header.Revision), nil
 }
 
 // rekeyed are the kept bookmarks that a changed correlation moves: they are new
@@ -234,18 +270,24 @@ func (s *Instances) readRelease(work *newWork, resp *pb.TxnResponse, revision in
 	if resp.Succeeded {
 		return nil
 	}
-	kept := &store.Kept{Revision: revision}
-	kept.Mail = decodeMail(work.mail.in(resp).Kvs)
-	if len(kept.Mail) > mailBatch {
-		// What is left is not seen yet, or the next release would leave it behind.
-		kept.Revision = kept.Mail[mailBatch].Created - 1
-		kept.Mail, kept.More = kept.Mail[:mailBatch], true
+	kept := &store.Kept{Revision: revision, Unread: work.unread}
+	if !work.followed {
+		s.boxes.lookedInto(work.mail.in(resp))
+		keeps(kept, decodeMail(work.mail.in(resp).Kvs))
 	}
-	kept.Unread = work.unread
 	for _, slice := range work.queue {
 		kept.Queue = s.appendSlice(kept.Queue, slice.key, slice.in(resp), revision)
 	}
 	return kept
+}
+
+// keeps notes what was read of a mailbox.
+func keeps(kept *store.Kept, mail []store.Mail) {
+	if kept.Mail = mail; len(mail) > mailBatch {
+		// What is left is not seen yet, or the next release would leave it behind.
+		kept.Revision = mail[mailBatch].Created - 1
+		kept.Mail, kept.More = mail[:mailBatch], true
+	}
 }
 
 // appendSlice appends what was read of a slice of the queue.

@@ -3,6 +3,7 @@ package etcdstore
 import (
 	"context"
 	"fmt"
+	"iter"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
@@ -23,14 +24,17 @@ import (
 
 // Wide tells whether a commit changes more of the index than fits one transaction, also if
 // it does nothing else.
-func Wide(c *store.Commit) bool {
+func (s *Instances) Wide(c *store.Commit) bool {
+	if endsApart(c) {
+		return true
+	}
 	n := 0
 	for _, list := range [][]workflow.Bookmark{c.Burned, c.Created} {
 		for i := range list {
 			n += operations(&list[i])
 		}
 	}
-	return n+2*len(moved(c)) > maxOps
+	return n+2*len(moved(c)) > s.width.Ops
 }
 
 // operations is how many keys the index has of a bookmark.
@@ -48,27 +52,38 @@ func operations(b *workflow.Bookmark) int {
 // Parts tells whether a commit that does not fit might fit in parts: it changes the index of
 // an instance that is there, or begins it.
 func Parts(c *store.Commit) bool {
-	return c.After.Unwritten == nil && (len(c.Burned) > 0 || Waits(c) > 0) && !(c.Delete && c.Before == nil)
+	return c.After.Unwritten == nil && (len(c.Burned) > 0 || Waits(c) > 0 || endsApart(c)) && !(c.Delete && c.Before == nil)
+}
+
+// endsApart tells whether a commit ends all the places where an instance waits, of which it knows the first only.
+func endsApart(c *store.Commit) bool {
+	return c.Before != nil && c.Before.Text != nil && c.Before.Waits > 0 && c.After.Unwritten == nil
 }
 
 // Decide is the commit that decides all that c does and leaves the changes of the index to
 // [Instances.WriteIndex].
 func Decide(c *store.Commit) *store.Commit {
 	d := *c
-	d.Release = false
+	d.Release, d.Form = false, store.Undecided
 	if d.Continue == nil {
 		d.Continue = &workflow.Command{ID: workflow.ContinueID, Kind: workflow.CommandContinue, CreatedAt: c.At, Trace: c.Trace}
 	}
 	left := &store.Unwritten{Moved: len(moved(c)) > 0, Was: correlationBefore(c), Made: made(c), Delete: c.Delete, Trace: c.Trace, At: c.At}
-	for i := range c.Burned {
-		left.Gone = append(left.Gone, keyed(&c.Burned[i]))
+	switch left.Gone = c.Burned; {
+	case endsApart(c):
+		left.Gone, left.GoneApart = nil, listIn(c.Before, "header", "bookmarks")
+	case c.Before == nil || c.Before.Cut != formWide: // else they lie in parts, and stay there
+		left.Gone = nil
+		for i := range c.Burned {
+			left.Gone = append(left.Gone, keyed(&c.Burned[i]))
+		}
 	}
 	if c.Delete {
 		// What is left of the instance is what its keys are made of.
 		d.Delete, d.Journal, d.Variables = false, nil, workflow.VariableChanges{}
 		d.After.Header = c.Before.Header
 		h := &d.After.Header
-		h.Bookmarks, h.Input, h.Output = nil, nil, nil
+		h.Bookmarks, h.MoreWaits, h.Input, h.Output = nil, 0, nil, nil
 		d.After.State = nil
 	}
 	d.After.Unwritten = left
@@ -102,35 +117,46 @@ func made(c *store.Commit) (spans []store.Span) {
 	return spans
 }
 
-// unwritten are the changes of the index that a record says were left.
-func (s indexWrites) unwritten(r *store.Record) []func(*ops) {
-	left, h := r.Unwritten, &r.Header
-	var steps []func(*ops)
-	for i := range left.Gone {
-		steps = append(steps, func(o *ops) { s.dropBookmark(o, &left.Gone[i], left.Was) })
-	}
-	made := left.Made
-	for i := range h.Bookmarks {
-		b := &h.Bookmarks[i]
-		for len(made) > 0 && made[0].To <= i {
-			made = made[1:]
+// unwritten are the changes of the index that a record says were left. Of one that was read without its parts the
+// places come as those are read.
+func (s indexWrites) unwritten(ctx context.Context, r *store.Record) iter.Seq2[func(*ops), error] {
+	return func(yield func(func(*ops), error) bool) {
+		left, h := r.Unwritten, &r.Header
+		gone := left.GoneApart
+		if gone == nil && r.Apart {
+			gone = listIn(r, "unwritten", "gone")
 		}
-		switch {
-		case len(made) > 0 && made[0].From <= i:
-			steps = append(steps, func(o *ops) { s.makeBookmark(o, b, h.CorrelationID, h.ID, left.Trace, left.At) })
-		case left.Moved:
-			steps = append(steps, func(o *ops) { s.moveBookmark(o, *b, left.Was, h.CorrelationID, h.ID) })
+		for b, err := range partsOf(s.conn).placesIn(ctx, h.ID, gone, left.Gone, Decode) {
+			if !yield(func(o *ops) { s.dropBookmark(o, b, left.Was) }, err) || err != nil {
+				return
+			}
+		}
+		var stays *store.List
+		if made := left.Made; len(made) > 0 || left.Moved {
+			if r.Apart {
+				stays = listIn(r, "header", "bookmarks")
+			}
+			i := -1
+			for b, err := range partsOf(s.conn).placesIn(ctx, h.ID, stays, h.Bookmarks, Decode) {
+				for i++; len(made) > 0 && made[0].To <= i; {
+					made = made[1:]
+				}
+				step := func(o *ops) { s.moveBookmark(o, *b, left.Was, h.CorrelationID, h.ID) }
+				if len(made) > 0 && made[0].From <= i {
+					step = func(o *ops) { s.makeBookmark(o, b, h.CorrelationID, h.ID, left.Trace, left.At) }
+				} else if !left.Moved && err == nil {
+					continue
+				}
+				if !yield(step, err) || err != nil {
+					return
+				}
+			}
 		}
 	}
-	return steps
 }
 
-const (
-	// pageOps and pageBytes bound what one page writes: what comes in between, of this
-	// instance's neighbours, waits for it.
-	pageOps   = 2000
-	pageBytes = 1 << 20
-)
+// pageBytes bounds what one page writes, as [Width].PageOps does.
+const pageBytes = 1 << 20
 
 // WriteIndex writes what a commit left of the index, a page at a time, from the beginning.
 // The record stays as it is, so that a page can be written twice, or by who comes next.
@@ -154,18 +180,27 @@ func (s *Instances) WriteIndex(ctx context.Context, f *store.Fence, r *store.Rec
 
 // writePages writes what a record says was left; false: a compare of the guard did not hold.
 func (s indexWrites) writePages(ctx context.Context, guard []clientv3.Cmp, r *store.Record) (bool, error) {
-	for steps := s.unwritten(r); len(steps) > 0; {
-		t := s.begin("write where instance "+r.Header.ID+" waits", guard...)
-		t.ops = newContent()
-		for len(steps) > 0 && len(t.writes) < pageOps && t.size < pageBytes {
-			steps[0](t.ops)
-			steps = steps[1:]
-		}
-		if done, err := applied(t.submit(ctx)); err != nil || !done {
+	var page *txn
+	for step, err := range s.unwritten(ctx, r) {
+		if err != nil {
 			return false, err
 		}
+		if page == nil {
+			page = s.begin("write where instance "+r.Header.ID+" waits", guard...)
+			page.ops = newContent()
+		}
+		if step(page.ops); len(page.writes) < s.width.PageOps && page.size < pageBytes {
+			continue
+		}
+		if done, err := applied(page.submit(ctx)); err != nil || !done {
+			return false, err
+		}
+		page = nil
 	}
-	return true, nil
+	if page == nil {
+		return true, nil
+	}
+	return applied(page.submit(ctx))
 }
 
 // wholeFrom is from how many places on the record of an instance that waits there is written whole.
@@ -175,6 +210,16 @@ const wholeFrom = 500
 // written whole: of one that faults the state keeps them.
 func isWide(c *store.Commit) bool {
 	return len(c.After.Header.Bookmarks) >= wholeFrom || c.Before != nil && len(c.Before.Header.Bookmarks) >= wholeFrom
+}
+
+// placesApart reports whether the places where the instance waits lie in parts then: there are many, or they did and the
+// record is still large.
+func (s *Instances) placesApart(c *store.Commit) bool {
+	n := len(c.After.Header.Bookmarks)
+	if c.Before != nil && c.Before.Cut == formWide {
+		return n > s.width.Places/2 || c.After.Unwritten != nil || len(c.After.State) > s.width.Stays
+	}
+	return n > s.width.Places && s.partsKnown(formWide)
 }
 
 // endBytes is how many bytes of its record are kept free for each place where an instance

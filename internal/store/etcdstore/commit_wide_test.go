@@ -7,7 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	clientv3 "go.etcd.io/etcd/client/v3"
+
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/testsize"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -32,6 +35,7 @@ func (w *world) wide(id string, n int) {
 // Of what a commit left to be written nothing counts as missing or too much, as long as a
 // command is there by which a node goes on; without it the check says so, and a repair puts it.
 func TestFsckKnowsWhatIsNotWrittenYet(t *testing.T) {
+	testsize.NotRaced(t, "it goes over many keys on one goroutine")
 	t.Parallel()
 	for name, decide := range map[string]func(c *store.Commit){
 		"ends": func(c *store.Commit) {
@@ -108,8 +112,9 @@ func TestAPageIsWrittenUnderTheFence(t *testing.T) {
 // An instance that no node can run and that waits at more places than one transaction takes is
 // removed under one decision, with the children that it waits for.
 func TestAWideInstanceIsRemoved(t *testing.T) {
+	testsize.NotRaced(t, "it goes over many keys on one goroutine")
 	t.Parallel()
-	for _, n := range []int{1, 300, 1300} {
+	for _, n := range []int{1, 300, 1300, 10_000} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
@@ -146,5 +151,63 @@ func TestARecordKeepsRoomForItsEnd(t *testing.T) {
 	}
 	if _, err := w.Commit(w.ctx(), Decide(&many)); !errors.Is(err, ErrTooLarge) || !strings.Contains(err.Error(), "waits at 3002 places") {
 		t.Errorf("3,002 places: %v", err)
+	}
+}
+
+// The widest instance there may be loses most of its index, which a repair puts again; it faults, and is purged.
+func TestTheWidestInstanceIsRepairedAndPurged(t *testing.T) {
+	testsize.NotRaced(t, "it goes over many keys on one goroutine")
+	t.Parallel()
+	n := testsize.Of(10_000, 3000)
+	w := furnished(t)
+	had := map[string]int{}
+	kinds := []string{"bookmark/", "task/", "timer/"}
+	for _, kind := range kinds {
+		had[kind] = w.has(kind)
+	}
+	w.wide("wide", n)
+	if got := rules(w.fsck()); len(got) > 0 {
+		t.Fatalf("before: %v", got)
+	}
+	const lost = 2000
+	for some := range slices.Chunk(w.record("wide").Header.Bookmarks[:lost], 100) {
+		var gone []clientv3.Op
+		for _, b := range some {
+			gone = append(gone, del(w.keys.bookmark(b.Hash, "", b.ID)))
+		}
+		_, err := w.raw.Txn(w.ctx()).Then(gone...).Commit()
+		w.ok(err)
+	}
+	_, err := w.raw.Delete(w.ctx(), w.keys.root+"task/pack/", clientv3.WithPrefix())
+	w.ok(err)
+	done := w.repaired()
+	if got := rules(done.Check); len(got) > 0 || len(done.Done) < n+lost {
+		t.Errorf("after %d repairs: %v", len(done.Done), got)
+	}
+	for _, kind := range kinds {
+		w.want(kind, had[kind]+n)
+	}
+	c := w.next("wide", nil)
+	c.After.State = []byte(`{"kept":"as it faulted"}`)
+	c.Burned, c.After.Header.Bookmarks = c.Before.Header.Bookmarks, nil
+	c.After.Header.Status, c.After.Header.SubStatus, c.After.Header.FinishedAt = workflow.StatusFinished, workflow.Faulted, &c.At
+	w.commit(Decide(c))
+	rec := w.record("wide")
+	if purged, err := w.Purge(w.ctx(), []string{"wide"}, w.lockOf); err != nil || len(purged) != 0 {
+		t.Errorf("purged %v before its index is written: %v", purged, err)
+	}
+	w.ok(w.WriteIndex(w.ctx(), nil, rec))
+	last := w.next("wide", nil)
+	last.Before.Unwritten, last.After.Unwritten = nil, nil
+	last.Consumed = []store.Consumed{{Command: workflow.Command{ID: workflow.ContinueID, Kind: workflow.CommandContinue}, Created: 1, Drop: true}}
+	w.commit(last)
+	if purged, err := w.Purge(w.ctx(), []string{"wide"}, w.lockOf); err != nil || len(purged) != 1 {
+		t.Errorf("purged %v, %v", purged, err)
+	}
+	for _, kind := range kinds {
+		w.want(kind, had[kind])
+	}
+	if got := rules(w.fsck()); len(got) > 0 {
+		t.Errorf("then: %v", got)
 	}
 }

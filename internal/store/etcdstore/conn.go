@@ -26,7 +26,8 @@ type conn struct {
 	log        *slog.Logger
 	metrics    *metrics.Metrics
 	timeout    time.Duration
-	partsKnown func() bool // see [Config.PartsKnown]
+	partsKnown func(form int) bool // see [Config.PartsKnown]
+	width      Width
 
 	said atomic.Int64 // when the log last told of a record that is left alone
 

@@ -8,6 +8,7 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"github.com/weft-run/weft/internal/testsize"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -66,6 +67,7 @@ func (w *world) fillIndex(definition string, n int, at time.Time, apart time.Dur
 // Of many it is counted how many there are at least, and so many lists only; one that is long
 // keeps no other from being counted to its end.
 func TestCountsAreBounded(t *testing.T) {
+	testsize.NotRaced(t, "it goes over many keys on one goroutine")
 	t.Parallel()
 	w := newWorld(t)
 	now := time.Now()

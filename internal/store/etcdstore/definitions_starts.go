@@ -3,6 +3,7 @@ package etcdstore
 import (
 	"context"
 	"slices"
+	"strings"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
@@ -63,6 +64,24 @@ func (s *Definitions) Starts(ctx context.Context, ids []string, revision int64) 
 		}
 	}
 	return all, nil
+}
+
+// mostStarted is how many definitions are told that a stimulus starts.
+const mostStarted = 20
+
+// StartedBy gives the ids of definitions that a stimulus starts, by its hash: the first of them.
+func (s *Definitions) StartedBy(ctx context.Context, hash string) (ids []string, err error) {
+	resp, err := s.get(ctx, "look up what an event starts", s.keys.triggers(hash), clientv3.WithPrefix(), clientv3.WithKeysOnly(), clientv3.WithLimit(mostStarted))
+	if err != nil {
+		return nil, err
+	}
+	for _, kv := range resp.Kvs {
+		id, _, _ := strings.Cut(strings.TrimPrefix(string(kv.Key), s.keys.triggers(hash)), "/")
+		if !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	return ids, nil
 }
 
 // startAsked is a key of a trigger or a route that is read.

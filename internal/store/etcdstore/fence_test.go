@@ -99,7 +99,7 @@ func TestReleaseLeavesASuccessorsLock(t *testing.T) {
 	f := w.lock("a", "me")
 	w.unlock(f)
 	w.lock("a", "me")
-	if _, err := w.Release(w.ctx(), *f, "a", w.revision()); !errors.Is(err, store.ErrFenced) {
+	if _, _, err := w.Release(w.ctx(), *f, "a", w.revision()); !errors.Is(err, store.ErrFenced) {
 		t.Errorf("error %v, want fenced", err)
 	}
 	w.want("lock/a/", 1)

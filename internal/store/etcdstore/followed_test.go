@@ -17,6 +17,7 @@ import (
 
 	"github.com/weft-run/weft/internal/polltest"
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/testsize"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -143,6 +144,7 @@ func (w *world) followed(f *follower, prefix string, look func()) {
 // What comes and goes all the time costs as much as in the beginning, however much was there: each look
 // meets what waits, and nothing else.
 func TestALookCostsByWhatWaitsAndNotByWhatDid(t *testing.T) {
+	testsize.NotRaced(t, "it goes over many keys on one goroutine")
 	t.Parallel()
 	const rounds = followAfter
 	for name, way := range map[string]struct {
@@ -183,6 +185,7 @@ func TestALookCostsByWhatWaitsAndNotByWhatDid(t *testing.T) {
 }
 
 func TestAnEndpointIsFoundByWhatWaitsAndNotByWhatDid(t *testing.T) {
+	testsize.NotRaced(t, "it goes over many keys on one goroutine")
 	t.Parallel()
 	w := newWorld(t)
 	count := w.walk()
@@ -220,6 +223,7 @@ func (w *world) queues(id string, st workflow.Stimulus) {
 
 // The queue too: neither who sends nor who comes to wait goes over what was taken.
 func TestTheQueueCostsByWhatLiesInItAndNotByWhatDid(t *testing.T) {
+	testsize.NotRaced(t, "it goes over many keys on one goroutine")
 	t.Parallel()
 	w := newWorld(t)
 	count := w.walk()
@@ -504,6 +508,7 @@ func TestWhatRestsIsNotFollowed(t *testing.T) {
 
 // Send records and mailboxes are listed by what is there, page by page, and not by what was.
 func TestSweepsCostByWhatIsThereAndNotByWhatWas(t *testing.T) {
+	testsize.NotRaced(t, "it goes over many keys on one goroutine")
 	t.Parallel()
 	w := newWorld(t)
 	count := w.walk()
@@ -561,5 +566,35 @@ func TestASlowSweepIsFollowed(t *testing.T) {
 	w.ok(err)
 	if len(w.boxes.wanted) != 1 {
 		t.Error("it is not to be followed")
+	}
+}
+
+// What the watch tells of that was in the read already changes nothing: it is older.
+func TestWhatTheWatchTellsOfBeforeTheReadIsNotTaken(t *testing.T) {
+	t.Parallel()
+	f := newFollower(newWorld(t).conn, "all/", true)
+	f.ranges["all/a/"] = &followed{read: 7, kvs: map[string]*mvccpb.KeyValue{"all/a/stays": {Key: []byte("all/a/stays")}}}
+	tell := func(revision int64, typ mvccpb.Event_EventType, key string) {
+		f.take(&clientv3.WatchResponse{Events: []*clientv3.Event{{Type: typ, Kv: &mvccpb.KeyValue{Key: []byte(key), ModRevision: revision}}}})
+	}
+	keys := func() string {
+		kvs, _, upTo, ok := f.at(t.Context(), "all/a/", 7, maxFollowed)
+		if !ok || upTo < 7 {
+			t.Fatalf("followed %t, up to %d", ok, upTo)
+		}
+		var names []string
+		for _, kv := range kvs {
+			names = append(names, string(kv.Key))
+		}
+		return strings.Join(names, " ")
+	}
+	tell(5, mvccpb.PUT, "all/a/went")
+	tell(7, mvccpb.DELETE, "all/a/stays")
+	if got := keys(); got != "all/a/stays" {
+		t.Errorf("it holds %q", got)
+	}
+	tell(8, mvccpb.DELETE, "all/a/stays")
+	if got := keys(); got != "" {
+		t.Errorf("it holds %q", got)
 	}
 }

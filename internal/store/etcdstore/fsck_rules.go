@@ -2,6 +2,7 @@ package etcdstore
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"maps"
@@ -88,7 +89,7 @@ func (f fsckParts) joined(name string, kv *mvccpb.KeyValue, r *store.Record) *Fi
 func (f fsckParts) check() {
 	f.values("part/", mostChunk, func(name string, kv *mvccpb.KeyValue, parts []string) {
 		r := f.records[parts[0]]
-		if r != nil && slices.ContainsFunc(r.Parts, func(p store.Part) bool { return len(parts) == 2 && p.ID == parts[1] }) || r == nil && f.lostWith(parts[0]) {
+		if r != nil && slices.ContainsFunc(r.Parts, func(p store.Part) bool { return len(parts) == 2 && p.ID == parts[1] }) || r == nil && f.lostWith(parts[0]) || kv.Lease != 0 { // it was written ahead of its commit
 			return
 		}
 		f.setAside(f.report("part-unused", name, "no instance has it"), kv, f.s.keys.instance(parts[0]))
@@ -243,7 +244,11 @@ func (f *fsck) unwritten() map[string]bool {
 			continue
 		}
 		o := newContent()
-		for _, step := range (indexWrites{f.s.conn}).unwritten(r) {
+		steps := indexWrites{f.s.conn}.unwritten(context.Background(), r)
+		for step, err := range steps {
+			if err != nil {
+				break // it has all its parts, so that nothing is read
+			}
 			step(o)
 		}
 		for i := range o.writes {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -240,4 +241,59 @@ func TestCommandsForOthers(t *testing.T) {
 		}
 	}
 	w.want("cancel/", 3)
+}
+
+// A refusal for a gate is one also where the gate is free by the time that somebody looks who has it, or a late
+// copy would be applied beside the next attempt. Where such a copy is applied before the refusal is committed, that is no breach.
+func TestARefusalForAGateThatIsFreeAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.gated("a")
+	w.commit(ends(w.next("a", nil)))
+	w.gated("b")
+	fence := w.lock("a", "me")
+	back := w.next("a", fence)
+	back.After.Header.Status, back.After.Header.SubStatus = workflow.StatusRunning, workflow.Suspended
+	disarm := w.faults.Add(clustertest.Rule{Match: func(c clustertest.Call) bool {
+		if !c.Mutating && w.holder() == "b" { // the look for the reason
+			_, err := w.raw.Delete(w.ctx(), w.keys.gateOf(*single))
+			w.ok(err)
+		}
+		return false
+	}}).Disarm
+	_, err := w.Commit(w.ctx(), back)
+	disarm()
+	gated, ok := errors.AsType[*store.GatedError](err)
+	if !ok || gated.Holder != "" || gated.Commit != back.ID || !strings.Contains(err.Error(), "do it again") {
+		t.Fatalf("refused with %v", err)
+	}
+
+	refusal := w.next("a", fence)
+	refusal.Instead = gated.Commit
+	if _, err := w.Commit(w.ctx(), back); err != nil { // the late copy
+		t.Fatal(err)
+	}
+	before := w.dump()
+	if _, err := w.Commit(w.ctx(), refusal); !errors.Is(err, store.ErrOvertaken) {
+		t.Errorf("refused with %v", err)
+	}
+	if refusal.Instead = "another"; !maps.Equal(w.dump(), before) {
+		t.Error("something was written")
+	}
+	if _, err := w.Commit(w.ctx(), refusal); !errors.Is(err, store.ErrBreach) {
+		t.Errorf("what is not that copy is %v", err)
+	}
+}
+
+// A used key is told as that, and not as a gate, where the gate is free.
+func TestAUsedKeyIsNoRefusalForAGate(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.gated("a")
+	w.commit(ends(w.next("a", nil)))
+	c := w.keyed(w.next("a", w.lock("a", "me")), true)
+	c.After.Header.Status, c.After.Header.SubStatus = workflow.StatusRunning, workflow.Suspended
+	if _, err := w.Commit(w.ctx(), c); !errors.Is(err, store.ErrConflict) {
+		t.Errorf("refused with %v", err)
+	}
 }

@@ -92,6 +92,7 @@ var golden = []struct {
 		Labels: map[string]string{"region": "north <1>", "customer": "4711"},
 	}}},
 	{"instance/<id>", "instance-parts", &store.Record{Header: goldenInstance, Seq: 5, Parts: []store.Part{{At: 57, Gap: 4, ID: "s145d5hn30d6sjai3jj6bie2jo", Bytes: 50_002, Kept: 38_012}}}},
+	{"instance/<id>", "instance-wide", &store.Record{Header: goldenInstance, Seq: 5, Parts: []store.Part{{At: 57, Gap: 4, ID: "s145d5hn30d6sjai3jj6bie2jo", Bytes: 50_002, Kept: 38_012}}, Cut: 2, Waits: 30_000}},
 	{"instance/<id>", "instance-unwritten", &store.Record{Header: goldenInstance, Seq: 6, Unwritten: &store.Unwritten{
 		Gone: []workflow.Bookmark{{ID: "i1~2", Hash: "hash", ActivityType: workflow.TaskType, Name: "check", DueAt: &goldenLater, CreatedAt: goldenAt}},
 		Made: []store.Span{{From: 1, To: 3}}, Moved: true, Was: "order-4711", Trace: goldenCommand.Trace, At: goldenAt, Delete: true,
@@ -120,6 +121,8 @@ var golden = []struct {
 		By: "key:ops", BodyHash: "b0d1", State: store.JobCancelled, CreatedAt: goldenAt, UpdatedAt: goldenLater, EndedAt: &goldenLater, Node: "node-1", Write: "w1", Cursor: "c", Page: []string{"i1", "i2"}, Next: "n",
 		Done: 1, Accepted: 2, Refused: 3, Unknown: 4, Refusals: []store.JobRefusal{{InstanceID: "i3", Code: "invalid-request", Detail: "charge does not run now"}},
 	}},
+	{"job/<id>", "job-became", &store.Job{ID: "j1", Kind: workflow.CommandCancel, State: store.JobRunning, CreatedAt: goldenAt, UpdatedAt: goldenLater, Write: "w1", Done: 3, Refused: 1,
+		RefusedBy: map[string]int64{"instance-finished": 1}, Became: map[string]int64{"Cancelled": 1, store.JobGone: 1}, Moving: []string{"i1"}}},
 	{"job/<id>", "job-late", &store.Job{ID: "j1", Kind: workflow.CommandCancel, State: store.JobRunning, CreatedAt: goldenAt, UpdatedAt: goldenLater, Write: "w1", Page: []string{"i1"}, Late: goldenAt}},
 	{"job/<id>", "job-late-at", &store.Job{ID: "j1", Kind: workflow.CommandCancel, State: store.JobRunning, CreatedAt: goldenAt, UpdatedAt: goldenLater, Write: "w1", Page: []string{"i1"}, Late: goldenAt, LateAt: 7}},
 	{"dead/<id>", "dead", &store.DeadLetter{
@@ -142,8 +145,15 @@ var golden = []struct {
 		Request: "POST /api/v1/events/paid", Caller: "key:shop", At: goldenAt,
 	}},
 	{"idem/k/<key>", "answer-job", &store.Answer{BodyHash: "b0d1", Job: "j1", Request: "POST /api/v1/jobs", Caller: "key:ops", At: goldenAt}},
+	{"idem/k/<key>", "answer-began", &store.Answer{BodyHash: "b0d1", Began: "w1", Request: "POST /api/v1/pause", Caller: "key:ops", At: goldenAt}},
+	{"idem/k/<key>", "answer-reply", &store.Answer{BodyHash: "b0d1", Began: "w1", Request: "POST /api/v1/pause", At: goldenAt, Reply: &store.Reply{
+		Status: 200, Type: "application/json", Body: []byte("{\"paused\":true}\n"), Location: "/api/v1/nodes", ETag: `"3"`, Headers: map[string]string{"Vary": "Accept"}}}},
 	{"mailbox/<shard>/<id>/<command>", "mail-receipt", &workflow.Command{ID: "c1", Kind: workflow.CommandResume, CreatedAt: goldenAt,
 		Key: &workflow.CommandKey{Name: "call-1", BodyHash: "b0d1", Request: "POST /api/v1/events/paid", Caller: "key:shop", At: goldenAt}}},
+	{"mailbox/<shard>/<id>/<command>", "mail-endpoint", &workflow.Command{ID: "c1", Kind: workflow.CommandResume, CreatedAt: goldenAt,
+		Key: &workflow.CommandKey{Name: "call-1", BodyHash: "b0d1", Guard: &goldenGuard, AnswerBy: goldenAt, Kept: true}}},
+	{"idem/k/<key>", "answer-dead", &store.Answer{BodyHash: "b0d1", Queued: "q1", Slot: "hash/-", Dead: "q1@1"}},
+	{"idem/k/<key>", "answer-open", &store.Answer{BodyHash: "b0d1", Targets: []store.Effect{goldenEffect}, Open: true}},
 	{"idem/k/<key>", "answer", &store.Answer{
 		BodyHash: "b0d1", Targets: []store.Effect{goldenEffect}, Queued: "q1", Instance: &goldenInstance, Response: &goldenResponse, Guard: &goldenGuard,
 	}},
@@ -167,6 +177,10 @@ var golden = []struct {
 		ID: "letter-2", Webhook: 41, At: goldenAt, Events: []store.WebhookEvent{{ID: "e3", What: "incident", Subject: "i1", DefinitionID: "order-approval", Revision: 4713, Commit: 5}},
 	}},
 	{"webhook-at/<name>", "webhook-at-until", &store.WebhookPosition{At: map[string]int64{"index/Faulted/": 4711, "index/Faulted/order-approval/": 4700}, Until: map[string]int64{"index/Faulted/order-approval/": 4711}}},
+	{"instance/<id>", "instance-failed-for-good", &store.Record{Header: workflow.Instance{
+		ID: "i1", DefinitionID: "order-approval", Version: 3, Status: workflow.StatusFinished, SubStatus: workflow.Faulted, CreatedAt: goldenAt, UpdatedAt: goldenLater, FinishedAt: &goldenLater,
+		Incidents: []workflow.Incident{{ActivityID: "fault1", ActivityType: "Elsa.Fault", Message: "refunded", Time: goldenAt, Final: true}},
+	}}},
 	{"incident/<definition>/<id>/<seq>", "incident", &IncidentNote{New: 2, At: goldenAt}},
 	{"incident/<definition>/<id>/<seq>", "incident-made", &IncidentNote{New: 2, At: goldenLater, Made: goldenAt}},
 	{"webhook-failed/<name>/<letter>", "webhook-failed", &store.WebhookLetter{ID: "letter-1", Webhook: 41, At: goldenAt, Events: []store.WebhookEvent{{ID: "e1", What: "Faulted", Subject: "i1"}}}},

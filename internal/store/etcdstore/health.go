@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
@@ -107,12 +108,17 @@ type Trouble struct {
 // Troubles are what is wrong, the worst first.
 func (h Health) Troubles() []Trouble {
 	var out []Trouble
-	if h.Err != nil {
+	refused := refusesUser(h.Err)
+	switch {
+	case refused:
+		out = append(out, Trouble{HealthDown, "etcd answers, and refuses the user of this node: " + h.Err.Error(),
+			"give the node its user at etcd (--etcd-user and --etcd-password-file, or --etcd-cert), and that user the keys of the cluster: docs/operations/etcd.md"})
+	case h.Err != nil:
 		out = append(out, Trouble{HealthDown, "etcd does not answer a read that most members have to confirm: " + strings.ReplaceAll(h.Err.Error(), "\n", "; "),
 			"bring back most members of etcd: docs/runbooks/etcd-member-missing.md"})
 	}
 	for _, alarm := range h.alarms() {
-		t := Trouble{HealthDown, "etcd has raised the alarm NOSPACE: it takes nothing, and only retention still deletes", "run weft store repair, which makes room of what was deleted and takes the alarm back: docs/runbooks/etcd-near-quota.md"}
+		t := Trouble{HealthDown, "etcd has raised the alarm NOSPACE: it takes nothing but what only removes", "run weft store repair, which makes room of what was deleted and takes the alarm back: docs/runbooks/etcd-near-quota.md"}
 		if alarm == "CORRUPT" {
 			t.Text, t.Do = "etcd has raised the alarm CORRUPT: its members do not have the same data", "find the member that differs and replace it, or restore a backup: docs/runbooks/etcd-member-missing.md"
 		}
@@ -121,6 +127,8 @@ func (h Health) Troubles() []Trouble {
 	var silent, lost, old []string
 	for _, m := range h.Members {
 		switch {
+		case refused && refusesUser(m.Err): // it answers, as is said above
+			continue
 		case m.Err != nil:
 			silent = append(silent, m.Name())
 			continue
@@ -143,6 +151,16 @@ func (h Health) Troubles() []Trouble {
 			"upgrade etcd, one member after the other: docs/operations/etcd.md#upgrade-etcd"})
 	}
 	return out
+}
+
+// refusesUser tells whether etcd answered, and takes nothing from whom it takes the node for.
+func refusesUser(err error) bool {
+	for _, refusal := range []error{rpctypes.ErrUserEmpty, rpctypes.ErrUserNotFound, rpctypes.ErrAuthFailed, rpctypes.ErrPermissionDenied, rpctypes.ErrInvalidAuthToken} {
+		if err != nil && rpctypes.Error(err) == refusal { //nolint:errorlint // it is one of etcd's, or becomes one
+			return true
+		}
+	}
+	return false
 }
 
 // State is the worst of what is wrong.

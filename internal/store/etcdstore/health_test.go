@@ -4,6 +4,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 )
 
 // The worst comes first, and each says which members and what to do.
@@ -27,6 +29,9 @@ func TestTroublesOfEtcd(t *testing.T) {
 		"3.4": {Health{Members: []MemberHealth{with(func(m *MemberHealth) { m.Version = "3.4.32" }), well, with(func(m *MemberHealth) { m.Endpoint, m.Version = "e3:2379", "3.6.16" })}}, HealthDegraded,
 			[]string{"etcd 3.7 is wanted: e1:2379 has 3.4.32, e3:2379 has 3.6.16"}},
 		"gone": {Health{Members: []MemberHealth{well, {Endpoint: "https://e2:2379", Err: errors.New("x")}}}, HealthDegraded, []string{"1 of 2 members of etcd do not answer: e2:2379"}},
+		"without a user": {Health{Err: rpctypes.ErrUserEmpty, Members: []MemberHealth{{Endpoint: "e1:2379", Err: rpctypes.ErrUserEmpty}, {Endpoint: "e2:2379", Err: errors.New("x")}}}, HealthDown,
+			[]string{"refuses the user of this node: etcdserver: user name is empty", "1 of 2 members of etcd do not answer: e2:2379"}},
+		"without the keys": {Health{Err: rpctypes.ErrGRPCPermissionDenied, Members: []MemberHealth{well}}, HealthDown, []string{"refuses the user of this node"}},
 		"full": {Health{Members: []MemberHealth{with(func(m *MemberHealth) { m.Alarms = []string{"NOSPACE"} }), with(func(m *MemberHealth) { m.Alarms = []string{"NOSPACE", "CORRUPT"} })}}, HealthDown,
 			[]string{"the alarm CORRUPT", "the alarm NOSPACE"}},
 		"no leader": {Health{Err: errors.New("deadline"), Members: []MemberHealth{with(func(m *MemberHealth) { m.Leader = 0 }), {Endpoint: "http://e2:1", Err: errors.New("x")}}}, HealthDown,

@@ -56,6 +56,50 @@ func (s *conn) answer(o *ops, k *workflow.CommandKey, a *store.Answer) {
 	o.putRaw(entry, strconv.AppendInt(nil, size+int64(len(entry))+answerBytes, 10))
 }
 
+// Requests are those with a caller's key that leave no record of their own.
+type Requests struct{ s *Stimuli }
+
+// RequestsOf are those of the cluster of stimuli.
+func RequestsOf(s *Stimuli) Requests { return Requests{s} }
+
+// Begin notes under a caller's key that a request is under way, by a write of its own, and gives the revision of
+// that. If something is kept for the key it changes nothing and gives that.
+//
+// If: nothing is kept for the key.
+func (r Requests) Begin(ctx context.Context, k *workflow.CommandKey, write string) (*store.Answer, int64, error) {
+	key := r.s.keys.keyRecord(k.Name)
+	t := r.s.begin("begin request", absent(key))
+	r.s.answer(t.ops, k, &store.Answer{BodyHash: k.BodyHash, Began: write})
+	there := t.otherwise.value(key)
+	resp, err := t.submit(ctx)
+	if err != nil || resp.Succeeded {
+		return nil, resp.GetHeader().GetRevision(), err
+	}
+	kv, kept := there.one(resp), new(store.Answer)
+	if err := Decode(kv.Value, kept); err != nil {
+		return nil, 0, err
+	}
+	if kept.Began == write && kept.Reply == nil { // the transaction was made twice
+		kept = nil
+	}
+	return kept, kv.ModRevision, nil
+}
+
+// End puts the reply to a request under way; nil: it did nothing, and its key is free again.
+//
+// If: the note of the request is as it was at a revision.
+func (r Requests) End(ctx context.Context, k *workflow.CommandKey, write string, at int64, reply *store.Reply) error {
+	key := r.s.keys.keyRecord(k.Name)
+	t := r.s.begin("end request", modifiedAt(key, at))
+	if reply == nil {
+		t.del(key)
+	} else {
+		r.s.answer(t.ops, k, &store.Answer{BodyHash: k.BodyHash, Began: write, Reply: reply})
+	}
+	_, err := t.submit(ctx)
+	return err
+}
+
 // answerBytes is about what etcd needs for a caller's record and its entry, beside
 // their keys and the record's value.
 const answerBytes = 200

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/testsize"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -191,6 +192,7 @@ func (w *world) moveAll() (n int) {
 // Timers that a program of before put between sooner ones are found among any number of others, wherever they lie,
 // and put where they belong as they are.
 func TestMisplacedTimersAreFoundAndMoved(t *testing.T) {
+	testsize.NotRaced(t, "it goes over many keys on one goroutine")
 	t.Parallel()
 	w := newWorld(t)
 	want := farAndNear(w.now)

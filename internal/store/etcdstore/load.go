@@ -23,6 +23,7 @@ type Loading struct {
 	answerTo, definition       string
 	known                      *store.Record
 	record, mail, answer, head read
+	followed                   bool // the mailbox is, and is read afterwards
 	lock                       read
 	claimants                  string // below which the claimants of the lock have their keys; "": not asked for
 }
@@ -42,7 +43,10 @@ func (s *Instances) Loading(id, key, definition string, known *store.Record) *Lo
 
 // with adds all reads but that of the record, which is there.
 func (q *Loading) with(record read) *Loading {
-	q.record, q.mail = record, q.add(q.s.getMail(q.id))
+	q.record = record
+	if q.followed = q.s.boxes.has(q.s.keys.mailbox(q.id)); !q.followed {
+		q.mail = q.add(q.s.getMail(q.id))
+	}
 	if q.answerTo != "" || q.definition != "" {
 		q.answer, q.head = q.value(q.s.keys.keyRecord(q.answerTo)), q.key(q.s.keys.head(q.definition))
 	}
@@ -127,15 +131,18 @@ func (q *Loading) decode(ctx context.Context, resp *pb.TxnResponse, same *store.
 		case same != nil:
 			l.Record = same
 		default:
-			if l.Record, err = partsOf(q.s.conn).join(ctx, kv, DecodeWhole); err != nil {
+			if l.Record, err = partsOf(q.s.conn).owned(ctx, kv); err != nil {
 				return nil, err
 			}
 			l.Bytes += decodedBytes(kv.Value) + partBytes(l.Record)
 		}
 	}
-	box := q.mail.in(resp)
-	l.Mail = decodeMail(box.Kvs)
-	for _, kv := range box.Kvs {
+	box, err := q.readMail(ctx, resp)
+	if err != nil {
+		return nil, err
+	}
+	l.Mail = decodeMail(box)
+	for _, kv := range box {
 		l.Bytes += decodedBytes(kv.Value)
 	}
 	if len(l.Mail) > mailBatch {
@@ -155,6 +162,16 @@ func (q *Loading) decode(ctx context.Context, resp *pb.TxnResponse, same *store.
 		l.Head = kv.ModRevision
 	}
 	return l, nil
+}
+
+// readMail gives what lies in the mailbox, at the revision of the load.
+func (q *Loading) readMail(ctx context.Context, resp *pb.TxnResponse) ([]*mvccpb.KeyValue, error) {
+	if q.followed {
+		return q.s.boxes.mailAt(ctx, q.id, resp.Header.Revision)
+	}
+	box := q.mail.in(resp)
+	q.s.boxes.lookedInto(box)
+	return box.Kvs, nil
 }
 
 func decodeRecord(kv *mvccpb.KeyValue) (*store.Record, error) {

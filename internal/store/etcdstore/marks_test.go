@@ -9,6 +9,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/testsize"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -147,6 +148,7 @@ func TestAStaleMarkKeepsTheLockAndFindsNothing(t *testing.T) {
 
 // A stimulus for too many is refused; one page tells that.
 func TestOfTooManyTargetsOnePageIsRead(t *testing.T) {
+	testsize.NotRaced(t, "it goes over many keys on one goroutine")
 	t.Parallel()
 	for n, more := range map[int]bool{MaxTargets: false, MaxTargets + 1: true} {
 		w := newWorld(t)

@@ -86,7 +86,7 @@ func (s *conn) match(ctx context.Context, st workflow.Stimulus, hash, key string
 		}
 	}
 	if st.InstanceID != "" {
-		return m, s.matchAddressed(m, instance.one(resp))
+		return m, s.matchAddressed(ctx, m, instance.one(resp))
 	}
 	if err := m.findWaiting(ctx, s, resp, waiting); err != nil {
 		return nil, err
@@ -186,12 +186,12 @@ func (s *conn) bookmarkRange(m *Match) string {
 	return s.keys.bookmarkSlice(m.Hash, m.stimulus.CorrelationID)
 }
 
-func (s *conn) matchAddressed(m *Match, kv *mvccpb.KeyValue) error {
+func (s *conn) matchAddressed(ctx context.Context, m *Match, kv *mvccpb.KeyValue) error {
 	if kv == nil {
 		return nil
 	}
 	var err error
-	if m.Instance, err = decodeRecord(kv); err != nil {
+	if m.Instance, err = partsOf(s).places(ctx, kv, m.Revision); err != nil {
 		return err
 	}
 	h := &m.Instance.Header

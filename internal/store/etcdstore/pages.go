@@ -144,11 +144,20 @@ func pageFrom(prefix, cursor string) string {
 	return prefix + cursor + "\x00"
 }
 
-// records reads instances by their ids, without their parts unless whole, at a revision (0: each chunk at the present one), as
+// reading is how much of instances is read.
+type reading int
+
+const (
+	asListed   reading = iota // what their records say alone
+	withPlaces                // and all the places where they wait
+	inWhole
+)
+
+// records reads so much of instances by their ids, at a revision (0: each chunk at the present one), as
 // long as a page holds them, and gives each to do, nil if it is not there or damaged, which is
 // said then. It returns how many of ids it has looked at: all, unless do said that it was
 // enough, or the page is full.
-func (s *conn) records(ctx context.Context, ids []string, whole bool, revision int64, do func(i int, r *store.Record, damage error) (enough bool)) (int, error) {
+func (s *conn) records(ctx context.Context, ids []string, much reading, revision int64, do func(i int, r *store.Record, damage error) (enough bool)) (int, error) {
 	var b budget
 	for at := 0; at < len(ids); {
 		chunk := ids[at:min(len(ids), at+b.chunk())]
@@ -165,10 +174,14 @@ func (s *conn) records(ctx context.Context, ids []string, whole bool, revision i
 			var damage error
 			if kvs := r.GetResponseRange().Kvs; len(kvs) > 0 {
 				rec, damage = decodeRecord(kvs[0])
-				if size := plainSize(kvs[0].Value); !whole && !b.has(size) || whole && !b.has(sizeWithParts(kvs[0].Value, rec)) {
+				size, apart := plainSize(kvs[0].Value), damage == nil && (much == inWhole && len(rec.Parts) > 0 || much == withPlaces && rec.Header.MoreWaits > 0)
+				if apart {
+					size = sizeWithParts(kvs[0].Value, rec)
+				}
+				if !b.has(size) {
 					return at, nil
 				}
-				if whole && damage == nil && len(rec.Parts) > 0 {
+				if apart {
 					if rec, damage = partsOf(s).joinAt(ctx, kvs[0], resp.Header.Revision, Decode); damage != nil && !errors.Is(damage, ErrDamaged) {
 						return at - 1, damage
 					}

@@ -8,12 +8,14 @@ import (
 
 	"github.com/weft-run/weft/internal/find"
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/testsize"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
 // A page costs what it returns, wherever in its list it lies: how many requests, keys
 // and bytes are read does not depend on how much there is.
 func TestAPageReadsWhatItReturns(t *testing.T) {
+	testsize.NotRaced(t, "it goes over many keys on one goroutine")
 	t.Parallel()
 	w := newWorld(t)
 	const n, limit = 150, 10

@@ -6,6 +6,8 @@ import (
 	"crypto/sha256"
 	"encoding/base32"
 	"fmt"
+	"hash/fnv"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -24,10 +26,21 @@ import (
 // instance's record, so the compare on the record covers them.
 //
 // Cut out are pieces of the input, the output and the state. Bookmarks, labels, incidents and all else by which
-// instances are listed, matched and purged stay in the record: who needs no more of it reads no parts.
+// instances are listed, matched and purged stay in the record: who needs no more of it reads no parts. But of an
+// instance that waits at thousands of places, the record has the first of them only, and how many there are.
+//
+// Of such an instance lists are cut where their items say so, and not where the bytes are: one that comes or goes
+// changes the part that it lies in. A list that moves, as of a commit that ends all the places where an instance waits
+// and leaves their keys to be deleted, is cut into the same parts, which stay as they are.
 
-// FormOfParts is the number by which nodes tell each other that they read records in parts.
-const FormOfParts = 1
+// The forms of records, by which nodes tell each other what they read.
+const (
+	formInParts = 1 // records in parts
+	formWide    = 2 // and where an instance waits lies in parts
+
+	// FormOfParts is the newest.
+	FormOfParts = formWide
+)
 
 const (
 	partsAbove = 16 << 10 // bytes of a record, as JSON, below which it is written whole
@@ -39,6 +52,7 @@ const (
 // cutter cuts pieces out of the JSON of a record.
 type cutter struct {
 	raw   []byte
+	wide  *Width // nil: it is not
 	least int
 	out   []byte // what is left of it, up to at
 	at    int
@@ -47,21 +61,40 @@ type cutter struct {
 }
 
 // cutRecord gives what is left of the JSON of a record, and what was cut out.
-func cutRecord(raw []byte) *cutter {
-	c := &cutter{raw: raw, least: leastPart}
-	for len(raw)/c.least > mostParts {
+func cutRecord(raw []byte, wide *Width) *cutter {
+	c := &cutter{raw: raw, wide: wide, least: leastPart}
+	if wide != nil {
+		c.least = wide.Part
+	}
+	for wide == nil && len(raw)/c.least > mostParts {
 		c.least *= 2
+	}
+	places := func(in string) func(string, []byte, int) {
+		return func(name string, value []byte, at int) {
+			if name == in && wide != nil {
+				c.value(value, at, true)
+			}
+		}
 	}
 	c.members(raw, 0, func(name string, value []byte, at int) {
 		switch name {
 		case "header":
 			c.members(value, at, func(name string, value []byte, at int) {
 				if name == "input" || name == "output" {
-					c.value(value, at)
+					c.value(value, at, false)
 				}
+				places("bookmarks")(name, value, at)
 			})
 		case "state":
-			c.value(value, at)
+			if wide == nil {
+				c.value(value, at, false)
+				return
+			}
+			c.members(value, at, func(name string, value []byte, at int) {
+				c.value(value, at, name == "marks") // those as the header has them
+			})
+		case "unwritten":
+			c.members(value, at, places("gone"))
 		}
 	})
 	c.out = append(c.out, raw[c.at:]...)
@@ -89,8 +122,9 @@ func decoderOf(text []byte) *jsontext.Decoder {
 }
 
 // value cuts out of a value that lies at base: a large text whole, of a list or an object large members by
-// themselves, and small ones that stand beside each other together.
-func (c *cutter) value(text []byte, base int) {
+// themselves, and small ones that stand beside each other together. Of a list of places where an instance waits the
+// first stay, and none is cut itself: who reads no parts reads what is left as such a list.
+func (c *cutter) value(text []byte, base int, places bool) {
 	if len(text) < c.least {
 		return
 	}
@@ -99,16 +133,9 @@ func (c *cutter) value(text []byte, base int) {
 		c.cut(base, base+len(text), "null")
 		return
 	}
-	from, to := 0, 0 // small members, beside each other
-	flush := func() {
-		if to-from >= c.least {
-			gap := "null"
-			if object {
-				gap = `"~` + strconv.Itoa(len(c.parts)) + `":null`
-			}
-			c.cut(base+from, base+to, gap)
-		}
-		from, to = 0, 0
+	stay, r := 0, run{c: c, base: base, object: object}
+	if places {
+		stay = c.wide.Listed
 	}
 	d := decoderOf(text)
 	if _, err := d.ReadToken(); err != nil {
@@ -128,21 +155,59 @@ func (c *cutter) value(text []byte, base int) {
 			return
 		}
 		end := int(d.InputOffset())
-		if len(v) >= c.least {
-			flush()
-			c.value(v, base+end-len(v))
-			continue
+		if !object {
+			begins = end - len(v)
 		}
-		if to == 0 {
-			if from = end - len(v); object {
-				from = begins
-			}
-		}
-		if to = end; to-from >= runOfParts*c.least {
-			flush()
+		switch {
+		case stay > 0:
+			stay--
+		case len(v) >= c.least && !places:
+			r.flush()
+			c.value(v, base+end-len(v), false)
+		default:
+			r.add(begins, end, v)
 		}
 	}
-	flush()
+	r.flush()
+}
+
+// run are small members of a value, beside each other.
+type run struct {
+	c        *cutter
+	base     int // of the value
+	object   bool
+	from, to int
+}
+
+// add takes one more, and cuts if there are enough of them.
+func (r *run) add(begins, end int, v []byte) {
+	if r.to == 0 {
+		r.from = begins
+	}
+	r.to = end
+	if n := r.to - r.from; n >= runOfParts*r.c.least || r.c.wide != nil && n >= r.c.least && r.c.lastOfPart(v) {
+		r.flush()
+	}
+}
+
+// flush cuts them out, if they are large enough together.
+func (r *run) flush() {
+	if r.to-r.from >= r.c.least {
+		gap := "null"
+		if r.object {
+			gap = `"~` + strconv.Itoa(len(r.c.parts)) + `":null`
+		}
+		r.c.cut(r.base+r.from, r.base+r.to, gap)
+	}
+	r.from, r.to = 0, 0
+}
+
+// lastOfPart reports whether a part of a list may end with an item: its text decides, so that a list in which something
+// comes or goes is cut at the same items. One in so many is, that parts have their usual size.
+func (c *cutter) lastOfPart(item []byte) bool {
+	h := fnv.New32a()
+	_, _ = h.Write(item)
+	return h.Sum32()%uint32(3*c.least/(len(item)+1)+1) == 0
 }
 
 // cut puts gap in the place of a piece.
@@ -170,9 +235,18 @@ func (s recordParts) put(o *ops, before, r *store.Record, apart bool) int64 {
 		o.fail(key, fmt.Errorf("%w: it was read without its parts", ErrDamaged))
 		return 0
 	}
-	r.Parts = nil
+	r.Parts, r.Waits = nil, 0
+	most := o.most
+	if !apart {
+		r.Cut = 0 // it is whole
+	}
+	var wide *Width
+	if r.Cut == formWide {
+		wide = &s.width
+		r.Waits, most = len(r.Header.Bookmarks), o.most+maxWaits
+	}
 	raw, err := workflow.Marshal(r)
-	if err != nil || len(raw) > o.most || len(raw) < partsAbove || !apart {
+	if err != nil || len(raw) > most || len(raw) < partsAbove && wide == nil || !apart {
 		s.drop(o, before, nil)
 		return o.put(key, r) // which tells what is wrong
 	}
@@ -182,7 +256,10 @@ func (s recordParts) put(o *ops, before, r *store.Record, apart bool) int64 {
 			had[p.ID] = p.Kept
 		}
 	}
-	c, size := cutRecord(raw), int64(0)
+	c, size := cutRecord(raw, wide), int64(0)
+	if left := r.Unwritten; left != nil && left.GoneApart != nil {
+		c.insert("unwritten", "gone", left.GoneApart)
+	}
 	for i := range c.parts {
 		p := &c.parts[i]
 		kept, known := had[p.ID]
@@ -253,11 +330,7 @@ func (s recordParts) joinAt(ctx context.Context, kv *mvccpb.KeyValue, revision i
 	}
 	texts := map[string][]byte{}
 	for _, kv := range parts.in(resp).Kvs {
-		text, err := inflate(kv.Value, r)
-		if err != nil {
-			return r, fmt.Errorf("%w: %s: %w", ErrDamaged, kv.Key, err)
-		}
-		texts[strings.TrimPrefix(string(kv.Key), s.keys.partsOf(id))] = text
+		texts[strings.TrimPrefix(string(kv.Key), s.keys.partsOf(id))] = kv.Value
 	}
 	whole, lacks, err := splice(kv.Value, r, texts)
 	if err != nil {
@@ -273,23 +346,46 @@ func (s recordParts) joinAt(ctx context.Context, kv *mvccpb.KeyValue, revision i
 	return full, how(whole, full)
 }
 
-// splice puts the texts of its parts into the text of a record. lacks is the first that is not there.
+// places reads a record for a caller that has to know all the places where the instance waits, as it was at a revision:
+// it reads the parts of one whose record lists the first of them only.
+func (s recordParts) places(ctx context.Context, kv *mvccpb.KeyValue, revision int64) (*store.Record, error) {
+	r, err := decodeRecord(kv)
+	if err != nil || r.Header.MoreWaits == 0 && (r.Unwritten == nil || r.Cut != formWide) {
+		return r, err
+	}
+	return s.joinAt(ctx, kv, revision, Decode)
+}
+
+// splice puts the texts of its parts, as they are stored, into the text of a record. lacks is the first that is not there.
 func splice(stored []byte, r *store.Record, texts map[string][]byte) (whole []byte, lacks string, err error) {
 	raw, err := inflate(stored, r)
 	if err != nil {
 		return nil, "", fmt.Errorf("%w: decode %T: %w", ErrDamaged, r, err)
 	}
-	at := 0
+	at, size := 0, len(raw)
+	for _, p := range r.Parts {
+		size += max(0, p.Bytes)
+	}
+	whole = make([]byte, 0, min(size, maxJoined))
 	for _, p := range r.Parts {
 		text, there := texts[p.ID]
 		switch {
 		case !there:
 			return nil, p.ID, nil
-		case p.At < at || p.Gap < 0 || p.At+p.Gap > len(raw) || len(text) != p.Bytes || len(whole)+len(text) > maxDecoded:
+		case p.At < at || p.Gap < 0 || p.At+p.Gap > len(raw) || p.Bytes < 0 || len(whole)+p.At-at+p.Bytes > maxJoined:
 			return nil, "", fmt.Errorf("%w: decode %T: part %s does not fit", ErrDamaged, r, p.ID)
 		}
-		whole = append(append(whole, raw[at:p.At]...), text...)
+		whole = append(whole, raw[at:p.At]...)
 		at = p.At + p.Gap
+		if bytes.HasPrefix(text, zstdMagic) { // it is unpacked in its place, if there is room
+			if text, err = decoder.DecodeAll(text, whole[len(whole):]); err != nil {
+				return nil, "", fmt.Errorf("%w: decode %T: part %s: %w", ErrDamaged, r, p.ID, err)
+			}
+		}
+		if len(text) != p.Bytes {
+			return nil, "", fmt.Errorf("%w: decode %T: part %s does not fit", ErrDamaged, r, p.ID)
+		}
+		whole = append(whole, text...)
 	}
 	return append(whole, raw[at:]...), "", nil
 }
@@ -308,10 +404,23 @@ func sizeWithParts(stored []byte, r *store.Record) int {
 // withoutParts is a record of which only what is listed and matched is wanted: without its parts it has no input,
 // output and state.
 func withoutParts(r *store.Record) *store.Record {
-	if len(r.Parts) > 0 {
-		r.Apart, r.State, r.Header.Input, r.Header.Output = true, nil, nil, nil
+	if len(r.Parts) == 0 {
+		return r
+	}
+	r.Apart, r.State, r.Header.Input, r.Header.Output = true, nil, nil, nil
+	if r.Cut == formWide {
+		r.Header.Bookmarks = withoutGaps(r.Header.Bookmarks)
+		r.Header.MoreWaits = max(0, r.Waits-len(r.Header.Bookmarks))
+		if r.Unwritten != nil {
+			r.Unwritten.Gone = withoutGaps(r.Unwritten.Gone)
+		}
 	}
 	return r
+}
+
+// withoutGaps leaves out what stands where bookmarks were cut out.
+func withoutGaps(list []workflow.Bookmark) []workflow.Bookmark {
+	return slices.DeleteFunc(list, func(b workflow.Bookmark) bool { return b.ID == "" })
 }
 
 // again repeats a look at an instance that moved between two reads of it.

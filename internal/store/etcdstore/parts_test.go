@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/testsize"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -185,7 +186,7 @@ func TestPartsWaitUntilEveryNodeReadsThem(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	known := false
-	w.conn.partsKnown = func() bool { return known }
+	w.conn.partsKnown = func(int) bool { return known }
 	f := w.lock("big", "a")
 	step := func(want int, first, again bool) {
 		t.Helper()
@@ -215,10 +216,11 @@ func TestPartsWaitUntilEveryNodeReadsThem(t *testing.T) {
 
 // An instance grows beyond what one transaction takes, a piece at a time, and goes on while a node of before lives.
 func TestAnInstanceInPartsIsLargerThanATransaction(t *testing.T) {
+	testsize.NotRaced(t, "it goes over many keys on one goroutine")
 	t.Parallel()
 	w := newWorld(t)
 	known := true
-	w.conn.partsKnown = func() bool { return known }
+	w.conn.partsKnown = func(int) bool { return known }
 	f := w.lock("big", "a")
 	w.commit(w.first("big", f))
 	vars := map[string]any{}
@@ -273,6 +275,7 @@ func TestMissingAndUnusedPartsAreFound(t *testing.T) {
 
 // A list of whole instances has what lies in parts, as far as a page has room for it, at the revision of the page.
 func TestAListOfWholeInstancesHasTheirParts(t *testing.T) {
+	testsize.NotRaced(t, "it goes over many keys on one goroutine")
 	t.Parallel()
 	w := newWorld(t)
 	const n = 30
@@ -358,19 +361,27 @@ func TestCuttingAndJoiningGivesBackEveryRecord(t *testing.T) {
 		r := store.Record{Seq: rapid.Int64().Draw(t, "seq"), Header: workflow.Instance{ID: "x", Name: "n", Input: map[string]any{"i": value(4)}, Output: map[string]any{"o": value(4)}}}
 		state, err := workflow.Marshal(value(5))
 		if err != nil {
-			t.Skip(err)
+			t.Fatal(err)
 		}
 		r.State = state
+		places := func(name string) (list []workflow.Bookmark) {
+			for i := range rapid.IntRange(0, 30).Draw(t, name) {
+				list = append(list, workflow.Bookmark{ID: fmt.Sprint("x~", i), Name: rapid.String().Draw(t, "place"), Payload: value(1)})
+			}
+			return list
+		}
+		r.Header.Bookmarks, r.Unwritten = places("places"), &store.Unwritten{Gone: places("gone")}
 		raw, err := workflow.Marshal(r)
 		if err != nil {
-			t.Skip(err)
+			t.Fatal(err)
 		}
-		c := cutRecord(raw)
+		wide := rapid.SampledFrom([]*Width{nil, {Part: 1, Listed: 3}, {Part: 1 << 10, Listed: 10}}).Draw(t, "wide")
+		c := cutRecord(raw, wide)
 		texts := map[string][]byte{}
 		for i, p := range c.parts {
 			texts[p.ID] = c.texts[i]
 		}
-		if len(c.parts) > mostParts {
+		if len(c.parts) > mostParts && wide == nil {
 			t.Fatalf("%d parts", len(c.parts))
 		}
 		left := store.Record{Parts: c.parts}
@@ -381,6 +392,15 @@ func TestCuttingAndJoiningGivesBackEveryRecord(t *testing.T) {
 		var header store.Record
 		if err := workflow.Unmarshal(c.out, &header); err != nil || header.Header.ID != "x" || header.Seq != r.Seq {
 			t.Fatalf("%v: %+v", err, header.Header)
+		}
+		had, has := r.Header.Bookmarks, withoutGaps(header.Header.Bookmarks)
+		if n := len(had); wide == nil && len(has) != n || wide != nil && len(has) < min(n, wide.Listed) {
+			t.Fatalf("%d places of %d are left in the record", len(has), n)
+		}
+		for i := range has {
+			if i < 3 && has[i].ID != had[i].ID {
+				t.Fatalf("place %d is %s", i, has[i].ID)
+			}
 		}
 	})
 }

@@ -335,7 +335,7 @@ func (s *Reader) QueueItems(ctx context.Context, shard, cursor string, limit int
 // ExpireQueueItem turns an item, which has waited for so long, into a dead letter and
 // tells its reason; "": it was claimed, or cannot be read here, and stays.
 //
-// If: the item's create revision.
+// If: the item's create revision. Then: also, if the record of its caller's key is there, put which letter it became.
 func (s *Upkeep) ExpireQueueItem(ctx context.Context, q Queued, waited time.Duration, at time.Time) (reason workflow.DeadReason, err error) {
 	var ask reads
 	found, slice := ask.value(q.at), ask.add(clientv3.OpGet(sliceOf(q.at), clientv3.WithPrefix(), clientv3.WithLimit(2), clientv3.WithKeysOnly()))
@@ -359,6 +359,11 @@ func (s *Upkeep) ExpireQueueItem(ctx context.Context, q Queued, waited time.Dura
 		s.unmark(t.ops, sliceOf(q.at), resp.Header.Revision)
 	}
 	s.putDead(t.ops, dead)
+	if k := item.Key; k != nil && item.Held == nil { // its receipt tells, also when retention took the letter
+		then := newOps()
+		s.answer(then, k, &store.Answer{BodyHash: k.BodyHash, Queued: item.ID, Slot: s.slot(&item.Stimulus), Dead: dead.ID})
+		t.nested([]clientv3.Cmp{exists(s.keys.keyRecord(k.Name))}, then, nil)
+	}
 	if ok, err := applied(t.submitSmall(ctx)); err != nil || !ok {
 		return "", err
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/internal/find"
+	"github.com/weft-run/weft/internal/testsize"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -30,6 +31,7 @@ func indexed() map[string]find.Filter {
 // A page of 50 by any indexed filter reads about as much beside thousands of instances as beside
 // some hundreds: requests and keys, which are exact however busy the machine is.
 func TestAnIndexedPageCostsTheSameBesideMany(t *testing.T) {
+	testsize.NotRaced(t, "it goes over many keys on one goroutine")
 	t.Parallel()
 	type cost struct {
 		requests int

@@ -35,6 +35,7 @@ type InstanceQuery struct {
 	Cursor string      // the place behind which the page begins; "": at the first
 	Limit  int64
 	Whole  bool // with their input and output; else those of large instances are left out
+	Places bool // with all the places where they wait; else of those that wait at thousands the first ones, and how many more
 	Most   int  // instances that are looked at for it at most; 0: [MostLooked]
 	// Show gives a text of an instance as who asks may see it; nil: as it is.
 	Show func(string) string
@@ -218,6 +219,11 @@ func (l *listing) look(ctx context.Context, entries []entry, page *InstancePage,
 			n = chunk[i] // all before it were looked at
 			if kvs := r.GetResponseRange().Kvs; len(kvs) > 0 {
 				in, rec := l.judge(entries[n], kvs[0])
+				if rec.unsure {
+					if in, rec.fits, err = l.judgePlaces(ctx, entries[n], kvs[0]); err != nil {
+						return n, false, err
+					}
+				}
 				fits := rec.fits
 				if fits && !kept.has(rec.size) {
 					return n, true, nil
@@ -249,8 +255,8 @@ func (l *listing) judge(e entry, kv *mvccpb.KeyValue) (workflow.Instance, judged
 	f := &l.q.Filter
 	r, damage := decodeRecord(kv)
 	if damage == nil {
-		j := judged{fits: f.Fits(&r.Header, l.q.Show), size: plainSize(kv.Value)}
-		if j.apart = l.q.Whole && len(r.Parts) > 0; j.apart {
+		j := judged{fits: f.Fits(&r.Header, l.q.Show), size: plainSize(kv.Value), unsure: r.Header.MoreWaits > 0 && f.AsksWaits()}
+		if j.apart = l.q.Whole && len(r.Parts) > 0 || l.q.Places && r.Header.MoreWaits > 0; j.apart {
 			j.size = sizeWithParts(kv.Value, r)
 		}
 		return r.Header, j
@@ -265,6 +271,8 @@ type judged struct {
 	fits  bool
 	size  int  // bytes of what is listed of it
 	apart bool // its input and output are to be listed, and lie in parts
+
+	unsure bool // whether it fits, as its record lists the first places only where it waits
 }
 
 // join is what is listed of an instance that lies in parts.
@@ -277,6 +285,17 @@ func (l *listing) join(ctx context.Context, e entry, kv *mvccpb.KeyValue) (workf
 		return l.damaged(e, err), nil
 	}
 	return workflow.Instance{}, err
+}
+
+// judgePlaces reports whether an instance fits by all the places where it waits.
+func (l *listing) judgePlaces(ctx context.Context, e entry, kv *mvccpb.KeyValue) (workflow.Instance, bool, error) {
+	in, err := l.join(ctx, e, kv)
+	if err != nil || in.Damaged != "" {
+		return in, in.Damaged != "", err
+	}
+	fits, n := l.q.Filter.Fits(&in, l.q.Show), min(len(in.Bookmarks), l.s.width.Listed)
+	in.MoreWaits, in.Bookmarks = len(in.Bookmarks)-n, slices.Clone(in.Bookmarks[:n])
+	return in, fits, nil
 }
 
 // damaged is what an index entry says of an instance whose record cannot be read.

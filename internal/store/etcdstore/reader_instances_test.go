@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/internal/find"
+	"github.com/weft-run/weft/internal/testsize"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -95,6 +96,15 @@ func (w *world) someInstances(n int) []workflow.Instance {
 // someWaits are what some of them wait for: the first ones more often than the others.
 var someWaits = []find.Wait{{Kind: find.WaitEvent, Name: "paid"}, {Kind: find.WaitTask, Name: "päck/it ~1%2F"}, {Kind: find.WaitEvent, Name: "naïve/оплата *~ 支払"}, {Kind: find.WaitTask, Name: strings.Repeat("ü", 120)}, {Kind: find.WaitEvent, Name: "rare"}}
 
+// someOf leaves three filters of four out of small runs, others in each.
+func someOf(all []find.Filter) []find.Filter {
+	if !testsize.Whole() {
+		rand.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+		all = all[:len(all)/4]
+	}
+	return all
+}
+
 func byAge(a, b workflow.Instance) int {
 	return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
 }
@@ -102,8 +112,8 @@ func byAge(a, b workflow.Instance) int {
 // The oldest first, and what waits for something: all that fits is listed once, in its order,
 // whether the keys of what waits are asked or not.
 func TestListsAreWholeAndTheOldestFirst(t *testing.T) {
+	testsize.NotRaced(t, "it goes over many keys on one goroutine")
 	t.Parallel()
-	alone(t)
 	w := newWorld(t)
 	all := w.someInstances(150)
 	var filters []find.Filter
@@ -124,7 +134,7 @@ func TestListsAreWholeAndTheOldestFirst(t *testing.T) {
 	ids := []string{"i000", "i003", "i010", "i033", "i077", "i100", "i120", "i121", "i149", "nothing"}
 	filters = append(filters, find.Filter{IDs: ids}, find.Filter{IDs: ids, Status: workflow.StatusRunning}, find.Filter{IDs: ids, WaitsFor: someWaits[0]},
 		find.Filter{IDs: ids, DefinitionID: "a", Labels: map[string]string{"team": "sales"}}, find.Filter{IDs: ids[9:]}, find.Filter{Not: []find.Filter{{IDs: ids}}})
-	for _, f := range filters {
+	for _, f := range someOf(filters) {
 		for _, order := range []find.Order{find.NewestFirst, find.OldestFirst} {
 			if f.Order = order; order == find.OldestFirst {
 				slices.SortFunc(all, byAge)
@@ -176,8 +186,8 @@ func TestNamedInstancesAreReadByTheirNames(t *testing.T) {
 // However many are of one millisecond, and wherever a list begins, the oldest come first and
 // none is left out: also where a node looks at a beginning that is there no more, or not yet.
 func TestTheOldestOfManyAtOnce(t *testing.T) {
+	testsize.NotRaced(t, "it goes over many keys on one goroutine")
 	t.Parallel()
-	alone(t)
 	w := newWorld(t)
 	var all []workflow.Instance
 	add := func(n int, made time.Time, apart time.Duration) {
@@ -196,7 +206,7 @@ func TestTheOldestOfManyAtOnce(t *testing.T) {
 		for i := range all {
 			want = append(want, all[i].ID)
 		}
-		for _, limit := range []int64{3, 60} {
+		for _, limit := range testsize.Of([]int64{3, 60}, []int64{60}) {
 			if got := w.listed(find.Filter{Order: find.OldestFirst}, limit); !slices.Equal(got, want) {
 				t.Errorf("%s, by %d:\n%v, want\n%v", what, limit, got, want)
 			}
@@ -223,8 +233,8 @@ func TestTheOldestOfManyAtOnce(t *testing.T) {
 // Whatever is asked for, alone or together, all that fits is listed once, the newest
 // first, whether or not the definitions' heads are known.
 func TestListsAreWholeAndTheNewestFirst(t *testing.T) {
+	testsize.NotRaced(t, "it goes over many keys on one goroutine")
 	t.Parallel()
-	alone(t)
 	w := newWorld(t)
 	all := w.someInstances(150)
 	filters := []find.Filter{{}}
@@ -251,7 +261,7 @@ func TestListsAreWholeAndTheNewestFirst(t *testing.T) {
 		a.Labels, b.Labels = map[string]string{"team": "a/b"}, map[string]string{"team": "sales", "customer": "a+b c"}
 		return []find.Filter{a, b}
 	})
-	for _, f := range filters {
+	for _, f := range someOf(filters) {
 		want := []string{}
 		for i := range all {
 			if f.Fits(&all[i], nil) {
@@ -296,6 +306,7 @@ func TestListsThatComeLaterAreFound(t *testing.T) {
 
 // A page costs as many requests, and as many keys, beside many others as beside few.
 func TestAPageCostsAsMuchBesideMany(t *testing.T) {
+	testsize.NotRaced(t, "it goes over many keys on one goroutine")
 	t.Parallel()
 	w := newWorld(t)
 	made := 0

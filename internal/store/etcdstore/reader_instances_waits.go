@@ -118,7 +118,7 @@ func (l *listing) directly(ctx context.Context, ids map[string]struct{}, at plac
 				continue
 			}
 			r, damage := decodeRecord(kv)
-			if damage != nil {
+			if damage != nil || r.Header.MoreWaits > 0 {
 				return nil, false, nil //nolint:nilerr // the list shows it
 			}
 			e := entry{place: place(&r.Header)}

@@ -53,7 +53,7 @@ func (s *Reader) tasks(ctx context.Context, name, cursor string, limit int64) ([
 		}
 	}
 	found, damaged := map[string]workflow.Bookmark{}, map[string]string{}
-	n, err := s.records(ctx, ids, false, end.Revision, func(i int, r *store.Record, damage error) bool {
+	n, err := s.records(ctx, ids, withPlaces, end.Revision, func(i int, r *store.Record, damage error) bool {
 		if damage != nil {
 			damaged[ids[i]] = damage.Error()
 		}

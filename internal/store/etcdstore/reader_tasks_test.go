@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/testsize"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -41,6 +42,7 @@ func (w *world) tasksOf(name string, instances, each int, first time.Time, apart
 // What etcd looks at for a page of the tasks of a name is about what the page has, however many wait behind it. A
 // node learns from its first page that they are many.
 func TestAPageOfTasksCostsTheSameBesideMany(t *testing.T) {
+	testsize.NotRaced(t, "it goes over many keys on one goroutine")
 	t.Parallel()
 	w := newWorld(t)
 	const limit = 50

@@ -9,6 +9,7 @@ import (
 
 	"github.com/weft-run/weft/internal/find"
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/testsize"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -123,6 +124,7 @@ func TestPagesGiveEverythingOnce(t *testing.T) {
 
 // A list costs what it gives, however many instances there are beside those.
 func TestListsCostWhatTheyGive(t *testing.T) {
+	testsize.NotRaced(t, "it goes over many keys on one goroutine")
 	t.Parallel()
 	w := newWorld(t)
 	subs := []workflow.SubStatus{workflow.Pending, workflow.Executing, workflow.Suspended, workflow.Finished, workflow.Cancelled, workflow.Faulted}
@@ -264,8 +266,8 @@ func TestTasksFollowTheirBookmarks(t *testing.T) {
 
 // Pages end early where values are large: what a reader holds of one is bounded.
 func TestPagesAreBoundedInBytes(t *testing.T) {
+	testsize.NotRaced(t, "it goes over many keys on one goroutine")
 	t.Parallel()
-	alone(t)
 	w := newWorld(t)
 	const n, size, each = 60, 960 << 10, (PageBytes + 2*(960<<10)) / (960 << 10)
 	text := strings.Repeat("an order with many lines; ", size/26)

@@ -92,6 +92,13 @@ func (f *pursuit) pursue(ctx context.Context, a *store.Answer, since int64, r *s
 	if a.Response != nil {
 		r.Status = cmp.Or(a.Response.Status, 200)
 	}
+	if a.Began != "" {
+		r.UnderWay = a.Reply == nil
+		if a.Reply != nil {
+			r.Status = a.Reply.Status
+		}
+		return nil
+	}
 	if a.Job != "" {
 		return f.job(ctx, a.Job, r)
 	}
@@ -168,6 +175,8 @@ func (f *pursuit) item(ctx context.Context, a *store.Answer) (store.Fate, error)
 		fate.State = store.FateDead
 	case done.one(resp) != nil:
 		fate.State = store.FateDropped
+	case a.Dead != "":
+		fate.State, fate.Letter, fate.LetterGone = store.FateDead, a.Dead, true
 	default:
 		fate.State, fate.Detail = store.FateUnknown, "it has left the queue, and neither its key nor a dead letter says how: somebody deleted it, edited it and sent it again, or replayed or deleted its dead letter"
 	}

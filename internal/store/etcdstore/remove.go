@@ -69,7 +69,7 @@ func (s *conn) lookToRemove(ctx context.Context, f *store.Fence, id string, at t
 		return nil, err
 	}
 	r := &removal{s: s, fence: f, id: id, at: at, seen: resp.Header.Revision, guard: append(fenceCompares(f), modifiedAt(s.keys.instance(id), resp.Kvs[0].ModRevision))}
-	if r.rec, err = decodeRecord(resp.Kvs[0]); err == nil && r.rec.Header.ID == id {
+	if r.rec, err = partsOf(s).places(ctx, resp.Kvs[0], resp.Header.Revision); err == nil && r.rec.Header.ID == id {
 		r.read = true
 		return r, nil
 	}
@@ -187,9 +187,13 @@ func (r *removal) narrow(ctx context.Context) (bool, error) {
 	d := Decide(&store.Commit{Delete: true, Before: r.rec, After: *r.rec, Burned: r.rec.Header.Bookmarks, At: r.at})
 	t := r.s.begin("decide that instance "+r.id+" is removed", r.guard...)
 	t.when(noneNewer(r.s.keys.mailbox(r.id), r.seen))
-	d.After.Parts, d.After.Apart = nil, false
-	t.put(r.s.keys.instance(r.id), &d.After)
-	partsOf(r.s).delete(t.ops, r.id)
+	if d.After.Apart = false; r.rec.Cut == formWide {
+		partsOf(r.s).put(t.ops, r.rec, &d.After, true)
+	} else {
+		d.After.Parts = nil
+		t.put(r.s.keys.instance(r.id), &d.After)
+		partsOf(r.s).delete(t.ops, r.id)
+	}
 	t.put(r.s.keys.mail(r.id, workflow.ContinueID), d.Continue)
 	if err := r.tell(ctx, t.ops); err != nil {
 		return false, err

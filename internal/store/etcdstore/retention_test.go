@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/testsize"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -38,6 +39,7 @@ func (w *world) sound() {
 }
 
 func TestFinishedInstancesAreListedInTheOrderOfTheirEnds(t *testing.T) {
+	testsize.NotRaced(t, "it goes over many keys on one goroutine")
 	t.Parallel()
 	w := newWorld(t)
 	for i := range 40 {
@@ -190,6 +192,7 @@ func TestADeadLetterThatDiedAgainIsNotPurged(t *testing.T) {
 // A loop that runs for months has a bounded journal, whose newest entries are
 // there to prove its commits.
 func TestTheJournalOfALongRunningInstanceIsBounded(t *testing.T) {
+	testsize.NotRaced(t, "it goes over many keys on one goroutine")
 	t.Parallel()
 	w := newWorld(t)
 	w.keepEntries = 20
@@ -234,6 +237,7 @@ func TestTheJournalOfALongRunningInstanceIsBounded(t *testing.T) {
 
 // A journal from before there was a limit goes in slices, also with its instance.
 func TestALongJournalIsPurgedInSlices(t *testing.T) {
+	testsize.NotRaced(t, "it goes over many keys on one goroutine")
 	t.Parallel()
 	w := newWorld(t)
 	w.instance("a", "paid")

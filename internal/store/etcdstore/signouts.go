@@ -13,7 +13,7 @@ import (
 )
 
 // SignOuts keeps which sessions of the console have ended before their time. It is for
-// internal/signout.
+// internal/people/signout.
 //
 // The list grows and is forgotten: nothing in it is ever changed. So its writes have no
 // compares, and each is right twice and late: what a late copy puts says nothing new, and

@@ -143,7 +143,7 @@ func (s *Reader) awaitedChildren(ctx context.Context, st *store.Situation) error
 		ids[i] = c.ID
 	}
 	damaged := map[int]bool{}
-	_, err := s.records(ctx, ids, false, 0, func(i int, r *store.Record, damage error) bool {
+	_, err := s.records(ctx, ids, asListed, 0, func(i int, r *store.Record, damage error) bool {
 		if r != nil {
 			st.Children[i].Header = &r.Header
 		}

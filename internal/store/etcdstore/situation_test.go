@@ -7,12 +7,14 @@ import (
 	"testing"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/testsize"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
 // What is not there is looked for behind the gates in few requests, whoever asks for what id.
 func TestAStartBehindAGateIsFoundInFewRequests(t *testing.T) {
+	testsize.NotRaced(t, "it goes over many keys on one goroutine")
 	t.Parallel()
 	const all = 60 // more than are read
 	trigger := store.TriggerRef{Hash: hashOf("paid"), DefinitionID: "order", Version: 1, ActivityID: "a", Activation: "Singleton"}

@@ -7,14 +7,15 @@ import (
 	"testing"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/testsize"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
 // Whatever its kind, a record is refused before it is compressed if it has more than
 // is ever read again, and read again if it is not refused.
 func TestWhatIsWrittenCanBeRead(t *testing.T) {
+	testsize.NotRaced(t, "it encodes megabytes on one goroutine")
 	t.Parallel()
-	alone(t)
 	const mib = 1 << 20
 	for _, size := range []int{0, compressAbove, mib, maxEncoded - 4096, maxEncoded, 65 * mib} {
 		text := strings.Repeat("x", size)

@@ -9,6 +9,8 @@ import (
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/weft-run/weft/internal/disk"
 )
 
 // Space is how full etcd is: its fullest member.
@@ -18,6 +20,8 @@ type Space struct {
 	Quota     int64 // 0: this etcd does not tell
 	NoSpace   bool  // the alarm is raised: etcd refuses every write but deletes
 	Revision  int64
+	// Disk is that of an embedded etcd; [Upkeep.Space] does not know it.
+	Disk disk.Space
 }
 
 // Space asks every member. Members that do not answer are left out; it is an error
@@ -40,10 +44,9 @@ func (s *Upkeep) Space(ctx context.Context) (Space, error) {
 			errs = append(errs, fmt.Errorf("ask etcd for its size: %w", err))
 			continue
 		}
-		if resp.DbSizeInUse >= sp.InUse {
-			sp.InUse, sp.Quota = resp.DbSizeInUse, resp.DbSizeQuota
+		if one := (Space{InUse: resp.DbSizeInUse, Allocated: resp.DbSize, Quota: resp.DbSizeQuota}); one.fuller(sp) {
+			sp.InUse, sp.Allocated, sp.Quota = one.InUse, one.Allocated, one.Quota
 		}
-		sp.Allocated = max(sp.Allocated, resp.DbSize)
 		sp.Revision = max(sp.Revision, resp.Header.Revision)
 		for _, alarm := range resp.Errors {
 			sp.NoSpace = sp.NoSpace || strings.Contains(alarm, "NOSPACE")
@@ -53,6 +56,20 @@ func (s *Upkeep) Space(ctx context.Context) (Space, error) {
 		return Space{}, errors.Join(errs...)
 	}
 	return sp, nil
+}
+
+// fuller tells whether a member is nearer to its quota than another one: each has a quota of its own, and the first at
+// its quota raises the alarm for all.
+func (sp Space) fuller(than Space) bool {
+	return sp.part() > than.part() || sp.part() == than.part() && sp.InUse >= than.InUse
+}
+
+// part is how much of the quota is taken, in its own way: what is allocated does no harm before it is near the quota.
+func (sp Space) part() float64 {
+	if sp.Quota == 0 {
+		return 0
+	}
+	return max(float64(sp.InUse), 2*float64(sp.Allocated)-float64(sp.Quota)) / float64(sp.Quota)
 }
 
 // Compact forgets what etcd keeps from before a revision; nothing, if that was

@@ -26,9 +26,26 @@ type Config struct {
 	// 24 h, at least 10 min, the life of our own records.
 	KeepKeys time.Duration
 
-	// PartsKnown tells whether all live nodes read records in parts; until then all are written whole.
+	// PartsKnown reports whether all live nodes read records of this form; until then they are written in one from before.
 	// Nil: they do.
-	PartsKnown func() bool
+	PartsKnown func(form int) bool
+
+	Width Width // zero fields take defaults
+}
+
+// Width says what of instances that wait at many places is written otherwise than of others. Tests turn it down.
+type Width struct {
+	Ops     int // keys of the index that one transaction changes at most (default 2,500)
+	PageOps int // operations of a page of the index, about: what comes in between, of this instance's neighbours, waits for it (default 2,000)
+	Places  int // at more than so many the record says where it waits in parts (default 5,000)
+	Stays   int // and goes on to, at less than half as many, while the state has more bytes than these (default 1 MiB)
+	Part    int // bytes of such a part, at least; on average it has four times as many (default 16 KiB)
+	Ahead   int // bytes of new parts, above which they are written before their commit (default 1 MiB)
+	Listed  int // the first places, which stay in the record (default 100)
+}
+
+func (w Width) withDefaults() Width {
+	return Width{cmp.Or(w.Ops, maxOps), cmp.Or(w.PageOps, 2000), cmp.Or(w.Places, 5000), cmp.Or(w.Stays, 1<<20), cmp.Or(w.Part, 16<<10), cmp.Or(w.Ahead, 1<<20), cmp.Or(w.Listed, 100)}
 }
 
 // Store is what one cluster keeps in etcd, in parts. A caller is given the part that
@@ -83,9 +100,9 @@ func New(cfg Config) (*Store, error) {
 	if cfg.Client == nil || cfg.Root == "" {
 		return nil, errors.New("etcdstore: Client and Root are required")
 	}
-	c := &conn{client: cfg.Client, keys: keysBelow(cfg.Root), log: cfg.Log, metrics: cfg.Metrics, timeout: cmp.Or(cfg.Timeout, 5*time.Second), partsKnown: cfg.PartsKnown}
+	c := &conn{client: cfg.Client, keys: keysBelow(cfg.Root), log: cfg.Log, metrics: cfg.Metrics, timeout: cmp.Or(cfg.Timeout, 5*time.Second), partsKnown: cfg.PartsKnown, width: cfg.Width.withDefaults()}
 	if c.partsKnown == nil {
-		c.partsKnown = func() bool { return true }
+		c.partsKnown = func(int) bool { return true }
 	}
 	if c.log == nil {
 		c.log = slog.New(slog.DiscardHandler)

@@ -163,7 +163,7 @@ var transactions = []transaction{
 		f := w.lock("a", "me")
 		seen := w.revision()
 		return func() (string, error) {
-			kept, err := w.Release(w.ctx(), *f, "a", seen)
+			kept, _, err := w.Release(w.ctx(), *f, "a", seen)
 			if errors.Is(err, store.ErrFenced) {
 				return "fenced", nil
 			}

@@ -185,7 +185,7 @@ func TestTheRestOfALargeMailboxIsNotSeen(t *testing.T) {
 				if how == "commit" {
 					return done.Kept
 				}
-				kept, err := w.Release(w.ctx(), *f, "a", seen)
+				kept, _, err := w.Release(w.ctx(), *f, "a", seen)
 				w.ok(err)
 				return kept
 			}

@@ -44,15 +44,6 @@ func all(s *Store) allParts {
 	return allParts{s.conn, s, s.Definitions, s.Instances, s.Stimuli, s.Upkeep, s.Reader}
 }
 
-// alone leaves out of a short run what one goroutine computes for long: the race detector
-// takes ten times as long for it, and has nothing to find.
-func alone(t *testing.T) {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("one goroutine computes for long, and the run is a short one")
-	}
-}
-
 func newWorld(tb testing.TB) *world {
 	tb.Helper()
 	return newWorldOn(tb, clustertest.Shared(tb))

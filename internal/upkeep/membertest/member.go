@@ -12,11 +12,13 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/weft-run/weft/internal/authoring/publish"
 	"github.com/weft-run/weft/internal/catalog"
 	"github.com/weft-run/weft/internal/expression"
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/internal/upkeep"
+	"github.com/weft-run/weft/internal/upkeep/retention"
 	"github.com/weft-run/weft/pkg/activities"
 	"github.com/weft-run/weft/pkg/client"
 	"github.com/weft-run/weft/pkg/cluster"
@@ -24,6 +26,7 @@ import (
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/metrics"
 	"github.com/weft-run/weft/pkg/runtime"
+	"github.com/weft-run/weft/pkg/runtime/front"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -65,7 +68,7 @@ type Config struct {
 	Log                 *slog.Logger     // of runtime and upkeep; preset: nothing, or with -v the test's
 	Metrics             *metrics.Metrics // of all that the node does
 	QueueTTL, ReplyWait time.Duration
-	Retention           upkeep.Retention
+	Retention           retention.Limits
 	AgeEvery, Rest      time.Duration
 	CensusEvery         time.Duration
 	JobRests            time.Duration
@@ -141,13 +144,13 @@ func (m *Member) build(cfg *Config, name, id string) error {
 	if m.Session, err = cluster.Open(m.T.Context(), joins); err != nil {
 		return err
 	}
-	if m.Store, err = etcdstore.New(etcdstore.Config{Client: etcd, Root: m.Root, Log: m.log, PartsKnown: func() bool { return !cfg.Whole }}); err != nil {
+	if m.Store, err = etcdstore.New(etcdstore.Config{Client: etcd, Root: m.Root, Log: m.log, PartsKnown: func(int) bool { return !cfg.Whole }}); err != nil {
 		return err
 	}
-	if m.Catalog, err = catalog.New(catalog.Config{Store: m.Store.Definitions, Registry: cfg.Registry, Evaluators: expression.All(), Log: m.log, Now: cfg.Now}); err != nil {
+	if m.Catalog, err = catalog.New(catalog.Config{Store: m.Store.Definitions, Registry: cfg.Registry, Evaluators: expression.All(), Checker: publish.Checker{}, Log: m.log, Now: cfg.Now}); err != nil {
 		return err
 	}
-	head := m.Catalog.HeadIn(context.Background())
+	head, answers := m.Catalog.HeadIn(context.Background()), m.Catalog.AnswersIn(context.Background())
 	m.Node, err = client.NewNode(client.Config{Store: m.Store.Instances, Process: m.Session.Process(), NodeID: id, Gone: m.Session.Gone, Grace: 2 * time.Second, Limits: cfg.Limits,
 		Hint: m.Wakeups.Hint, Wake: m.Wakeups.Again, Freed: m.Wakeups.Freed, Log: m.log, Metrics: cfg.Metrics,
 		UnlockedResumes: true, // as nodes are shipped
@@ -155,9 +158,11 @@ func (m *Member) build(cfg *Config, name, id string) error {
 			p, _, err := m.Catalog.Program(ctx, def, version)
 			return p, err
 		},
-		Env: func() engine.Env { return engine.Env{Now: func() time.Time { return cfg.Now().UTC() }, Head: head} },
+		Env: func() engine.Env {
+			return engine.Env{Now: func() time.Time { return cfg.Now().UTC() }, Head: head, Answers: answers}
+		},
 		Gate: func(ctx context.Context, st *workflow.Start) (*store.Gate, error) {
-			return runtime.Gate(ctx, m.Catalog, st)
+			return front.Gate(ctx, m.Catalog, st)
 		},
 	})
 	if err != nil {

@@ -48,7 +48,7 @@ func (m *Member) Publish(sources ...string) {
 // Start starts an instance and gives it after its first burst.
 func (m *Member) Start(def, id, correlation string) workflow.Instance {
 	m.T.Helper()
-	res, err := m.Execute(m.T.Context(), runtime.StartRequest{DefinitionID: def, InstanceID: id, CorrelationID: correlation})
+	res, err := m.Starts.Execute(m.T.Context(), runtime.StartRequest{DefinitionID: def, InstanceID: id, CorrelationID: correlation})
 	if err != nil {
 		m.T.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func (m *Member) Event(name, correlation string, key *runtime.Key) runtime.SendR
 	m.T.Helper()
 	st := workflow.EventStimulus(name, nil)
 	st.CorrelationID = correlation
-	res, err := m.Send(m.T.Context(), st, key)
+	res, err := m.Events.Send(m.T.Context(), st, key)
 	if err != nil {
 		m.T.Fatal(err)
 	}
@@ -70,7 +70,7 @@ func (m *Member) Event(name, correlation string, key *runtime.Key) runtime.SendR
 // Finished waits until an instance is.
 func (m *Member) Finished(id string) workflow.Instance {
 	m.T.Helper()
-	in, err := m.WaitInstance(m.T.Context(), id, time.Minute)
+	in, err := m.Inspector.WaitInstance(m.T.Context(), id, time.Minute)
 	if err != nil {
 		m.T.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func (m *Member) Finished(id string) workflow.Instance {
 // Lines are what an instance wrote.
 func (m *Member) Lines(id string) []string {
 	m.T.Helper()
-	page, err := m.Journal(m.T.Context(), id, "", 500)
+	page, err := m.Inspector.Journal(m.T.Context(), id, "", 500)
 	if err != nil {
 		m.T.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func (m *Member) Lines(id string) []string {
 // InstancesOf gives all instances of a definition, oldest first.
 func (m *Member) InstancesOf(def string) []workflow.Instance {
 	m.T.Helper()
-	page, err := m.Instances(m.T.Context(), runtime.InstanceFilter{DefinitionID: def}, runtime.Paging{Limit: 500})
+	page, err := m.Inspector.Instances(m.T.Context(), runtime.InstanceFilter{DefinitionID: def}, runtime.Paging{Limit: 500})
 	if err != nil {
 		m.T.Fatal(err)
 	}
@@ -111,7 +111,7 @@ func (m *Member) InstancesOf(def string) []workflow.Instance {
 // Queued is what waits in the bookmark queue.
 func (m *Member) Queued() []runtime.QueueItem {
 	m.T.Helper()
-	page, err := m.Queue(m.T.Context(), runtime.QueueFilter{}, "", 500)
+	page, err := m.Inspector.Queue(m.T.Context(), runtime.QueueFilter{}, "", 500)
 	if err != nil {
 		m.T.Fatal(err)
 	}
@@ -121,7 +121,7 @@ func (m *Member) Queued() []runtime.QueueItem {
 // Dead are the dead letters.
 func (m *Member) Dead() []runtime.DeadLetter {
 	m.T.Helper()
-	page, err := m.DeadLetters(m.T.Context(), runtime.DeadLetterFilter{}, "", 500)
+	page, err := m.Inspector.DeadLetters(m.T.Context(), runtime.DeadLetterFilter{}, "", 500)
 	if err != nil {
 		m.T.Fatal(err)
 	}
@@ -159,7 +159,7 @@ func (m *Member) EndOf(id string) {
 	m.T.Helper()
 	st := workflow.EventStimulus("end", nil)
 	st.InstanceID = id
-	if _, err := m.Send(m.T.Context(), st, nil); err != nil {
+	if _, err := m.Events.Send(m.T.Context(), st, nil); err != nil {
 		m.T.Fatal(err)
 	}
 }

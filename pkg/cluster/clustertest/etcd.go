@@ -16,6 +16,7 @@ import (
 	"go.uber.org/goleak"
 	"go.uber.org/zap"
 
+	"github.com/weft-run/weft/internal/testsize"
 	"github.com/weft-run/weft/pkg/cluster/groupcommit"
 )
 
@@ -248,8 +249,9 @@ func StopShared() {
 	}
 }
 
-// Run runs the tests of a package and stops the shared etcd: use it in TestMain.
+// Run runs the tests of a package, eight or more at a time, and stops the shared etcd: use it in TestMain.
 func Run(m *testing.M) int {
+	testsize.Waiting()
 	defer StopShared()
 	return m.Run()
 }
@@ -260,7 +262,14 @@ func RunClean(m *testing.M, but ...goleak.Option) int {
 	code := Run(m)
 	http.DefaultClient.CloseIdleConnections()
 	if code == 0 {
-		if err := goleak.Find(but...); err != nil {
+		err := goleak.Find(but...)
+		for range 10 {
+			if err == nil || !members.Load() {
+				break
+			}
+			err = goleak.Find(but...) // which waits a second or two
+		}
+		if err != nil {
 			fmt.Fprintln(os.Stderr, "goroutines left:", err)
 			return 1
 		}

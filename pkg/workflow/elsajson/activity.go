@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/elsajson/jsontree"
 )
 
 // activityReader reads one activity: its fields by the type's descriptor, and by
@@ -19,10 +20,10 @@ type activityReader struct {
 
 // activity reads an activity, nil for null and for what is none.
 func (r *reader) activity(c cur) *workflow.Activity {
-	if c.kind == null || r.full {
+	if c.Kind == jsontree.Null || r.full {
 		return nil
 	}
-	if c.kind != object {
+	if c.Kind != jsontree.Object {
 		r.shape(c, "an activity", "an object")
 		return nil
 	}
@@ -76,21 +77,21 @@ func (ar *activityReader) refer(fs []field) {
 	}
 	var ref workflow.DefinitionRef
 	for _, f := range fs {
-		if f.kind != text {
+		if f.Kind != jsontree.String {
 			continue
 		}
 		switch f.name {
 		case "workflowDefinitionId":
-			ref.ID = f.text
+			ref.ID = f.Text
 		case "workflowDefinitionVersionId":
-			ref.VersionID = f.text
+			ref.VersionID = f.Text
 		}
 	}
 	if ref.ID == "" && ref.VersionID == "" {
 		return
 	}
 	for _, f := range fs {
-		if f.name == "version" && (f.kind == number || f.kind == text) {
+		if f.name == "version" && (f.Kind == jsontree.Number || f.Kind == jsontree.String) {
 			ref.Version = ar.whole(f)
 		}
 	}
@@ -116,7 +117,7 @@ func (ar *activityReader) common(f field) bool {
 	case "nodeId", "applicationProperties", "canStartWorkflow", "runAsynchronously", "source", "line",
 		"workflowDefinitionId", "workflowDefinitionVersionId", "latestAvailablePublishedVersion", "latestAvailablePublishedVersionId":
 		if ar.d == nil {
-			return !f.isWrapper()
+			return !f.IsWrapper()
 		}
 		_, ok := ar.d.Input(f.name)
 		return !ok
@@ -135,7 +136,7 @@ func (ar *activityReader) settings(fs []field) {
 			old := peekCustom(ar.dict(f))
 			c.canStart = c.canStart || old.canStart
 		case "canStartWorkflow":
-			c.canStart = c.canStart || f.kind == boolean && f.yes
+			c.canStart = c.canStart || f.Kind == jsontree.Boolean && f.Yes
 		}
 	}
 	ar.a.CanStart, ar.a.MergeMode, ar.a.CommitStrategy, ar.a.LogPersistence = c.canStart, c.merge, c.commit, c.logs
@@ -179,8 +180,8 @@ func (ar *activityReader) container(f field) bool {
 	switch {
 	case f.name == "variables" && allDeclarations(ar.list(f.cur)):
 		ar.a.Variables = each(ar.reader, f.cur, ar.variable)
-	case f.name == "connections" && !f.isWrapper(): // needs the activities: see graph
-	case f.name == "start" && !f.isWrapper():
+	case f.name == "connections" && !f.IsWrapper(): // needs the activities: see graph
+	case f.name == "start" && !f.IsWrapper():
 		ar.a.Start = ar.idOf(f.cur)
 	default:
 		return false
@@ -224,7 +225,7 @@ func (ar *activityReader) children(f field) []*workflow.Activity {
 
 // plain reads a text that may be wrapped as a literal input.
 func (ar *activityReader) plain(f field) string {
-	if f.kind != object {
+	if f.Kind != jsontree.Object {
 		return ar.str(f)
 	}
 	s, _ := ar.input(f.cur, workflow.InputDescriptor{}).Value.(string)
@@ -233,8 +234,8 @@ func (ar *activityReader) plain(f field) string {
 
 // idOf reads an activity's id, or that of an activity written in full.
 func (r *reader) idOf(c cur) string {
-	if id := c.get("id"); id != nil {
-		return id.text
+	if id := c.Get("id"); id != nil {
+		return id.Text
 	}
 	return r.str(field{"the id of an activity", c})
 }
@@ -244,7 +245,7 @@ func (r *reader) idOf(c cur) string {
 func (ar *activityReader) specific(f field) {
 	a, d := ar.a, ar.d
 	if d != nil {
-		if port := find(d.Ports, f.name); port != "" && (f.isActivity() || f.kind == null) {
+		if port := find(d.Ports, f.name); port != "" && (f.IsActivity() || f.Kind == jsontree.Null) {
 			ar.port(port, f)
 			return
 		}
@@ -262,15 +263,15 @@ func (ar *activityReader) specific(f field) {
 		}
 	}
 	switch {
-	case f.isActivity():
+	case f.IsActivity():
 		ar.port(f.name, f)
-	case f.kind == object && f.has("expression"):
+	case f.Kind == jsontree.Object && f.Has("expression"):
 		if e := ar.input(f.cur, workflow.InputDescriptor{}); !e.IsZero() {
 			setInput(a, f.name, e)
 		}
-	case f.kind == object && f.has("memoryReference"):
+	case f.Kind == jsontree.Object && f.Has("memoryReference"):
 		ar.output(f.name, f)
-	case a.Ref != nil && f.kind != null && f.kind != object:
+	case a.Ref != nil && f.Kind != jsontree.Null && f.Kind != jsontree.Object:
 		setInput(a, f.name, ar.input(f.cur, workflow.InputDescriptor{}))
 	}
 }
@@ -285,7 +286,7 @@ func find(names []string, name string) string {
 }
 
 func (ar *activityReader) port(name string, f field) {
-	ar.holds[f.name] = f.kind != null
+	ar.holds[f.name] = f.Kind != jsontree.Null
 	if child := ar.activity(f.cur); child != nil {
 		if ar.a.Ports == nil {
 			ar.a.Ports = map[string]*workflow.Activity{}
@@ -296,13 +297,13 @@ func (ar *activityReader) port(name string, f field) {
 
 func (ar *activityReader) output(name string, f field) {
 	var target string
-	switch f.kind {
-	case null:
+	switch f.Kind {
+	case jsontree.Null:
 		return
-	case text:
-		target = f.text
-	case object:
-		if m := f.get("memoryReference"); m != nil {
+	case jsontree.String:
+		target = f.Text
+	case jsontree.Object:
+		if m := f.Get("memoryReference"); m != nil {
 			target = memory(m)
 		}
 	default:

@@ -1,6 +1,8 @@
 package elsajson
 
-import "strings"
+import (
+	"strings"
+)
 
 // aliases are Elsa's short names of types, by their lower-case form.
 var aliases = byLower("Object", "String", "Boolean", "Byte", "Int16", "Int32", "Int64", "Single", "Double", "Decimal",

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/elsajson/jsontree"
 )
 
 // statusCases is the field whose cases are labelled by HTTP status codes.
@@ -14,30 +15,30 @@ const statusCases = "expectedStatusCodes"
 // that is not a list of cases, as FlowSendHttpRequest's status codes are.
 func isBareInput(f field, d *workflow.Descriptor) bool {
 	_, ok := d.Input(f.name)
-	return ok && f.isWrapper()
+	return ok && f.IsWrapper()
 }
 
 // casesOf gives the list inside a wrapper, if cases are wrapped.
 func (ar *activityReader) casesOf(c cur) cur {
-	if !c.isWrapper() {
+	if !c.IsWrapper() {
 		return c
 	}
-	if x := c.get("expression"); x != nil {
-		if v := x.get("value"); v != nil && v.kind == array {
+	if x := c.Get("expression"); x != nil {
+		if v := x.Get("value"); v != nil && v.Kind == jsontree.Array {
 			return cur{v, c.ptr + "/expression/value"}
 		}
 	}
-	return cur{&node{kind: null, off: c.off, end: c.end}, c.ptr}
+	return cur{&jsontree.Node{Kind: jsontree.Null, Off: c.Off, End: c.End}, c.ptr}
 }
 
 // readCase reads one case; a bare text or number is a label.
 func (ar *activityReader) readCase(c cur) workflow.Case {
 	out := workflow.Case{Place: ar.place(c)}
-	if c.kind == text || c.kind == number {
-		out.Label = c.text
+	if c.Kind == jsontree.String || c.Kind == jsontree.Number {
+		out.Label = c.Text
 		return out
 	}
-	if c.kind != object {
+	if c.Kind != jsontree.Object {
 		ar.shape(c, "a case", "an object")
 		return out
 	}
@@ -91,7 +92,7 @@ func (w *writer) writeCase(c workflow.Case, list, path string) fields {
 // state reads a state of a StateMachine; transitions may stand in it or beside.
 func (ar *activityReader) state(c cur) workflow.State {
 	s := workflow.State{Place: ar.place(c)}
-	if c.kind != object {
+	if c.Kind != jsontree.Object {
 		ar.shape(c, "a state", "an object")
 		return s
 	}
@@ -141,7 +142,7 @@ func (ar *activityReader) transitions(f field) {
 		t, from := ar.transition(c)
 		if s := byName[from]; s != nil {
 			s.Transitions = append(s.Transitions, t)
-		} else if c.kind == object {
+		} else if c.Kind == jsontree.Object {
 			ar.problem("unknown-state", c, "this transition leaves the state %q, which is not there", from)
 		}
 	}
@@ -149,7 +150,7 @@ func (ar *activityReader) transitions(f field) {
 
 func (ar *activityReader) transition(c cur) (t workflow.Transition, from string) {
 	t.Place = ar.place(c)
-	if c.kind != object {
+	if c.Kind != jsontree.Object {
 		ar.shape(c, "a transition", "an object")
 		return t, ""
 	}

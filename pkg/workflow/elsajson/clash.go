@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/elsajson/jsontree"
 )
 
 // An activity's fields share one JSON object with its inputs, outputs and
@@ -36,7 +37,7 @@ func outputKey(a *workflow.Activity, name string) string {
 // clashing gives the name of an input or output whose field has an ending for
 // the reason above.
 func (ar *activityReader) clashing(f field) (name string, ok bool) {
-	if f.kind != object {
+	if f.Kind != jsontree.Object {
 		return "", false
 	}
 	if ar.d != nil {
@@ -44,15 +45,15 @@ func (ar *activityReader) clashing(f field) (name string, ok bool) {
 			return "", false
 		}
 	}
-	output := !f.has("expression") && f.has("memoryReference")
+	output := !f.Has("expression") && f.Has("memoryReference")
 	ending := inputEnding
 	if output {
 		ending = outputEnding
 	}
 	short, cut := strings.CutSuffix(f.name, ending)
-	if !cut || !f.isWrapper() {
+	if !cut || !f.IsWrapper() {
 		return "", false
 	}
-	other := ar.byName[short].node
-	return short, reserved[short] || other != nil && (other.isActivity() || output && other.has("expression"))
+	other := ar.byName[short].Node
+	return short, reserved[short] || other != nil && (other.IsActivity() || output && other.Has("expression"))
 }

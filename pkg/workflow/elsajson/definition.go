@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/elsajson/jsontree"
 )
 
 // holdsRoot names the field of a definition that keeps its own form.
@@ -59,7 +60,7 @@ func (r *reader) definition(c cur) *workflow.Definition {
 
 // each reads the items of a list; an empty list gives an empty slice, null nil.
 func each[T any](r *reader, c cur, read func(cur) T) []T {
-	if c.kind == null {
+	if c.Kind == jsontree.Null {
 		return nil
 	}
 	out := []T{}
@@ -100,16 +101,16 @@ func definitionFields(d *workflow.Definition) fields {
 }
 
 func (r *reader) labels(f field) map[string]workflow.Expression {
-	if f.kind != object {
+	if f.Kind != jsontree.Object {
 		return nil // it is somebody else's
 	}
 	var out map[string]workflow.Expression
-	for _, m := range f.members {
-		if e := r.input(f.in(m), label); m.name != "$id" && !e.IsZero() {
+	for _, m := range f.Members {
+		if e := r.input(f.in(m), label); m.Name != "$id" && !e.IsZero() {
 			if out == nil {
 				out = map[string]workflow.Expression{}
 			}
-			out[m.name] = e
+			out[m.Name] = e
 		}
 	}
 	return out
@@ -139,10 +140,10 @@ func setList[T any](fs *fields, name string, items []T, write func(T) fields) {
 
 func (r *reader) options(f field) workflow.Options {
 	var o workflow.Options
-	if f.kind == null {
+	if f.Kind == jsontree.Null {
 		return o
 	}
-	if f.kind != object {
+	if f.Kind != jsontree.Object {
 		r.shape(f.cur, "options", "an object")
 		return o
 	}
@@ -202,7 +203,7 @@ func writeOptions(o workflow.Options) fields {
 
 // reread reads an object again and gives what read makes of it.
 func reread(raw json.RawMessage, read func(*reader, cur) fields) fields {
-	root, _, err := parse(raw)
+	root, _, err := jsontree.Parse(raw)
 	if err != nil {
 		return fields{}
 	}

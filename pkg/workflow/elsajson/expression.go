@@ -6,15 +6,8 @@ import (
 	"strings"
 
 	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/elsajson/jsontree"
 )
-
-// kinds are the expression types by their lower-case names, obsolete ones
-// included.
-var kinds = map[string]string{
-	"literal": workflow.Literal, "object": workflow.Object, "json": workflow.Object, "variable": workflow.VariableOf,
-	"input": workflow.InputOf, "javascript": workflow.JavaScript, "liquid": workflow.Liquid, "expr": workflow.Expr,
-	"csharp": workflow.CSharp, "c#": workflow.CSharp, "python": workflow.Python,
-}
 
 // input reads the value of an activity's input in any of its forms: the wrapper
 // {typeName, expression, memoryReference}, a bare expression, or a bare value.
@@ -22,18 +15,18 @@ var kinds = map[string]string{
 func (r *reader) input(c cur, want workflow.InputDescriptor) workflow.Expression {
 	var e workflow.Expression
 	switch {
-	case c.kind == null:
+	case c.Kind == jsontree.Null:
 		return e
-	case c.kind != object:
-		e.Kind, e.Value = workflow.Literal, c.value()
-		if c.kind == array {
+	case c.Kind != jsontree.Object:
+		e.Kind, e.Value = workflow.Literal, c.Value()
+		if c.Kind == jsontree.Array {
 			e.Kind = workflow.Object
 		} else if want.Type == "Variable" {
-			e.Kind, e.Value = workflow.VariableOf, c.text
+			e.Kind, e.Value = workflow.VariableOf, c.Text
 		}
-	case want.Type == "Variable" && !c.has("expression"):
+	case want.Type == "Variable" && !c.Has("expression"):
 		e.Kind, e.Value = workflow.VariableOf, r.reference(c)
-	case c.isWrapper():
+	case c.IsWrapper():
 		for _, f := range r.fields(c) {
 			switch f.name {
 			case "expression":
@@ -41,16 +34,16 @@ func (r *reader) input(c cur, want workflow.InputDescriptor) workflow.Expression
 			case "typeName":
 				e.Type = declared(alias(r.str(f)), want)
 			case "memoryReference":
-				e.Memory = memory(f.node)
+				e.Memory = memory(f.Node)
 			}
 		}
 		if e.Kind == "" {
 			return workflow.Expression{}
 		}
-	case c.isExpression():
+	case c.IsExpression():
 		e.Kind, e.Value = r.expression(c)
 	default:
-		e.Kind, e.Value = workflow.Object, c.value()
+		e.Kind, e.Value = workflow.Object, c.Value()
 	}
 	if e.Kind != "" {
 		e.Place = r.place(c)
@@ -73,41 +66,18 @@ func defaultType(want workflow.InputDescriptor) string {
 	return want.Type
 }
 
-// isWrapper tells whether a value is an input's wrapper.
-func (n *node) isWrapper() bool {
-	return n.kind == object && (n.has("expression") || n.has("typeName") || n.has("memoryReference"))
-}
-
-// isExpression tells whether a value is {type, value} of a known kind.
-func (n *node) isExpression() bool {
-	t := n.get("type")
-	if t == nil || t.kind != text || len(n.members) > 2 || len(n.members) == 2 && !n.has("value") {
-		return false
-	}
-	return kinds[strings.ToLower(t.text)] != ""
-}
-
-func (n *node) has(name string) bool {
-	for _, m := range n.members {
-		if strings.EqualFold(m.name, name) {
-			return true
-		}
-	}
-	return false
-}
-
 // expression reads {type, value}; a bare value is a literal.
 func (r *reader) expression(c cur) (kind string, value any) {
-	switch c.kind {
-	case null:
+	switch c.Kind {
+	case jsontree.Null:
 		return "", nil
-	case object:
-	case array:
-		return workflow.Object, c.value()
+	case jsontree.Object:
+	case jsontree.Array:
+		return workflow.Object, c.Value()
 	default:
-		return workflow.Literal, c.value()
+		return workflow.Literal, c.Value()
 	}
-	val := cur{node: &node{off: c.off, end: c.off}, ptr: c.ptr}
+	val := cur{Node: &jsontree.Node{Off: c.Off, End: c.Off}, ptr: c.ptr}
 	for _, f := range r.fields(c) {
 		switch f.name {
 		case "type":
@@ -116,33 +86,33 @@ func (r *reader) expression(c cur) (kind string, value any) {
 			val = f.cur
 		}
 	}
-	if known := kinds[strings.ToLower(kind)]; known != "" {
+	if known := jsontree.Kinds[strings.ToLower(kind)]; known != "" {
 		kind = known
 	} else if kind == "" {
 		kind = workflow.Literal
 	}
 	switch {
-	case val.kind == null:
+	case val.Kind == jsontree.Null:
 		return "", nil
 	case kind == workflow.VariableOf || kind == workflow.InputOf:
 		return kind, r.reference(val)
 	case kind == workflow.JavaScript || kind == workflow.Liquid:
 		return kind, r.str(field{"the source", val})
-	case kind == workflow.Literal && (val.kind == object || val.kind == array):
-		return workflow.Object, val.value()
+	case kind == workflow.Literal && (val.Kind == jsontree.Object || val.Kind == jsontree.Array):
+		return workflow.Object, val.Value()
 	}
-	return kind, val.value()
+	return kind, val.Value()
 }
 
 // reference reads what names a variable or an input: a text, or the object that
 // declares it.
 func (r *reader) reference(c cur) string {
-	if c.kind == text {
-		return c.text
+	if c.Kind == jsontree.String {
+		return c.Text
 	}
 	for _, key := range []string{"id", "name"} {
-		if v := c.get(key); v != nil && v.kind == text && v.text != "" {
-			return v.text
+		if v := c.Get(key); v != nil && v.Kind == jsontree.String && v.Text != "" {
+			return v.Text
 		}
 	}
 	r.shape(c, "a reference", "a text or an object with an id or a name")
@@ -150,12 +120,12 @@ func (r *reader) reference(c cur) string {
 }
 
 // memory reads the id of a memoryReference.
-func memory(n *node) string {
-	if n.kind == text {
-		return n.text
+func memory(n *jsontree.Node) string {
+	if n.Kind == jsontree.String {
+		return n.Text
 	}
-	if id := n.get("id"); id != nil {
-		return id.text
+	if id := n.Get("id"); id != nil {
+		return id.Text
 	}
 	return ""
 }
@@ -163,7 +133,7 @@ func memory(n *node) string {
 // condition reads the condition of a case or transition: an expression or an
 // input's wrapper.
 func (r *reader) condition(c cur) workflow.Expression {
-	if c.isWrapper() {
+	if c.IsWrapper() {
 		return r.input(c, workflow.InputDescriptor{Type: "Boolean"})
 	}
 	e := workflow.Expression{}

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+
+	"github.com/weft-run/weft/pkg/workflow/elsajson/jsontree"
 )
 
 // fields is a JSON object in the making: ordered names with their values.
@@ -90,9 +92,9 @@ func (fs fields) raw() json.RawMessage {
 
 // equal compares two objects field by field.
 func (fs fields) equal(other fields) bool {
-	a, _, err := parse(fs.raw())
-	b, _, err2 := parse(other.raw())
-	return err == nil && err2 == nil && a.same(b)
+	a, _, err := jsontree.Parse(fs.raw())
+	b, _, err2 := jsontree.Parse(other.raw())
+	return err == nil && err2 == nil && a.Same(b)
 }
 
 // restore puts the kept sources back into the canonical form: all that are of

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/elsajson/jsontree"
 )
 
 // notFound is the custom property in which the designer keeps connections whose
@@ -14,7 +15,7 @@ const notFound = "notFoundConnections"
 func (ar *activityReader) graph(fs []field) {
 	for _, f := range fs {
 		switch {
-		case f.name == "connections" && ar.isContainer() && !f.isWrapper():
+		case f.name == "connections" && ar.isContainer() && !f.IsWrapper():
 			ar.connections(f)
 		case f.name == "transitions" && ar.isMachine():
 			ar.transitions(f)
@@ -37,7 +38,7 @@ func (ar *activityReader) known() map[string]bool {
 // connections reads the connections; those to unknown activities are put aside
 // as the designer does.
 func (ar *activityReader) connections(f field) {
-	if f.kind == null {
+	if f.Kind == jsontree.Null {
 		return
 	}
 	known := ar.known()
@@ -50,7 +51,7 @@ func (ar *activityReader) connections(f field) {
 		case ar.shallow || known[con.Source] && known[con.Target]:
 			ar.a.Connections = append(ar.a.Connections, con)
 		default:
-			v := c.value()
+			v := c.Value()
 			lost = append(lost, v)
 		}
 	}
@@ -82,7 +83,7 @@ func (ar *activityReader) restoreFound() {
 	rest := []any{}
 	for _, v := range list {
 		raw := marshal(v)
-		root, _, err := parse(raw)
+		root, _, err := jsontree.Parse(raw)
 		if err != nil {
 			continue
 		}
@@ -105,7 +106,7 @@ func (ar *activityReader) restoreFound() {
 // or flat {source, sourcePort, target, targetPort}.
 func (r *reader) connection(c cur) (workflow.Connection, bool) {
 	con := workflow.Connection{Place: r.place(c)}
-	if c.kind != object {
+	if c.Kind != jsontree.Object {
 		r.shape(c, "a connection", "an object")
 		return con, false
 	}
@@ -134,7 +135,7 @@ func (r *reader) connection(c cur) (workflow.Connection, bool) {
 
 // endpoint reads one end; port is what a flat field may have said before.
 func (r *reader) endpoint(f field, port string) (string, string) {
-	if f.kind != object || !f.has("activity") {
+	if f.Kind != jsontree.Object || !f.Has("activity") {
 		return r.idOf(f.cur), port
 	}
 	var id string

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/elsajson/jsontree"
 )
 
 // badInputs are sources with what must be said about them: code, pointer, line
@@ -113,7 +114,7 @@ func TestPointersAreBounded(t *testing.T) {
 				return true
 			})
 		}
-		if kept == 0 || most > maxPointer+len("/…") {
+		if kept == 0 || most > jsontree.MaxPointer+len("/…") {
 			t.Errorf("%s: a pointer of %d bytes in one of %d places", name, most, kept)
 		}
 	}

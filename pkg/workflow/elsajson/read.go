@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/elsajson/jsontree"
 )
 
 var bom = []byte("\xef\xbb\xbf")
@@ -21,20 +22,15 @@ func Looks(src []byte) bool {
 // "publish": …}, and what publish says, nil if it says nothing. Other sources
 // are given back as they are. [Read] unwraps by itself.
 func Unwrap(src []byte) (model []byte, publish *bool) {
-	root, _, err := parse(bytes.TrimPrefix(src, bom))
-	if err != nil || !root.isRequest() {
+	root, _, err := jsontree.Parse(bytes.TrimPrefix(src, bom))
+	if err != nil || !root.IsRequest() {
 		return src, nil
 	}
-	if p := root.get("publish"); p != nil && p.kind == boolean {
-		publish = &p.yes
+	if p := root.Get("publish"); p != nil && p.Kind == jsontree.Boolean {
+		publish = &p.Yes
 	}
-	m := root.get("model")
-	return bytes.TrimPrefix(src, bom)[m.off:m.end], publish
-}
-
-func (n *node) isRequest() bool {
-	m := n.get("model")
-	return m != nil && m.kind == object && n.get("root") == nil
+	m := root.Get("model")
+	return bytes.TrimPrefix(src, bom)[m.Off:m.End], publish
 }
 
 // Read reads a definition from Elsa's JSON, alone or inside a save request.
@@ -50,30 +46,30 @@ func Read(src []byte, file string, types workflow.Types) (*workflow.Definition, 
 	}
 	src = bytes.TrimPrefix(src, bom)
 	r := newReader(src, file, types)
-	root, dups, err := parse(src)
+	root, dups, err := jsontree.Parse(src)
 	if err != nil {
-		r.report.Problem(err.code, r.report.AtByte(err.off, err.ptr), "%s", err.msg)
+		r.report.Problem(err.Code, r.report.AtByte(err.Off, err.Ptr), "%s", err.Msg)
 		return nil, r.report.Problems()
 	}
 	for _, d := range dups {
-		r.twice(d.off, d.ptr, d.name)
+		r.twice(d.Off, d.Ptr, d.Name)
 	}
 	c := cur{root, ""}
-	if root.isRequest() {
-		for _, m := range root.members {
-			if strings.EqualFold(m.name, "model") {
+	if root.IsRequest() {
+		for _, m := range root.Members {
+			if strings.EqualFold(m.Name, "model") {
 				c = c.in(m)
 			}
 		}
 	}
-	if c.kind != object {
+	if c.Kind != jsontree.Object {
 		r.shape(c, "a definition", "an object")
 		return nil, r.report.Problems()
 	}
 	def := r.definition(c)
 	r.identify(def, c)
 	if def.Root == nil {
-		if c.get("root") == nil {
+		if c.Get("root") == nil {
 			r.problem("missing-root", c, "the definition has no root; that is the activity that runs")
 		}
 	} else if !r.full {
@@ -98,7 +94,7 @@ func (r *reader) identify(def *workflow.Definition, c cur) {
 	}
 	if err := workflow.CheckID("definitionId", def.ID); err != nil {
 		at := c
-		if n := c.get("definitionId"); n != nil {
+		if n := c.Get("definitionId"); n != nil {
 			at = cur{n, c.ptr + "/definitionId"}
 		}
 		r.problem("invalid-id", at, "%v", err)

@@ -5,47 +5,21 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/elsajson/jsontree"
 )
 
 // cur is a value with its JSON pointer.
 type cur struct {
-	*node
+	*jsontree.Node
 	ptr string
 }
 
 // at gives the cursor of the i-th item.
-func (c cur) at(i int) cur { return cur{c.items[i], below(c.ptr, strconv.Itoa(i))} }
+func (c cur) at(i int) cur { return cur{c.Items[i], jsontree.Below(c.ptr, strconv.Itoa(i))} }
 
 // in gives the cursor of a member.
-func (c cur) in(m member) cur { return cur{m.val, below(c.ptr, m.name)} }
-
-// maxPointer bounds a pointer. Every activity keeps its own, and the names in it
-// are the author's: one of half a megabyte would be kept ten thousand times.
-const maxPointer = 1000
-
-// below gives the pointer of what has this name below another; what would make it
-// too long stays away.
-func below(ptr, name string) string {
-	const cut = "/…"
-	switch {
-	case strings.HasSuffix(ptr, cut):
-		return ptr
-	case len(ptr)+len(name) > maxPointer:
-		return ptr + cut
-	}
-	return string(jsontext.Pointer(ptr).AppendToken(name))
-}
-
-func bounded(p jsontext.Pointer) string {
-	ptr := ""
-	for name := range p.Tokens() {
-		ptr = below(ptr, name)
-	}
-	return ptr
-}
+func (c cur) in(m jsontree.Member) cur { return cur{m.Val, jsontree.Below(c.ptr, m.Name)} }
 
 // reader turns nodes into the domain's types and reports problems.
 type reader struct {
@@ -62,7 +36,7 @@ func newReader(src []byte, file string, types workflow.Types) *reader {
 	return &reader{src: src, file: file, types: types, report: workflow.NewReport(src, file)}
 }
 
-func (r *reader) place(c cur) workflow.Place { return r.report.AtByte(c.off, c.ptr) }
+func (r *reader) place(c cur) workflow.Place { return r.report.AtByte(c.Off, c.ptr) }
 
 func (r *reader) problem(code string, c cur, format string, args ...any) {
 	r.report.Problem(code, r.place(c), format, args...)
@@ -75,7 +49,7 @@ func (r *reader) twice(off int, ptr, name string) {
 
 // shape reports that c is not what is wanted; what names the field.
 func (r *reader) shape(c cur, what, want string) {
-	r.report.WrongShape(r.place(c), what, want, c.kind.String())
+	r.report.WrongShape(r.place(c), what, want, c.Kind.String())
 }
 
 func (r *reader) descriptor(typ string) *workflow.Descriptor {
@@ -88,15 +62,15 @@ func (r *reader) descriptor(typ string) *workflow.Descriptor {
 // fields gives the members of an object by their camelCase names. It reports
 // names that differ by case only. Elsa's reference ids are left out.
 func (r *reader) fields(c cur) []field {
-	out := make([]field, 0, len(c.members))
-	seen := make(map[string]bool, len(c.members))
-	for _, m := range c.members {
-		name := workflow.LowerFirst(m.name)
+	out := make([]field, 0, len(c.Members))
+	seen := make(map[string]bool, len(c.Members))
+	for _, m := range c.Members {
+		name := workflow.LowerFirst(m.Name)
 		if name == "$id" {
 			continue
 		}
 		if seen[name] {
-			r.twice(m.off, c.in(m).ptr, m.name)
+			r.twice(m.Off, c.in(m).ptr, m.Name)
 			continue
 		}
 		seen[name] = true
@@ -114,20 +88,20 @@ type field struct {
 // list gives the items of an array in any of its forms: an array, an object
 // with $values, or one value that stands for itself.
 func (r *reader) list(c cur) []cur {
-	switch c.kind {
-	case null:
+	switch c.Kind {
+	case jsontree.Null:
 		return nil
-	case object:
-		for _, m := range c.members {
-			if m.name == "$values" {
+	case jsontree.Object:
+		for _, m := range c.Members {
+			if m.Name == "$values" {
 				return r.list(c.in(m))
 			}
 		}
 		return []cur{c}
-	case array:
-		out := make([]cur, 0, len(c.items))
-		for i := range c.items {
-			if it := c.at(i); it.kind != null {
+	case jsontree.Array:
+		out := make([]cur, 0, len(c.Items))
+		for i := range c.Items {
+			if it := c.at(i); it.Kind != jsontree.Null {
 				out = append(out, it)
 			}
 		}
@@ -138,15 +112,15 @@ func (r *reader) list(c cur) []cur {
 
 // str reads a text; numbers and booleans give their spelling.
 func (r *reader) str(f field) string {
-	switch f.kind {
-	case null:
+	switch f.Kind {
+	case jsontree.Null:
 		return ""
-	case text:
-		return f.text
-	case number:
-		return f.text
-	case boolean:
-		return strconv.FormatBool(f.yes)
+	case jsontree.String:
+		return f.Text
+	case jsontree.Number:
+		return f.Text
+	case jsontree.Boolean:
+		return strconv.FormatBool(f.Yes)
 	}
 	r.shape(f.cur, f.name, "a text")
 	return ""
@@ -154,14 +128,14 @@ func (r *reader) str(f field) string {
 
 // truth reads a boolean, also one that is written as text.
 func (r *reader) truth(f field) bool {
-	switch f.kind {
-	case boolean:
-		return f.yes
-	case text:
-		if b, err := strconv.ParseBool(strings.ToLower(f.text)); err == nil {
+	switch f.Kind {
+	case jsontree.Boolean:
+		return f.Yes
+	case jsontree.String:
+		if b, err := strconv.ParseBool(strings.ToLower(f.Text)); err == nil {
 			return b
 		}
-	case null:
+	case jsontree.Null:
 		return false
 	}
 	r.shape(f.cur, f.name, "true or false")
@@ -170,11 +144,11 @@ func (r *reader) truth(f field) bool {
 
 // whole reads a whole number, also one that is written as text.
 func (r *reader) whole(f field) int {
-	if f.kind == null {
+	if f.Kind == jsontree.Null {
 		return 0
 	}
-	if f.kind == number || f.kind == text {
-		if x, ok := parseNumber(f.text).(float64); ok && x == float64(int32(x)) {
+	if f.Kind == jsontree.Number || f.Kind == jsontree.String {
+		if x, ok := jsontree.ParseNumber(f.Text).(float64); ok && x == float64(int32(x)) {
 			return int(x)
 		}
 	}
@@ -184,10 +158,10 @@ func (r *reader) whole(f field) int {
 
 // dict reads an object with free keys; nil for null.
 func (r *reader) dict(f field) map[string]any {
-	if f.kind == null {
+	if f.Kind == jsontree.Null {
 		return nil
 	}
-	m, ok := f.cur.value().(map[string]any)
+	m, ok := f.cur.Value().(map[string]any)
 	if !ok {
 		r.shape(f.cur, f.name, "an object")
 	}
@@ -205,14 +179,14 @@ func (r *reader) keep(fs []field, canonical fields, skip map[string]bool) map[st
 			continue
 		}
 		if raw := canonical.get(f.name); raw != nil {
-			if n, _, err := parse(raw); err == nil && n.same(f.node) {
+			if n, _, err := jsontree.Parse(raw); err == nil && n.Same(f.Node) {
 				continue
 			}
 		}
 		if extra == nil {
 			extra = map[string]json.RawMessage{}
 		}
-		extra[f.name] = compact(r.src[f.off:f.end])
+		extra[f.name] = compact(r.src[f.Off:f.End])
 	}
 	return extra
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/elsajson/jsontree"
 )
 
 func TestExportEqualsImport(t *testing.T) {
@@ -22,9 +23,9 @@ func TestExportEqualsImport(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			a, _, _ := parse(sample(t, name))
-			b, _, perr := parse(out)
-			if perr != nil || !a.same(b) {
+			a, _, _ := jsontree.Parse(sample(t, name))
+			b, _, perr := jsontree.Parse(out)
+			if perr != nil || !a.Same(b) {
 				t.Errorf("%s (types %v): export differs\n%s", name, types != nil, out)
 			}
 		}
@@ -45,8 +46,8 @@ func TestExportOfOldSpellingsReadsTheSame(t *testing.T) {
 	if again.ID != def.ID || len(again.Root.Connections) != 1 || !again.Root.Activities[1].CanStart {
 		t.Errorf("%s", out)
 	}
-	root, _, _ := parse(out)
-	if v := root.get("root").get("applicationProperties"); v == nil {
+	root, _, _ := jsontree.Parse(out)
+	if v := root.Get("root").Get("applicationProperties"); v == nil {
 		t.Errorf("unknown fields are gone:\n%s", out)
 	}
 }
@@ -88,9 +89,9 @@ func TestNodeIDsAreComputedAnew(t *testing.T) {
 	def.Root.Extra["nodeId"] = []byte(`"Workflow9:renamed"`)
 	def.Root.Activities[0].ID = "first"
 	out, _ := Write(def, testTypes(t))
-	root, _, _ := parse(out)
-	first := root.get("root").get("activities").items[0]
-	if got := first.get("nodeId").text; got != "Workflow9:renamed:first" {
+	root, _, _ := jsontree.Parse(out)
+	first := root.Get("root").Get("activities").Items[0]
+	if got := first.Get("nodeId").Text; got != "Workflow9:renamed:first" {
 		t.Error(got)
 	}
 }

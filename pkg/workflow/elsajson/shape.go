@@ -1,20 +1,12 @@
 package elsajson
 
-import "strings"
-
-// isActivity tells whether a value looks like an activity rather than an
-// expression or data.
-func (n *node) isActivity() bool {
-	t := n.get("type")
-	if t == nil || t.kind != text || n.has("expression") {
-		return false
-	}
-	return n.has("id") || n.has("version") || n.has("nodeId") || n.has("customProperties") || strings.HasPrefix(t.text, "Elsa.")
-}
+import (
+	"github.com/weft-run/weft/pkg/workflow/elsajson/jsontree"
+)
 
 func allActivities(items []cur) bool {
 	for _, it := range items {
-		if !it.isActivity() {
+		if !it.IsActivity() {
 			return false
 		}
 	}
@@ -23,7 +15,7 @@ func allActivities(items []cur) bool {
 
 func allCases(items []cur) bool {
 	for _, it := range items {
-		if it.kind != object || !it.has("label") && !it.has("condition") && !it.has("activity") {
+		if it.Kind != jsontree.Object || !it.Has("label") && !it.Has("condition") && !it.Has("activity") {
 			return false
 		}
 	}
@@ -32,7 +24,7 @@ func allCases(items []cur) bool {
 
 func allDeclarations(items []cur) bool {
 	for _, it := range items {
-		if it.kind != object || !it.has("name") && !it.has("id") {
+		if it.Kind != jsontree.Object || !it.Has("name") && !it.Has("id") {
 			return false
 		}
 	}

@@ -4,16 +4,17 @@ import (
 	"encoding/json"
 
 	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/elsajson/jsontree"
 )
 
 // variable reads a variable's declaration; a text declares just a name.
 func (r *reader) variable(c cur) workflow.Variable {
 	v := workflow.Variable{Place: r.place(c)}
-	if c.kind == text {
-		v.Name = c.text
+	if c.Kind == jsontree.String {
+		v.Name = c.Text
 		return v
 	}
-	if c.kind != object {
+	if c.Kind != jsontree.Object {
 		r.shape(c, "a variable", "an object")
 		return v
 	}
@@ -29,7 +30,7 @@ func (r *reader) variable(c cur) workflow.Variable {
 		case "isArray":
 			v.IsArray = r.truth(f)
 		case "value":
-			v.Value = f.cur.value()
+			v.Value = f.cur.Value()
 		case "storageDriverTypeName":
 			v.StorageDriver = driver(r.str(f))
 		}
@@ -62,7 +63,7 @@ func writeVariable(v workflow.Variable) fields {
 // defInput reads the declaration of an input of a definition.
 func (r *reader) defInput(c cur) workflow.Input {
 	in := workflow.Input{Place: r.place(c)}
-	if c.kind != object {
+	if c.Kind != jsontree.Object {
 		r.shape(c, "an input", "an object")
 		return in
 	}
@@ -80,7 +81,7 @@ func (r *reader) defInput(c cur) workflow.Input {
 		case "isRequired":
 			in.Required = r.truth(f)
 		case "defaultValue":
-			in.Default = f.cur.value()
+			in.Default = f.cur.Value()
 		case "storageDriverType":
 			in.StorageDriver = driver(r.str(f))
 		}
@@ -116,7 +117,7 @@ func writeInput(in workflow.Input) fields {
 // defOutput reads the declaration of an output of a definition.
 func (r *reader) defOutput(c cur) workflow.Output {
 	var out workflow.Output
-	if c.kind != object {
+	if c.Kind != jsontree.Object {
 		r.shape(c, "an output", "an object")
 		return out
 	}

@@ -29,6 +29,13 @@ func NewActivity[In, Out any](typ string, run func(ctx context.Context, x *engin
 	return &Activity[In, Out]{d, run}
 }
 
+// Responds says that the activity may answer the caller of an HTTP endpoint (x.Respond), who then waits for it also
+// when it runs long after the request, and gives the activity back.
+func (a *Activity[In, Out]) Responds() *Activity[In, Out] {
+	a.desc.Responds = true
+	return a
+}
+
 // Register adds the type to a registry, as the Activities of a node's configuration want
 // it. It returns an error if the type is taken.
 func (a *Activity[In, Out]) Register(r *engine.Registry) error { return r.Register(a.desc, a) }
@@ -39,7 +46,7 @@ func (a *Activity[In, Out]) Do(s *Steps, in In, opts ...Option) Out {
 	id := s.add(a.desc.Type, writtenOf(reflect.ValueOf(&in).Elem()), opts...)
 	var out Out
 	for _, f := range fieldsOf(reflect.ValueOf(&out).Elem()) {
-		place(f.value, fmt.Sprintf("outputs(%q, %q)", id, f.name))
+		place(f.value, s.where(id, f.name))
 	}
 	return out
 }

@@ -1,9 +1,6 @@
 package flow
 
-import (
-	"fmt"
-	"reflect"
-)
+import "reflect"
 
 // GiveUp says what runs when the last attempt of a [Retry] has failed, with the reason;
 // without it the step faults.
@@ -46,7 +43,7 @@ func (c *Cases) Default(otherwise func(s *Steps)) { c.step["default"] = c.b.step
 // For runs body for each number from first to last, both included.
 func (s *Steps) For(first, last Value[int], body func(s *Steps, i Value[int])) {
 	name := s.b.id("numberOfFor") // CurrentValue is that of the innermost loop
-	s.b.variables[name] = map[string]any{"type": "Int64"}
+	s.b.declare(name, "Int64")
 	s.put(map[string]any{"for": map[string]any{"start": first.written(), "end": last.written()}, "outputs": map[string]any{"currentValue": name}, "body": s.b.steps(func(s *Steps) {
 		body(s, coded[int]("variables."+name))
 	})}, "for")
@@ -57,7 +54,7 @@ func (s *Steps) For(first, last Value[int], body func(s *Steps, i Value[int])) {
 func Dispatch[In, Out any](s *Steps, w *Workflow[In, Out], in In, opts ...Option) Value[string] {
 	s.b.children[w.def.ID] = w.def
 	id := s.add("dispatchWorkflow", map[string]any{"workflowDefinitionId": w.def.ID, "input": plainOf(reflect.ValueOf(&in).Elem())}, opts...)
-	return coded[string](fmt.Sprintf("outputs(%q, %q)", id, "instanceId"))
+	return coded[string](s.where(id, "instanceId"))
 }
 
 // Label gives the instance a label, by which people find it.

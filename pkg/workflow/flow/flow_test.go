@@ -185,6 +185,21 @@ func TestAFlowWaits(t *testing.T) {
 	}
 }
 
+// Fail writes a fault that is final, which runs as one.
+func TestFailIsFinal(t *testing.T) {
+	t.Parallel()
+	w := flow.New("fails", func(s *flow.Steps, in order) label {
+		s.Fail(flow.Text("{} was refunded", in.ID))
+		return label{Text: in.ID, Weight: flow.Of(1.5)}
+	})
+	run := start(t, w, order{ID: flow.Of("o-7")}, nil)
+	run.Want(workflowtest.Expect{Status: workflow.Faulted})
+	out, err := yaml.Write(w.Definition(), activities.Default())
+	if err != nil || !strings.Contains(string(out), "final: true") || !strings.Contains(string(out), "was refunded") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
 // The checks of YAML look over what is built, and say which line of Go it is.
 func TestMistakesHaveTheirLine(t *testing.T) {
 	t.Parallel()
@@ -300,13 +315,55 @@ func TestMoreSteps(t *testing.T) {
 }
 
 // A workflow that something outside starts has its trigger first.
+// Branches that race, rounds beside each other that keep their own results, links, times and retries.
+func TestRacesAndRounds(t *testing.T) {
+	t.Parallel()
+	type done struct{ Won flow.Value[string] }
+	w := flow.New("races", func(s *flow.Steps, in order) done {
+		won := flow.Var(s, "won", flow.Of(""))
+		s.FirstSuccess(
+			func(s *flow.Steps) { pack.Do(s, order{ID: in.ID, Count: flow.Of(-1)}) },
+			func(s *flow.Steps) { s.Delay(time.Minute); won.Set(s, flow.Of("second")) },
+		)
+		s.Race(
+			func(s *flow.Steps) { flow.Wait[flow.Value[any]](s, "decided", flow.ID("decision")) },
+			func(s *flow.Steps) { s.WriteLine(flow.ResumeURL("decision", "yes", 72*time.Hour)); s.Delay(time.Hour) },
+		)
+		flow.EachAtOnce(s, in.Items, func(s *flow.Steps, item flow.Value[string]) {
+			packed := pack.Do(s, order{ID: item, Count: flow.Of(1)}, flow.RetryBy(flow.Retries{Attempts: 2, Delay: time.Second, Factor: 1, Jitter: 0.5, MaxDelay: time.Minute, MaxTime: time.Hour, On: []string{"5xx"}, NotOn: []string{"no"}, NewKeys: true}))
+			s.Delay(time.Minute) // all rounds are between the two steps
+			flow.Each(s, flow.Of([]string{"x", "y"}), func(s *flow.Steps, letter flow.Value[string]) {
+				s.Delay(time.Minute)
+				s.WriteLine(flow.Text("{} {} {}", item, letter, packed.Text))
+			})
+		})
+		s.StartAt(flow.Of(time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)))
+		return done{Won: won.Value}
+	})
+	if problems := w.Check(); len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	run := start(t, w, order{ID: flow.Of("o-1"), Count: flow.Of(2), Items: flow.Of([]string{"a", "b"})}, nil)
+	run.Run()
+	run.Advance(time.Minute)
+	run.Advance(time.Hour)
+	for range 3 {
+		run.Advance(time.Minute)
+	}
+	run.Want(workflowtest.Expect{Status: workflow.Finished, Lines: []string{"https://weft.test/links/test~5lf4ukn2705nc1c5eea06bri8o?outcome=yes", "a x a to ", "b x b to ", "a y a to ", "b y b to "}})
+	if out := result(t, w, run); out.Won.Get() != "second" {
+		t.Errorf("won: %q", out.Won.Get())
+	}
+}
+
 func TestTriggers(t *testing.T) {
 	t.Parallel()
 	type body struct{ Order flow.Value[string] }
 	for name, begin := range map[string]func(s *flow.Steps){
-		"event": func(s *flow.Steps) { s.WriteLine(flow.Wait[body](s, "placed", flow.Trigger()).Order) },
-		"cron":  func(s *flow.Steps) { s.Cron("0 0 8 * * MON-FRI", flow.Trigger()) },
-		"timer": func(s *flow.Steps) { s.Every(10*time.Minute, flow.Trigger()) },
+		"event":   func(s *flow.Steps) { s.WriteLine(flow.Wait[body](s, "placed", flow.Trigger()).Order) },
+		"cron":    func(s *flow.Steps) { s.Cron("0 0 8 * * MON-FRI", flow.Trigger()) },
+		"timer":   func(s *flow.Steps) { s.Every(10*time.Minute, flow.Trigger()) },
+		"startAt": func(s *flow.Steps) { s.StartAt(flow.Of(time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)), flow.Trigger()) },
 		"httpEndpoint": func(s *flow.Steps) {
 			r := flow.Endpoint[body](s, "orders/{id}", []string{"POST"}, flow.Trigger())
 			s.Respond(flow.Of(202), flow.Text("{} {}", flow.Expr[string](`{}["id"]`, r.Route), r.Body.Order))

@@ -1,9 +1,6 @@
 package flow
 
-import (
-	"fmt"
-	"time"
-)
+import "time"
 
 // Trigger makes a wait start instances, too: each event of that name, each time of a
 // schedule, each request. It belongs beside the first step. A workflow that is started so
@@ -24,6 +21,11 @@ func (s *Steps) Every(d time.Duration, opts ...Option) {
 	s.add("timer", map[string]any{"interval": span(d)}, opts...)
 }
 
+// StartAt waits for a time, or, with [Trigger], starts an instance then. A time that has passed is not waited for.
+func (s *Steps) StartAt(at Value[time.Time], opts ...Option) {
+	s.add("startAt", map[string]any{"dateTime": at.written()}, opts...)
+}
+
 // Request is a request that came to an address of the workflow.
 type Request[B any] struct {
 	Body         B                        // a record or a [Value]: the body, if it is JSON
@@ -39,9 +41,9 @@ func Endpoint[B any](s *Steps, path string, methods []string, opts ...Option) Re
 	}
 	id := s.add("httpEndpoint", inputs, opts...)
 	return Request[B]{
-		Body:  standing[B](fmt.Sprintf("outputs(%q, %q)", id, "parsedContent")),
-		Route: coded[map[string]string](fmt.Sprintf("outputs(%q, %q)", id, "routeData")),
-		Query: coded[map[string]string](fmt.Sprintf("outputs(%q, %q)", id, "queryStringData")),
+		Body:  standing[B](s.where(id, "parsedContent")),
+		Route: coded[map[string]string](s.where(id, "routeData")),
+		Query: coded[map[string]string](s.where(id, "queryStringData")),
 	}
 }
 

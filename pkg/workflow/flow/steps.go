@@ -1,7 +1,6 @@
 package flow
 
 import (
-	"fmt"
 	"reflect"
 	"strings"
 	"time"
@@ -97,6 +96,12 @@ func (s *Steps) Fault(message Value[string]) {
 	s.add("fault", map[string]any{"message": message.written()})
 }
 
+// Fail ends the workflow as failed for good: nothing tries again by itself, and an operator's retry is refused unless
+// it says `again`.
+func (s *Steps) Fail(message Value[string]) {
+	s.add("fault", map[string]any{"message": message.written(), "final": true})
+}
+
 // Finish ends the workflow.
 func (s *Steps) Finish() { s.add("finish", nil) }
 
@@ -146,7 +151,7 @@ func Publish[T any](s *Steps, event string, payload T, opts ...Option) {
 // Each runs body for each item of a list, one after the other.
 func Each[T any](s *Steps, list Value[[]T], body func(s *Steps, item Value[T])) {
 	name := s.b.id("itemOfEach") // CurrentValue is that of the innermost loop
-	s.b.variables[name] = map[string]any{"type": "Object"}
+	s.b.declare(name, "Object")
 	s.put(map[string]any{"forEach": map[string]any{"items": list.written()}, "outputs": map[string]any{"currentValue": name}, "body": s.b.steps(func(s *Steps) {
 		body(s, coded[T]("variables."+name))
 	})}, "forEach")
@@ -156,14 +161,14 @@ func Each[T any](s *Steps, list Value[[]T], body func(s *Steps, item Value[T])) 
 // nothing, if [Timeout] ended the wait.
 func Wait[T any](s *Steps, event string, opts ...Option) T {
 	id := s.add("event", map[string]any{"eventName": event}, opts...)
-	return standing[T](fmt.Sprintf("outputs(%q)", id))
+	return standing[T](s.where(id, ""))
 }
 
 // Task waits for a worker outside to complete a task, and gives where its result will
 // stand. The payload is a record.
 func Task[T, P any](s *Steps, name string, payload P, opts ...Option) T {
 	id := s.add("runTask", map[string]any{"taskName": name, "payload": plainOf(reflect.ValueOf(&payload).Elem())}, opts...)
-	return standing[T](fmt.Sprintf("outputs(%q, %q)", id, "result"))
+	return standing[T](s.where(id, "result"))
 }
 
 // Variable is a value that steps set.
@@ -199,6 +204,7 @@ type HTTPRequest struct {
 	Content       Value[any]
 	Authorization Value[string]
 	Retries       Value[int]
+	Expect        Value[[]string] // such as 2xx: another answer fails the step
 }
 
 // HTTPResponse is its answer.
@@ -207,8 +213,8 @@ type HTTPResponse struct {
 	Body       Value[any] `json:"parsedContent"`
 }
 
-// Send sends a request. An answer with any status is one; [HTTPResponse.StatusCode] tells.
+// Send sends a request. An answer with any status is one, if Expect does not say more; [HTTPResponse.StatusCode] tells.
 func (s *Steps) Send(r HTTPRequest, opts ...Option) HTTPResponse {
 	id := s.add("sendHttpRequest", writtenOf(reflect.ValueOf(&r).Elem()), opts...)
-	return HTTPResponse{coded[int](fmt.Sprintf("outputs(%q, %q)", id, "statusCode")), coded[any](fmt.Sprintf("outputs(%q, %q)", id, "parsedContent"))}
+	return HTTPResponse{coded[int](s.where(id, "statusCode")), coded[any](s.where(id, "parsedContent"))}
 }

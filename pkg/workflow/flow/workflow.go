@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/weft-run/weft/internal/check"
+	"github.com/weft-run/weft/internal/authoring/check"
 	"github.com/weft-run/weft/internal/expression"
 	"github.com/weft-run/weft/pkg/activities"
 	"github.com/weft-run/weft/pkg/engine"
@@ -85,7 +85,7 @@ func (w *Workflow[In, Out]) Result(of workflow.Instance) (Out, error) {
 func Run[In, Out any](s *Steps, w *Workflow[In, Out], in In, opts ...Option) Out {
 	s.b.children[w.def.ID] = w.def
 	id := s.add("executeWorkflow", map[string]any{"workflowDefinitionId": w.def.ID, "input": plainOf(reflect.ValueOf(&in).Elem())}, opts...)
-	return standing[Out](fmt.Sprintf("outputs(%q)?.output", id))
+	return standing[Out](s.where(id, "") + "?.output")
 }
 
 // builder is one definition while it is written.
@@ -95,6 +95,41 @@ type builder struct {
 	types     map[string]func(*engine.Registry) error // of the activities that are used
 	children  map[string]*workflow.Definition
 	variables map[string]any
+	scope     map[string]any // variables of the round of [EachAtOnce] that is written; nil: it is none
+}
+
+// declare declares a variable of the round that is written, or of the workflow.
+func (b *builder) declare(name, typ string) {
+	if b.scope != nil {
+		b.scope[name] = map[string]any{"type": typ}
+		return
+	}
+	b.variables[name] = map[string]any{"type": typ}
+}
+
+// where is where an output of the last step stands, "" for its first. In a round that is one of several at once, it
+// is a variable of the round: the step's last output may be that of another round.
+func (s *Steps) where(id, output string) string {
+	if s.b.scope == nil {
+		if output == "" {
+			return fmt.Sprintf("outputs(%q)", id)
+		}
+		return fmt.Sprintf("outputs(%q, %q)", id, output)
+	}
+	name := s.b.id("outputOfStep")
+	s.b.declare(name, "Object")
+	step, _ := s.list[len(s.list)-1].(map[string]any)
+	if output == "" {
+		step["result"] = name
+		return "variables." + name
+	}
+	outputs, _ := step["outputs"].(map[string]any)
+	if outputs == nil {
+		outputs = map[string]any{}
+		step["outputs"] = outputs
+	}
+	outputs[output] = name
+	return "variables." + name
 }
 
 // read makes the definition of what was written, as the notation does, and checks it.

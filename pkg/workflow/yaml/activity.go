@@ -197,14 +197,13 @@ func (b *activityBuilder) name(key pair) {
 	default:
 		b.a.Type = key.name
 		names := b.typeNames()
-		near := workflow.Nearest(key.name, names)
 		for _, p := range b.ps {
 			if p.name == workflowKey && !isNull(p.val) {
 				b.named(p.val)
 				return
 			}
 		}
-		if isDefinitionName(key.name) && !strings.EqualFold(near, key.name) {
+		if isDefinitionName(key.name) && !strings.EqualFold(workflow.Nearest(key.name, names), key.name) {
 			return // the compiler looks for a definition of that name
 		}
 		b.reported = true
@@ -217,6 +216,8 @@ func (b *activityBuilder) meant(name string, names []string) string {
 	switch {
 	case b.branches[name]:
 		return "; " + name + " is a branch: it stands beside the type that has it, without a - of its own"
+	case slices.Contains([]string{"mail", "email", "sendmail", "sendemail", "smtp"}, strings.ToLower(name)):
+		return "; no activity sends mail itself: sendHttpRequest calls a service that does, and runTask gives it to a worker"
 	case strings.EqualFold(name, "try"):
 		return "; what may fail has retry and onGiveUp beside it"
 	case b.lookup(typeMeant(name)) != nil:

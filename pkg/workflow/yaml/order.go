@@ -16,7 +16,7 @@ import (
 // cannot be read has none.
 func KeyOrders(src []byte, file string, types workflow.Types) map[workflow.Place][]string {
 	orders := map[workflow.Place][]string{}
-	_, _ = (&reader{in: bytes.NewReader(src), orders: orders}).read(src, file, types) // only the orders are wanted
+	_, _ = (&reader{in: bytes.NewReader(Readable(src)), orders: orders}).read(src, file, types) // only the orders are wanted
 	return orders
 }
 

@@ -22,7 +22,7 @@ var topKeys = []string{"$schema", "id", "name", "description", "inputs", "variab
 // problem the definition must not be published. It may be checked further to find more
 // problems, some of which then repeat a place that is reported already.
 func Read(src []byte, file string, types workflow.Types) (*workflow.Definition, workflow.Problems) {
-	return (&reader{in: bytes.NewReader(src)}).read(src, file, types)
+	return (&reader{in: bytes.NewReader(Readable(src))}).read(src, file, types)
 }
 
 // ReadTree is [Read] for those who want to know how the text is written, too: see gets the
@@ -30,7 +30,7 @@ func Read(src []byte, file string, types workflow.Types) (*workflow.Definition, 
 // is not called for a text that is no YAML. When the context ends, the text is read no further,
 // which is a problem then.
 func ReadTree(ctx context.Context, src []byte, types workflow.Types, see func(*yaml.Node)) (*workflow.Definition, workflow.Problems) {
-	in := bytes.NewReader(src)
+	in := bytes.NewReader(Readable(src))
 	return (&reader{see: see, in: reading(func(p []byte) (int, error) {
 		if err := ctx.Err(); err != nil {
 			return 0, err
@@ -73,12 +73,15 @@ func (r *reader) read(src []byte, file string, types workflow.Types) (*workflow.
 // Value reads a document as Go's JSON types, with numbers as definitions have
 // them. An error is the first problem.
 func Value(src []byte) (any, error) {
-	r := &reader{src: src, in: bytes.NewReader(src), report: workflow.NewReport(src, "")}
-	root := r.parse()
-	if root == nil || r.full {
-		return nil, r.report.Problems()[:1]
+	r := &reader{src: src, in: bytes.NewReader(Readable(src)), report: workflow.NewReport(src, "")}
+	var v any
+	if root := r.parse(); root != nil && !r.full {
+		v = r.value(root)
 	}
-	return r.value(root), nil
+	if problems := r.report.Problems(); len(problems) > 0 {
+		return nil, problems[:1]
+	}
+	return v, nil
 }
 
 func (r *reader) definition(n *yaml.Node) *workflow.Definition {

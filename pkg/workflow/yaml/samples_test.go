@@ -207,7 +207,7 @@ root:
   - writeLine: {variable: v}
   - writeLine: {input: i}
   - writeLine: {literal: "${{ as it is }}"}
-  - setVariable: {variable: v, value: 007}
+  - setVariable: {variable: v, value: 7}
   - setVariable: {variable: v, value: {a: [1, true, null, x]}}
   - setVariable: {variable: v, value: {a: "${{ 1 }}"}}
   - setVariable: {variable: v, value: {object: {javascript: data}}}

@@ -116,6 +116,9 @@ func lineOf(src []byte, n int) string {
 	return ""
 }
 
+// tags are those that mean something.
+const tags = " !!map !!seq !!null !!bool !!int !!float !!str !!timestamp !!merge "
+
 // expand replaces aliases by copies of what they name, so that nothing later
 // has to know of them, and bounds depth and growth.
 func (r *reader) expand(n *yaml.Node, depth int, copied bool) *yaml.Node {
@@ -129,6 +132,9 @@ func (r *reader) expand(n *yaml.Node, depth int, copied bool) *yaml.Node {
 	}
 	if n.Kind == yaml.AliasNode {
 		n, copied = n.Alias, true
+	}
+	if !copied && n.Tag != "" && !strings.Contains(tags, " "+n.Tag+" ") {
+		r.problem("unknown-tag", n, "the tag %s has no meaning here; leave it out", n.Tag)
 	}
 	if copied {
 		if r.aliased++; r.aliased > maxAliased {

@@ -39,13 +39,17 @@ func (r *reader) scalar(n *yaml.Node) any {
 			return b
 		}
 	case "!!int", "!!float":
+		if write := workflow.TwoVersions(n.Value); write != "" {
+			r.problem("bad-value", n, "%s is another number, or none, in another version of YAML: write %s, or quote it for a text", workflow.Shorten(n.Value), write)
+			return n.Value
+		}
 		if v, ok := number(n.Value); ok {
 			return v
 		}
-	case "!!str", "!!timestamp", "!!binary", "!!merge":
-		return n.Value
-	default:
-		r.problem("unknown-tag", n, "the tag %s has no meaning here; leave it out", n.Tag)
+	default: // a text; expand has reported tags that mean nothing
+		if n.Style == 0 && workflow.IsYAMLNumber(n.Value) {
+			r.problem("bad-value", n, "the number %s is larger than any that there is: quote it for a text", workflow.Shorten(n.Value))
+		}
 		return n.Value
 	}
 	r.problem("bad-value", n, "%s is not a value that JSON has too", strconv.Quote(workflow.Shorten(n.Value)))

@@ -98,26 +98,37 @@ type threshold struct {
 // imported, ours has another id.
 var prometheus = source{Type: "prometheus", UID: "${datasource}"}
 
-// variables are what a reader chooses at the top of each dashboard.
+// variables are what a reader chooses at the top of each dashboard. A cluster is one name in one namespace, and exactly
+// one is shown: sums and maxima over two of them tell of none. Where targets have no namespace, that choice is empty,
+// and so it is in the queries.
 var variables = map[string]any{"list": []any{
 	map[string]any{"name": "datasource", "label": "Data source", "type": "datasource", "query": "prometheus"},
-	choice("cluster", "Cluster", `label_values(weft_nodes, cluster)`),
-	choice("node", "Node", `label_values(weft_nodes{cluster=~"$cluster"}, instance)`),
+	choice("namespace", "Namespace", `label_values(weft_nodes, namespace)`),
+	choice("cluster", "Cluster", `label_values(weft_nodes{namespace="$namespace"}, cluster)`),
+	several(choice("node", "Node", `label_values(weft_nodes{cluster="$cluster",namespace="$namespace"}, instance)`)),
+	choice("etcd", "Namespace of etcd", `label_values(etcd_server_has_leader{job="etcd"}, namespace)`),
 }}
 
 func choice(name, label, query string) map[string]any {
 	return map[string]any{
 		"name": name, "label": label, "type": "query", "datasource": prometheus, "refresh": 2, "sort": 1,
 		"definition": query, "query": map[string]any{"query": query, "refId": name},
-		"multi": true, "includeAll": true, "allValue": ".*", "current": map[string]any{"text": "All", "value": "$__all"},
 	}
 }
 
-// chosen restricts a query to the clusters and nodes that the reader chose. Prometheus'
-// own series know of no cluster.
+func several(choice map[string]any) map[string]any {
+	choice["multi"], choice["includeAll"], choice["allValue"] = true, true, ".*"
+	choice["current"] = map[string]any{"text": "All", "value": "$__all"}
+	return choice
+}
+
+// chosen restricts a query to the cluster and the nodes that the reader chose. Prometheus' own series know of no
+// cluster, and the members of etcd may be in another namespace than the nodes.
 func chosen(expr string) string {
-	expr = strings.ReplaceAll(expr, `job="weft"`, `job="weft",cluster=~"$cluster",instance=~"$node"`)
-	return strings.ReplaceAll(expr, `up{job="weft",cluster=~"$cluster",`, `up{job="weft",`)
+	expr = strings.ReplaceAll(expr, `job="weft"`, `job="weft",cluster="$cluster",namespace="$namespace",instance=~"$node"`)
+	expr = strings.ReplaceAll(expr, `up{job="weft",cluster="$cluster",`, `up{job="weft",`)
+	expr = strings.ReplaceAll(expr, `job="haproxy"`, `job="haproxy",namespace=~"$namespace|"`)
+	return strings.ReplaceAll(expr, `job="etcd"`, `job="etcd",namespace="$etcd"`)
 }
 
 // draw turns a page into what Grafana reads: rows of three tiles or two graphs.

@@ -66,7 +66,7 @@ var pages = []page{
 	{id: "overview", title: "Overview", about: "Whether the cluster works, and how much.", views: []view{
 		one(tile, "Nodes", "Nodes that Prometheus reaches.", "short", `count(up{job="weft"} == 1) or vector(0)`, "").redBelow(1),
 		one(tile, "etcd members", "Members that Prometheus reaches.", "short", `count(up{job="etcd"} == 1) or vector(0)`, "").redBelow(2),
-		one(tile, "Alerts", "Alerts that fire now.", "short", `count(ALERTS{alertstate="firing"}) or vector(0)`, "").redFrom(1),
+		one(tile, "Alerts", "Alerts of this cluster that fire now.", "short", `count(ALERTS{alertstate="firing",alertname=~"(Weft|Etcd).+",cluster=~"$cluster|",namespace=~"$namespace|$etcd|"}) or vector(0)`, "").redFrom(1),
 		one(tile, "Dead letters, 1 h", "Accepted, and without effect until replayed.", "short", `sum(increase(weft_dead_letters_total{job="weft"}[1h]))`, "").redFrom(1),
 		one(tile, "Oldest command", "The longest that an instance has left a command in its mailbox.", "s", `max(weft_mailbox_oldest_seconds{job="weft"})`, "").redFrom(60),
 		one(tile, "Breaches", "Commits that were refused although their lock held. Never.", "short", `sum(increase(weft_commits_total{job="weft",outcome="breach"}[24h]))`, "").redFrom(1),

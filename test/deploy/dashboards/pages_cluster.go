@@ -58,6 +58,10 @@ var clusterPages = []page{
 		one(graph, "Requests to etcd", "That the nodes send, by operation.", "ops", `sum by (op) (rate(weft_etcd_requests_total{job="weft"}[$__rate_interval]))`, "{{op}}").stack(),
 		one(graph, "Round trip between members", "p99.", "s", `histogram_quantile(0.99, sum by (instance, le) (rate(etcd_network_peer_round_trip_time_seconds_bucket{job="etcd"}[$__rate_interval])))`, "{{instance}}").normally("one member"),
 		one(graph, "Proposals", "Pending: etcd is behind. Failed: no leader.", "short", `sum by (instance) (etcd_server_proposals_pending{job="etcd"})`, "{{instance}} pending"),
+		{kind: graph, title: "Disk of an embedded etcd", about: "What is free on the disk of --data-dir, and its size. Below 256 MiB (--disk-reserve-bytes) starts are refused.", unit: "bytes", empty: "no embedded etcd", queries: []query{
+			{`weft_disk_bytes{job="weft",part="free"}`, "{{instance}} free"},
+			{`weft_disk_bytes{job="weft",part="size"}`, "{{instance}} size"},
+		}},
 	}},
 	{id: "nodes", title: "Nodes", about: "Each node, and how evenly they share the work.", views: []view{
 		one(table, "Nodes", "Id and version of each.", "short", `weft_node_info{job="weft"}`, ""),

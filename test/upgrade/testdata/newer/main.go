@@ -14,6 +14,7 @@ import (
 
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/node"
+	"github.com/weft-run/weft/pkg/node/full"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -43,7 +44,7 @@ func main() {
 }
 
 func run(ctx context.Context, cfg node.Config) error {
-	n, err := node.New(ctx, cfg)
+	n, err := full.New(ctx, cfg)
 	if err != nil {
 		return err
 	}

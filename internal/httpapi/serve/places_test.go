@@ -1,0 +1,211 @@
+package serve
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/weft-run/weft/internal/polltest"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+func TestSharesLeaveSomeToOthers(t *testing.T) {
+	t.Parallel()
+	s := shares{most: 4, each: 2}
+	for i, who := range []string{"a", "a", "a", "b", "c", "d"} {
+		if got, want := s.take(who), who != "d" && i != 2; got != want {
+			t.Errorf("number %d, of %s: %t, want %t", i, who, got, want)
+		}
+	}
+	s.give("a")
+	if !s.take("d") || s.taken != 4 {
+		t.Errorf("what was given back is not there: %+v", s.by)
+	}
+	for _, who := range []string{"a", "b", "c", "d"} {
+		s.give(who)
+	}
+	if s.taken != 0 || len(s.by) != 0 {
+		t.Errorf("left over: %d %v", s.taken, s.by)
+	}
+}
+
+func TestBodiesShareTheirMemory(t *testing.T) {
+	t.Parallel()
+	p := newPlaces(4, 1000)
+	a := &API{places: p}
+	from := func(address string) *Call {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", nil)
+		r.RemoteAddr = address
+		return &Call{API: a, Request: r}
+	}
+	one, two := from("192.0.2.1:1"), from("192.0.2.2:1")
+	if one.charge(600) != nil || two.charge(600) == nil || two.charge(400) != nil {
+		t.Error("1000 bytes were not shared as they should be")
+	}
+	two.release()
+	if one.charge(5000) != nil { // a body that is larger than all of it has it alone
+		t.Error("one alone has no room")
+	}
+	one.release()
+	if p.bodies.left != 1000 || len(p.bodies.by) != 0 {
+		t.Errorf("%d bytes are left, and %v taken", p.bodies.left, p.bodies.by)
+	}
+	if !p.shedding() {
+		t.Error("nobody would know that it sheds")
+	}
+}
+
+// However few callers fill the budget, and with however many bodies, another one's
+// finds room.
+func TestSomeCallersLeaveMemoryForBodies(t *testing.T) {
+	t.Parallel()
+	const most, body = 128 << 20, 1 << 20
+	for _, callers := range []int{1, 2, 3, 10} {
+		b := budget{most: most, left: most}
+		for range most / body { // in turns
+			for i := range callers {
+				b.take(strconv.Itoa(i), 0, body)
+			}
+		}
+		if b.left > most/4 {
+			t.Errorf("%d callers have but %d", callers, most-b.left)
+		}
+		if !b.take("another", 0, 5*body) {
+			t.Errorf("%d callers leave %d, and another one nothing of it", callers, b.left)
+		}
+	}
+}
+
+// Lists and publications of one caller run in line, however many come at once; another's
+// do not wait behind them.
+func TestCostlyRequestsOfOneCallerRunInLine(t *testing.T) {
+	t.Parallel()
+	for name, rt := range map[string]Route{"a list": {Kind: Reads, Query: PageParams}, "a publication": {Costly: true}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := &API{Config: Config{RequestTimeout: time.Minute, BodyTimeout: time.Minute}, places: newPlaces(32, 1000)}
+			a.places.costly = newLines(1, 8)
+			inside, end := make(chan string, 100), make(chan struct{})
+			finish := sync.OnceFunc(func() { close(end) })
+			defer finish()
+			rt.Serve = func(c *Call) (Reply, error) {
+				inside <- c.Request.RemoteAddr
+				<-end
+				return Reply{Body: "done"}, nil
+			}
+			ask := func(ctx context.Context, address string) error {
+				r := httptest.NewRequestWithContext(ctx, http.MethodGet, "/", nil)
+				r.RemoteAddr = address
+				_, err := a.answer(&rt, &Call{API: a, Writer: httptest.NewRecorder(), Request: r})
+				return err
+			}
+			waiting := func() int {
+				a.places.costly.waits.mu.Lock()
+				defer a.places.costly.waits.mu.Unlock()
+				return a.places.costly.waits.taken
+			}
+			var all sync.WaitGroup
+			for range 5 { // one runs, and four wait, as many as may of one caller
+				all.Go(func() {
+					if err := ask(t.Context(), "192.0.2.1:1"); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			polltest.Eventually(t, "four of five requests wait for the first", func() bool { return waiting() >= 4 })
+			if err := ask(t.Context(), "192.0.2.1:2"); workflow.CodeOf(err) != workflow.CodeBusy || !strings.Contains(err.Error(), "4 more may wait") {
+				t.Errorf("one more than may wait: %v", err)
+			}
+			all.Go(func() { _ = ask(t.Context(), "192.0.2.2:1") })
+			if a, b := <-inside, <-inside; a == b {
+				t.Error("another caller waits too")
+			}
+			if len(inside) > 0 {
+				t.Error("two of one caller run at once")
+			}
+			over, cancel := context.WithCancel(t.Context())
+			cancel()
+			if err := ask(over, "192.0.2.2:2"); workflow.CodeOf(err) != workflow.CodeBusy || !strings.Contains(err.Error(), "time of the request ended") {
+				t.Errorf("who cannot wait: %v", err)
+			}
+			finish()
+			all.Wait()
+			if waiting() != 0 || len(a.places.costly.by) != 0 || len(a.places.costly.waits.by) != 0 {
+				t.Errorf("left over: %d, %v", waiting(), a.places.costly.by)
+			}
+		})
+	}
+}
+
+// However many processors there are, one caller leaves pages and processors to others.
+func TestOneCallerLeavesPagesToOthers(t *testing.T) { //nolint:paralleltest // it sets how many processors there are
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	for processors, want := range map[int]int{1: 1, 2: 1, 3: 2, 5: 4, 9: 4, 64: 4} {
+		runtime.GOMAXPROCS(processors)
+		p := newPlaces(1000, 1000)
+		if p.costly.most != want || p.costly.most >= cap(p.pages) {
+			t.Errorf("with %d processors one caller has %d of %d pages, want %d", processors, p.costly.most, cap(p.pages), want)
+		}
+	}
+}
+
+// Of many who ask for lists a few are read for at once, and the others wait, as long
+// as a request may take.
+func TestFewListsAreReadAtOnce(t *testing.T) {
+	t.Parallel()
+	a := &API{Config: Config{RequestTimeout: time.Minute, BodyTimeout: time.Minute}, places: newPlaces(1000, 1000)}
+	var now, most, done atomic.Int64
+	inside, end := make(chan struct{}, 100), make(chan struct{})
+	rt := Route{Kind: Reads, Query: PageParams, Serve: func(c *Call) (Reply, error) {
+		for n := now.Add(1); ; {
+			if m := most.Load(); n <= m || most.CompareAndSwap(m, n) {
+				break
+			}
+		}
+		defer now.Add(-1)
+		inside <- struct{}{}
+		select {
+		case <-end:
+		case <-c.Request.Context().Done():
+		}
+		return Reply{Body: "page"}, nil
+	}}
+	var callers atomic.Int64
+	ask := func(ctx context.Context) (Reply, error) {
+		r := httptest.NewRequestWithContext(ctx, http.MethodGet, "/", nil)
+		r.RemoteAddr = fmt.Sprintf("192.0.2.%d:1", callers.Add(1)) // each is another
+		return a.answer(&rt, &Call{API: a, Writer: httptest.NewRecorder(), Request: r})
+	}
+	var all sync.WaitGroup
+	for range 5 * pagesAtOnce {
+		all.Go(func() {
+			if answer, err := ask(t.Context()); err == nil && string(answer.Raw) == "\"page\"\n" {
+				done.Add(1)
+			}
+		})
+	}
+	for range pagesAtOnce {
+		<-inside
+	}
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := ask(over); workflow.CodeOf(err) != workflow.CodeBusy {
+		t.Errorf("who cannot wait: %v", err)
+	}
+	close(end)
+	all.Wait()
+	if done.Load() != 5*pagesAtOnce || most.Load() != pagesAtOnce || len(a.places.pages) != 0 {
+		t.Errorf("%d of %d pages, %d at once, %d places taken", done.Load(), 5*pagesAtOnce, most.Load(), len(a.places.pages))
+	}
+	if other := (&Route{Kind: Reads, Query: PageParams[:1]}); other.lists() {
+		t.Error("what has no cursor is a list")
+	}
+}

@@ -1,0 +1,108 @@
+package console
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/weft-run/weft/internal/authoring/compare"
+	"github.com/weft-run/weft/pkg/apiclient"
+)
+
+// What two instances did again in the same way stands beside each other, behind where they parted.
+func TestWaysAreBesideEachOther(t *testing.T) {
+	t.Parallel()
+	entries := func(words string) (all []apiclient.Journal) {
+		for w := range strings.FieldsSeq(words) {
+			all = append(all, apiclient.Journal{Event: w})
+		}
+		return all
+	}
+	for _, c := range []struct {
+		same, a, b string
+		parted     int
+		want       string
+	}{
+		{"x y", "", "", 0, "x=x y=y"},
+		{"", "a", "b", 1, "!a|b"},
+		{"x", "a b", "", 2, "x=x !a| b|"},
+		{"x", "", "a b", 2, "x=x !|a |b"},
+		{"", "a c", "b c", 1, "!a|b c=c"},
+		{"", "a a c d", "b c e", 1, "!a|b a| c=c d|e"},
+		{"", "c", "a b c", 1, "!|a |b c=c"},
+		{"", "a b c", "c", 1, "!a| b| c=c"},
+	} {
+		var got []string
+		for _, r := range besides(&compare.Ways{Parted: c.parted, Same: entries(c.same), A: entries(c.a), B: entries(c.b)}) {
+			a, b, mark := "", "", "|"
+			if r.A != nil {
+				a = r.A.Event
+			}
+			if r.B != nil {
+				b = r.B.Event
+			}
+			if r.Same {
+				mark = "="
+			}
+			if r.Parted {
+				a = "!" + a
+			}
+			got = append(got, a+mark+b)
+		}
+		if text := strings.Join(got, " "); text != c.want {
+			t.Errorf("%q, %q and %q: %s, want %s", c.same, c.a, c.b, text, c.want)
+		}
+	}
+}
+
+// Of a journal a part is asked for at a time, whatever a commit has, and no more than is compared.
+func TestAComparisonReadsAPartAtATime(t *testing.T) {
+	t.Parallel()
+	const has = 6_000
+	given := map[string]int{}
+	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		path, query := strings.TrimPrefix(r.URL.Path, api), r.URL.Query()
+		if !strings.HasSuffix(path, "/journal") {
+			_, _ = w.Write([]byte(`{"paths": {}}`)) // also the instance, and its variables
+			return
+		}
+		items, first := 0, 0
+		if _, err := fmt.Sscan(query.Get("items"), &items); err != nil || items < 1 || items > 500 {
+			t.Errorf("asked for %q", r.URL.RawQuery)
+			items = has
+		}
+		if cursor := query.Get("cursor"); cursor != "" {
+			if _, err := fmt.Sscan(cursor, &first); err != nil {
+				t.Errorf("the cursor %q", cursor)
+			}
+		}
+		to := min(first+items, has)
+		var rows []string
+		for i := first; i < to; i++ {
+			rows = append(rows, fmt.Sprintf(`{"sequence": %d, "event": "WriteLine", "text": "line %d"}`, i+1, i+1))
+		}
+		next := "null"
+		if to < has {
+			next = fmt.Sprintf(`"%d"`, to)
+		}
+		given[path] += to - first
+		_, _ = fmt.Fprintf(w, `{"items": [%s], "nextCursor": %s}`, strings.Join(rows, ","), next)
+	})
+	c, err := New(Config{API: handler, Open: true, NodeID: "one", Secrets: [][]byte{make([]byte, 32)}, Now: func() time.Time { return atTen }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := httptest.NewRecorder()
+	c.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/console/compare?a=one&b=two", nil))
+	if text := w.Body.String(); w.Code != http.StatusOK || !strings.Contains(text, "The first 5000 entries are the same.") {
+		t.Fatalf("%d\n%s", w.Code, text)
+	}
+	for _, id := range []string{"one", "two"} {
+		if n := given["/instances/"+id+"/journal"]; n < comparedEntries || n > comparedEntries+500 {
+			t.Errorf("of %s %d entries were read", id, n)
+		}
+	}
+}

@@ -1,0 +1,331 @@
+package console
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// The answers of the API as the pages need them. What no page shows is not here.
+
+type list[T any] struct {
+	Items      []T
+	NextCursor *string
+	Revision   int64
+	Looked     int
+	Query      string
+	Now        *time.Time
+}
+
+type summary struct {
+	InstanceID, DefinitionID, Status, SubStatus string
+	Version, Incidents, Waits                   int
+	Incident                                    *string // the message of the last one
+	Name, CorrelationID, ParentInstanceID       *string
+	Labels                                      map[string]string
+	CreatedAt, UpdatedAt                        time.Time
+	FinishedAt                                  *time.Time
+	WaitsFor                                    []wait
+	Damaged                                     bool
+	Damage                                      string
+}
+
+type wait struct {
+	Kind  string
+	Name  *string
+	Since time.Time
+	DueAt *time.Time
+}
+
+type instance struct {
+	InstanceID, DefinitionID, Status, SubStatus string
+	Version                                     int
+	Name, CorrelationID, ParentInstanceID       *string
+	Labels                                      map[string]string
+	CreatedAt, UpdatedAt                        time.Time
+	FinishedAt                                  *time.Time
+	Input, Output                               json.RawMessage
+	Incidents                                   []incident
+	Bookmarks                                   []bookmark
+	Damaged                                     bool
+	Damage                                      string
+}
+
+type incident struct {
+	ActivityID, ActivityType, Expression, Message, Cause string
+	Time                                                 time.Time
+	Final                                                bool
+}
+
+// ForGood tells whether the instance has failed for good, as its definition says: no retry offers itself.
+func (in instance) ForGood() bool {
+	n := len(in.Incidents)
+	return in.SubStatus == "Faulted" && n > 0 && in.Incidents[n-1].Final
+}
+
+type bookmark struct {
+	BookmarkID, ActivityID, ActivityType string
+	Name                                 *string
+	DueAt                                *time.Time
+	ChildInstanceID                      string
+	Retry                                *struct {
+		ActivityID        string
+		Attempt, Attempts int64
+		Error             string
+	}
+}
+
+type explanation struct {
+	State, Summary string
+	Reasons        []struct {
+		Kind, Text   string
+		Since, Until *time.Time
+		Object       *string
+	}
+	ReasonsLeft int // at how many more places it waits
+
+	Next       []string
+	Owner      *claim
+	Waiters    []claim
+	Mail       []mail
+	MailLeft   int64
+	LastCommit *struct {
+		Sequence, Fence int64
+		At              *time.Time
+	}
+	NearMisses []struct {
+		Where, ID, Text                 string
+		Name, CorrelationID, InstanceID *string
+		CreatedAt                       *time.Time
+	}
+	Doing *struct {
+		ActivityID, ActivityType string
+		Since                    time.Time
+		Attempt                  *int
+	}
+	Gate *struct {
+		DefinitionID, CorrelationID, Holder *string
+		Behind                              int64
+		Item                                *string // that waits to start the instance; nil: it is there
+	}
+	History  *history
+	Revision int64
+}
+
+// unborn tells whether the instance is not there yet: its start waits.
+func (e *explanation) unborn() bool { return e.Gate != nil && e.Gate.Item != nil }
+
+type history struct {
+	Periods []struct {
+		NodeID                          *string
+		From, To, FirstFence, LastFence int64
+		Began, Ended                    *time.Time
+		GapSeconds                      float64
+		Takeover                        bool
+	}
+	Refusals []struct {
+		NodeID  string
+		Refusal struct {
+			Sequence, Fence int64
+			Commands        []string
+			At              time.Time
+		}
+	}
+	Unasked []string
+	Before  int64
+}
+
+type lineage struct {
+	Items []struct {
+		Depth                             int
+		InstanceID, SubStatus             string
+		DefinitionID, Name, CorrelationID *string
+		Version                           *int
+		Children                          int64
+		AwaitedAt                         *string
+		CreatedAt                         *time.Time
+		Gone                              bool
+	}
+	Whole    bool
+	Revision int64
+}
+
+type job struct {
+	ID, Kind, State, Query           string
+	By, Reason, Node                 *string
+	CreatedAt, UpdatedAt             time.Time
+	EndedAt                          *time.Time
+	Done, Accepted, Refused, Unknown int64
+	Refusals                         []refusal
+	Report                           string
+	Damaged                          bool
+	Damage                           string
+}
+
+type refusal struct{ InstanceID, Code, Detail string }
+
+type claim struct {
+	NodeID               string
+	Since                *time.Time
+	Fence                int64
+	Gone, Draining, Self bool
+}
+
+type mail struct {
+	ID, Kind   string
+	CreatedAt  *time.Time
+	Attempts   int
+	Unreadable bool
+}
+
+type journal struct {
+	Items                      []journalItem
+	Commits                    []commit
+	NextCursor, PreviousCursor *string
+	ItemsBefore, ItemsBehind   int
+	First, Last, Revision      int64
+}
+
+type journalItem struct {
+	Sequence, Commit, Execution, Parent   int64
+	Time                                  time.Time
+	ActivityID, ActivityType, Event, Text string
+	Data                                  json.RawMessage
+}
+
+type commit struct {
+	Commit, Fence int64
+	Node          *string
+	Began, Ended  *time.Time
+	Commands      []string
+}
+
+type variables struct {
+	At        int64
+	Variables []variable
+	Complete  bool
+	First     int64
+	Last      int64
+	Revision  int64
+}
+
+type variable struct {
+	Execution       int64
+	ActivityID      *string
+	Name            string
+	Value           json.RawMessage
+	Clipped, Hidden bool
+	ByActivityID    *string
+	Commit          int64
+	Time            *time.Time
+	Node            *string
+}
+
+type definition struct {
+	ID                     string
+	Name, Description      *string
+	Version, LatestVersion int
+	Published              bool
+	PublishedAt            *time.Time
+	UpdatedAt              time.Time
+	Starts                 []starts
+	Schedules, MoreStarts  bool
+	Damaged                bool
+	Damage                 string
+}
+
+type queueItem struct {
+	ID, ActivityType, Name, Gated string
+	Stimulus                      json.RawMessage
+	CorrelationID, InstanceID     *string
+	CreatedAt, ExpiresAt          time.Time
+	Damaged                       bool
+	Damage                        string
+}
+
+type deadLetter struct {
+	ID, Reason, Detail, ActivityType, Name, Command string
+	Stimulus                                        json.RawMessage
+	InstanceID, CorrelationID                       *string
+	CreatedAt                                       time.Time
+	DroppedBytes                                    int64
+	Damaged                                         bool
+	Damage                                          string
+}
+
+type task struct {
+	TaskID, Name, InstanceID string
+	Payload                  json.RawMessage
+	CreatedAt                time.Time
+	Damaged                  bool
+	Damage                   string
+}
+
+type node struct {
+	NodeID, Address, Version, Coordination string
+	Epoch, CatalogRevision                 int64
+	StartedAt                              time.Time
+	SeenAt                                 *time.Time
+	Draining, Paused, Self                 bool
+	ClockSkewSeconds, LateSeconds          *float64
+}
+
+type lock struct {
+	Name, Scope string
+	Holder      *string
+	Waiters     []struct {
+		NodeID *string
+		Since  *time.Time
+	}
+	Fence int64
+	Since *time.Time
+}
+
+// resultView is what an action answered.
+type resultView struct {
+	Back     string
+	Accepted bool // durable, and not yet applied
+	Checked  bool // nothing was done: it was only looked at
+
+	// Of a job, or of one that is only tried.
+	State, Kind, Query    string
+	Matching, Tried, Fits int
+	More                  bool
+	Refusals              []refusal
+
+	Outcomes   []struct{ InstanceID, Outcome, Code string }
+	Queued     any    // the id of an item, or whether an event would be queued
+	InstanceID string // that was started
+	SubStatus  string // it came to, if it was waited for
+	Output     json.RawMessage
+	ID         string // of what was published
+	Version    int
+	Published  *bool
+	Before     int   // the version that was published before
+	Revision   int64 // at which this one was
+
+	Resumes []struct {
+		InstanceID    string
+		CorrelationID *string
+	}
+	Starts []struct {
+		DefinitionID string
+		Version      int
+		Holder       *string // the instance that keeps it from starting
+	}
+	Refused          *struct{ Code, Detail string } // why it would be refused
+	Resumed, Started int
+	Others           []struct {
+		InstanceID    string
+		CorrelationID *string
+	}
+	Recent []sent
+}
+
+// sent is an event that a node remembers.
+type sent struct {
+	NodeID, Name              string
+	CorrelationID, InstanceID *string
+	At                        time.Time
+	Met                       int
+	First                     *string
+}

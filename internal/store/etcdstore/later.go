@@ -1,0 +1,32 @@
+package etcdstore
+
+import (
+	"strings"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// LaterKey is the name under which the answer to the request with a key lies that comes with a later commit than
+// the one which took the request.
+func LaterKey(name string) string {
+	if strings.HasPrefix(name, MadeKey) {
+		return name + ".later"
+	}
+	return "later-" + name // not among the receipts of the caller's key
+}
+
+// writeAnswers puts the answers to requests that earlier commits took. The first answer stands: an
+// instance and one that it started may both write one.
+//
+// If: there is none. Then: put it.
+func writeAnswers(s *conn, c *store.Commit, o *ops) {
+	for _, a := range c.Answers {
+		key := LaterKey(a.Key)
+		then := newContent()
+		s.answer(then, &workflow.CommandKey{Name: key}, &store.Answer{Response: a.Response})
+		o.nested([]clientv3.Cmp{absent(s.keys.keyRecord(key))}, then, nil)
+	}
+}

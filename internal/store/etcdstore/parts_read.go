@@ -1,0 +1,204 @@
+package etcdstore
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+	"strconv"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/value"
+)
+
+// Who owns an instance that waits at thousands of places reads its record without the parts. An end needs few of them at
+// a time: it leaves the list of the places where it is, and reads the state, and later the list, as they come. So its
+// memory does not grow with the width. All else reads the parts of it, by [Whole].
+
+// owned reads a record for its owner.
+func (s recordParts) owned(ctx context.Context, kv *mvccpb.KeyValue) (*store.Record, error) {
+	r := &store.Record{Modified: kv.ModRevision}
+	if err := DecodeWhole(kv.Value, r); err != nil || len(r.Parts) == 0 {
+		return r, err
+	}
+	if r.Cut != formWide {
+		return s.join(ctx, kv, DecodeWhole)
+	}
+	text, err := inflate(kv.Value, r)
+	r = withoutParts(r)
+	r.Text = text
+	return r, err
+}
+
+// Whole reads the parts of a record that its owner read without them. [store.ErrConflict]: the instance has moved.
+func Whole(ctx context.Context, s *Instances, r *store.Record) (*store.Record, error) {
+	if !r.Apart {
+		return r, nil
+	}
+	full, err := partsOf(s.conn).join(ctx, &mvccpb.KeyValue{Key: []byte(s.keys.instance(r.Header.ID)), Value: r.Text, ModRevision: r.Modified}, DecodeWhole)
+	if isMoved(err) {
+		return nil, fmt.Errorf("read instance %s: %w", r.Header.ID, store.ErrConflict)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if r.Unwritten == nil {
+		full.Unwritten = nil // it was written since
+	}
+	return full, nil
+}
+
+// Ending reads of such a record what its end needs: its input and output, and its state piece by piece. An error of the
+// code not-runnable-here: another program wrote what this one does not know.
+func Ending(ctx context.Context, s *Instances, r *store.Record) (*store.Record, *store.ListReader, error) {
+	parts, e := partsOf(s.conn), *r
+	for name, into := range map[string]*map[string]any{"input": &e.Header.Input, "output": &e.Header.Output} {
+		if list := listIn(r, "header", name); list != nil {
+			text, err := io.ReadAll(parts.reader(ctx, r.Header.ID, list))
+			if err == nil {
+				err = DecodeWhole(text, into)
+			}
+			if err != nil {
+				return nil, nil, err
+			}
+		}
+	}
+	for _, err := range parts.placesIn(ctx, r.Header.ID, listIn(r, "header", "bookmarks"), nil, DecodeWhole) {
+		if err != nil {
+			return nil, nil, err
+		}
+	}
+	state := listIn(r, "state", "")
+	if state == nil {
+		return nil, nil, fmt.Errorf("%w: instance %s has no state", ErrDamaged, r.Header.ID)
+	}
+	return &e, parts.reader(ctx, r.Header.ID, state), nil
+}
+
+// listIn is a value in a record that was read without its parts: a member of an object of it, or the object if member is
+// "". Nil: there is none, or the record has all that it says.
+func listIn(r *store.Record, object, member string) (found *store.List) {
+	c := &cutter{}
+	at := func(v []byte, at int) {
+		found = &store.List{Text: r.Text[at : at+len(v)]}
+		for _, p := range r.Parts {
+			if p.At >= at && p.At < at+len(v) {
+				p.At -= at
+				found.Parts = append(found.Parts, p)
+			}
+		}
+	}
+	c.members(r.Text, 0, func(name string, v []byte, from int) {
+		switch {
+		case name != object:
+		case member == "":
+			at(v, from)
+		default:
+			c.members(v, from, func(name string, v []byte, from int) {
+				if name == member {
+					at(v, from)
+				}
+			})
+		}
+	})
+	return found
+}
+
+// insert puts a list that lies in parts already into an object of what is left of a record, as its first member.
+func (c *cutter) insert(object, member string, list *store.List) {
+	at := 0
+	c.members(c.out, 0, func(name string, _ []byte, from int) {
+		if name == object {
+			at = from + 1
+		}
+	})
+	head := strconv.Quote(member) + ":"
+	text := slices.Concat([]byte(head), list.Text, []byte(","))
+	c.out = slices.Insert(c.out, at, text...)
+	before := 0
+	for i := range c.parts {
+		if c.parts[i].At < at {
+			before = i + 1
+			continue
+		}
+		c.parts[i].At += len(text)
+	}
+	parts := slices.Clone(list.Parts)
+	for i := range parts {
+		parts[i].At += at + len(head)
+	}
+	c.parts = slices.Insert(c.parts, before, parts...)
+	c.texts = slices.Insert(c.texts, before, make([][]byte, len(parts))...)
+}
+
+// placesIn are the places of a list, read by how as they come; those of whole, if there is none.
+func (s recordParts) placesIn(ctx context.Context, id string, list *store.List, whole []workflow.Bookmark, how func([]byte, any) error) iter.Seq2[*workflow.Bookmark, error] {
+	return func(yield func(*workflow.Bookmark, error) bool) {
+		if list == nil {
+			for i := range whole {
+				if !yield(&whole[i], nil) {
+					return
+				}
+			}
+			return
+		}
+		text := s.reader(ctx, id, list)
+		err := value.EachItem(jsontext.NewDecoder(text, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)), func(item []byte) error {
+			b := new(workflow.Bookmark)
+			if err := how(item, b); err != nil {
+				return err
+			}
+			if !yield(b, nil) {
+				return errEnough
+			}
+			return nil
+		})
+		if err != nil && !errors.Is(err, errEnough) {
+			yield(nil, cmp.Or(text.Broken(), err))
+		}
+	}
+}
+
+var errEnough = errors.New("no more is wanted")
+
+func (s recordParts) reader(ctx context.Context, id string, list *store.List) *store.ListReader {
+	return store.NewListReader(list, func(parts []store.Part) ([][]byte, error) { return s.texts(ctx, id, parts) })
+}
+
+// texts reads parts. [store.ErrFenced]: one is gone, as the instance moved.
+func (s recordParts) texts(ctx context.Context, id string, parts []store.Part) (texts [][]byte, err error) {
+	ops := make([]clientv3.Op, len(parts))
+	for i, p := range parts {
+		ops[i] = get(s.keys.part(id, p.ID))
+	}
+	resp, err := s.read(ctx, "read parts of instance "+id, ops...)
+	if err != nil {
+		return nil, err
+	}
+	for i, p := range parts {
+		kvs := resp.Responses[i].GetResponseRange().Kvs
+		if len(kvs) == 0 {
+			return nil, fmt.Errorf("read parts of instance %s: %w", id, store.ErrFenced)
+		}
+		text := kvs[0].Value
+		if bytes.HasPrefix(text, zstdMagic) {
+			if text, err = decoder.DecodeAll(text, make([]byte, 0, min(max(p.Bytes, 0), maxDecoded))); err != nil {
+				return nil, fmt.Errorf("%w: part %s of instance %s: %w", ErrDamaged, p.ID, id, err)
+			}
+		}
+		if len(text) != p.Bytes {
+			return nil, fmt.Errorf("%w: part %s of instance %s does not fit", ErrDamaged, p.ID, id)
+		}
+		texts = append(texts, text)
+	}
+	return texts, nil
+}

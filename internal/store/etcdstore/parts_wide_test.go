@@ -1,0 +1,147 @@
+package etcdstore
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/weft-run/weft/internal/find"
+	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// narrowWidth has an instance that waits at more than 20 places in parts of 1 KiB or so.
+var narrowWidth = Width{Places: 20, Stays: 1, Part: 300, Listed: 5}.withDefaults()
+
+// Of an instance that waits at many places everybody finds each, also those who read no parts else, and a list says
+// how many there are.
+func TestEveryPlaceOfAWideInstanceIsFound(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.conn.width = narrowWidth
+	const n = 120
+	w.wide("wide", n)
+	rec := w.record("wide")
+	if rec.Cut != formWide || rec.Waits != n || len(rec.Header.Bookmarks) != n || len(rec.Parts) < 10 {
+		t.Fatalf("form %d, waits at %d, %d, in %d parts", rec.Cut, rec.Waits, len(rec.Header.Bookmarks), len(rec.Parts))
+	}
+	last := rec.Header.Bookmarks[n-1]
+	for _, not := range []bool{false, true} {
+		of := find.Filter{WaitsFor: find.Wait{Kind: find.WaitTask, Name: "pack"}}
+		if not {
+			of = find.Filter{Not: []find.Filter{of}}
+		}
+		page, err := w.Reader.Instances(w.ctx(), InstanceQuery{Filter: of, Limit: 10})
+		w.ok(err)
+		if len(page.Items) == 1 == not {
+			t.Errorf("not %t: %d are listed", not, len(page.Items))
+		}
+		if !not && len(page.Items) == 1 && (len(page.Items[0].Bookmarks) != 5 || page.Items[0].MoreWaits != n-5) {
+			t.Errorf("it is listed with %d places, and %d more", len(page.Items[0].Bookmarks), page.Items[0].MoreWaits)
+		}
+	}
+	page, err := w.Reader.Instances(w.ctx(), InstanceQuery{Limit: 10, Places: true})
+	w.ok(err)
+	if len(page.Items) != 1 || len(page.Items[0].Bookmarks) != n {
+		t.Errorf("all its places are asked for: %+v", page.Items)
+	}
+	var tasks []string
+	for cursor, more := "", true; more; {
+		page, end, err := w.Tasks(w.ctx(), "pack", cursor, 50)
+		w.ok(err)
+		for _, task := range page {
+			if task.Damaged != "" || task.Bookmark.ActivityID == "" {
+				t.Fatalf("%+v", task)
+			}
+			tasks = append(tasks, task.Bookmark.ID)
+		}
+		cursor, more = end.Next, end.Next != ""
+	}
+	if slices.Sort(tasks); len(slices.Compact(tasks)) != n {
+		t.Errorf("%d tasks are listed", len(tasks))
+	}
+	m, err := w.Stimuli.Match(w.ctx(), workflow.Stimulus{ActivityType: last.ActivityType, InstanceID: "wide", BookmarkID: last.ID}, last.Hash, "")
+	w.ok(err)
+	if len(m.Bookmarks) != 1 || m.Bookmarks[0].ID != last.ID {
+		t.Errorf("the last place is met at %+v", m.Bookmarks)
+	}
+	w.clean()
+	w.ok(w.Remove(w.ctx(), w.lock("wide", "2"), "wide", w.now))
+	for _, prefix := range []string{"instance/", "part/", "bookmark/", "timer/", "task/", "mailbox/", "index/", "journal/"} {
+		w.want(prefix, 0)
+	}
+}
+
+// A commit writes the parts that it changes: one of a place that goes, wherever it was, and none where all of them go and
+// their keys are still to be deleted.
+func TestACommitOfAWideInstanceWritesWhatItChanges(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.conn.width = narrowWidth
+	const n = 400
+	w.wide("wide", n)
+	puts := func(c *store.Commit) (parts int) {
+		before := w.parts("wide")
+		w.commit(c)
+		for key := range w.parts("wide") {
+			if !before[key] {
+				parts++
+			}
+		}
+		return parts
+	}
+	for _, at := range []int{0, 7, 150, n - 4} {
+		c := w.next("wide", nil)
+		c.Burned = c.Before.Header.Bookmarks[at : at+1]
+		c.After.Header.Bookmarks = slices.Delete(slices.Clone(c.Before.Header.Bookmarks), at, at+1)
+		if got := puts(c); got > 3 {
+			t.Errorf("place %d goes: %d parts are put of %d", at, got, len(c.After.Parts))
+		}
+		w.clean()
+	}
+	c := w.next("wide", nil)
+	c.Burned, c.After.Header.Bookmarks = c.Before.Header.Bookmarks, nil
+	c.After.Header.Status, c.After.Header.SubStatus, c.After.Header.FinishedAt = workflow.StatusFinished, workflow.Cancelled, &c.At
+	if got := puts(Decide(c)); got > 0 {
+		t.Errorf("its end puts %d parts", got)
+	}
+	rec := w.record("wide")
+	if len(rec.Unwritten.Gone) != n-4 || rec.Header.MoreWaits != 0 {
+		t.Errorf("%d places are to go", len(rec.Unwritten.Gone))
+	}
+	w.ok(w.WriteIndex(w.ctx(), nil, rec))
+	last := w.next("wide", nil)
+	last.Before.Unwritten, last.After.Unwritten = nil, nil
+	last.Consumed = []store.Consumed{{Command: workflow.Command{ID: workflow.ContinueID, Kind: workflow.CommandContinue}, Created: 1, Drop: true}}
+	w.commit(last)
+	for _, prefix := range []string{"part/", "bookmark/", "timer/", "task/", "mailbox/"} {
+		w.want(prefix, 0)
+	}
+}
+
+// parts are the keys of the parts of an instance.
+func (w *world) parts(id string) map[string]bool {
+	out := map[string]bool{}
+	for key := range w.dump() {
+		if len(key) > len("part/"+id+"/") && key[:len("part/"+id+"/")] == "part/"+id+"/" {
+			out[key] = true
+		}
+	}
+	return out
+}
+
+// While a node lives that reads parts and not those of where an instance waits, that stays in the record.
+func TestPlacesStayInTheRecordUntilEveryNodeReadsThemInParts(t *testing.T) {
+	t.Parallel()
+	for form, want := range map[int]int{formInParts: 0, formWide: formWide} {
+		t.Run(fmt.Sprint(form), func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.conn.width, w.conn.partsKnown = narrowWidth, func(f int) bool { return f <= form }
+			w.wide("wide", 30)
+			if rec := w.record("wide"); rec.Cut != want || len(rec.Header.Bookmarks) != 30 {
+				t.Errorf("it is of form %d, and waits at %d places", rec.Cut, len(rec.Header.Bookmarks))
+			}
+		})
+	}
+}

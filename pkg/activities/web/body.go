@@ -1,0 +1,157 @@
+package web
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"mime"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/weft-run/weft/internal/charset"
+	"github.com/weft-run/weft/internal/inflate"
+	"github.com/weft-run/weft/pkg/engine"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// Types of bodies of forms.
+const (
+	formType      = "application/x-www-form-urlencoded"
+	multipartType = "multipart/form-data"
+)
+
+// sentBody is the body that the inputs content and contentType mean, and its type; "": there is none. Text is
+// sent as it is, in the charset of its type; an object as the fields of a form, if the type is that of forms, and
+// everything else as JSON.
+func sentBody(x *engine.Execution) (body []byte, contentType string, err error) {
+	given := x.Text("contentType")
+	media, _, _ := mime.ParseMediaType(given) // what cannot be read is sent as it is
+	switch v := x.Value("content").(type) {
+	case nil:
+		return nil, given, nil
+	case string:
+		body, contentType = []byte(v), "text/plain; charset=utf-8"
+	case map[string]any:
+		switch media {
+		case formType:
+			form, err := formOf(v)
+			return []byte(form), given, err
+		case multipartType:
+			return nil, "", errors.New("an object is not sent as " + multipartType + ": take " + formType + ", or write the body as a text")
+		}
+		body, err = json.Marshal(v)
+		contentType = "application/json"
+	default:
+		body, err = json.Marshal(v)
+		contentType = "application/json"
+	}
+	if err != nil {
+		return nil, "", fmt.Errorf("the content has no JSON form: %w", err)
+	}
+	if given != "" {
+		contentType = given
+	}
+	body, err = charset.Encode(body, contentType)
+	return body, contentType, err
+}
+
+// formOf writes the members of an object as the fields of a form, in the order of their names; a list is one
+// field for each of its items.
+func formOf(fields map[string]any) (string, error) {
+	form := url.Values{}
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		values, ok := fields[name].([]any)
+		if !ok {
+			values = []any{fields[name]}
+		}
+		for _, v := range values {
+			switch v.(type) {
+			case map[string]any, []any:
+				return "", fmt.Errorf("the field %q of the content is no text: a form has texts, numbers, true and false, and lists of them", name)
+			case nil:
+				form.Add(name, "")
+			default:
+				form.Add(name, engine.Text(v))
+			}
+		}
+	}
+	return form.Encode(), nil
+}
+
+// escapedQuery writes a query as browsers do: what may not stand in a request line is escaped, and what is
+// escaped stays so.
+func escapedQuery(query string) string {
+	const hex = "0123456789ABCDEF"
+	var out strings.Builder
+	for i := range len(query) {
+		switch b := query[i]; {
+		case b <= ' ' || b >= 0x7f || strings.IndexByte("\"<>`{}|\\^", b) >= 0:
+			out.WriteByte('%')
+			out.WriteByte(hex[b>>4])
+			out.WriteByte(hex[b&15])
+		default:
+			out.WriteByte(b)
+		}
+	}
+	return out.String()
+}
+
+// readBody reads an answer, compressed or not, up to the limit.
+func readBody(resp *http.Response) ([]byte, error) {
+	plain, err := inflate.Plain(resp.Header, resp.Body, maxResponseBody) // the transport has unpacked what it asked for itself
+	var unknown *inflate.CodingError
+	if errors.As(err, &unknown) {
+		plain, err = resp.Body, nil // as it came, in base64
+	}
+	if err != nil {
+		return nil, err
+	}
+	body, err := io.ReadAll(io.LimitReader(plain, maxResponseBody+1))
+	var large *http.MaxBytesError
+	if errors.As(err, &large) || len(body) > maxResponseBody {
+		return nil, fmt.Errorf("the answer is larger than %d bytes", maxResponseBody)
+	}
+	return body, err
+}
+
+// receivedBody gives a body as a value: JSON decoded, other text as text, anything else in base64. The charset is
+// that of the type, or of a byte order mark.
+func receivedBody(contentType string, body []byte) any {
+	if len(body) == 0 {
+		return nil
+	}
+	media, _, err := mime.ParseMediaType(contentType)
+	isJSON := err == nil && (media == "application/json" || media == "text/json" || strings.HasSuffix(media, "+json"))
+	text := body
+	if isJSON || charset.Of(contentType) != "" || strings.HasPrefix(media, "text/") {
+		if t, err := charset.Text(body, contentType); err == nil {
+			text = t
+		}
+	}
+	if isJSON {
+		var v any
+		if workflow.Unmarshal(text, &v) == nil {
+			return v
+		}
+	}
+	if utf8.Valid(text) {
+		return string(text)
+	}
+	return base64.StdEncoding.EncodeToString(body)
+}
+
+// lateError says that a request was not answered within its timeout.
+type lateError struct {
+	within time.Duration
+	cause  error
+}
+
+func (e *lateError) Error() string { return "no answer within " + e.within.String() }
+func (e *lateError) Unwrap() error { return e.cause }

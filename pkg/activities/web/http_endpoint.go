@@ -1,0 +1,187 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/weft-run/weft/pkg/engine"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+func trimPath(p string) string { return strings.Trim(strings.TrimSpace(p), "/") }
+
+// HTTPEndpoint waits for a request, or starts with one.
+func HTTPEndpoint() (workflow.Descriptor, engine.Activity) {
+	return workflow.Descriptor{
+		Type: workflow.EndpointType, NoEffect: true, Main: "path", Trigger: true,
+		Description: "Waits for an HTTP request to a path below /workflows; as a trigger, starts an instance for each. WriteHttpResponse answers it.",
+		Inputs: []workflow.InputDescriptor{
+			{Name: "path", Type: "String", Required: true, Description: "The path, such as orders/{id} or orders/{nr:int}."},
+			{Name: "supportedMethods", Type: "String[]", Default: []any{"GET"}, Usual: usualMethods, Description: "The methods."},
+			{Name: "authorize", Type: "Boolean", Description: "Only authenticated callers."},
+			{Name: "policy", Type: "String", Description: "What else the caller must satisfy."},
+			{Name: "requestTimeout", Type: "TimeSpan", Description: "How long the caller waits for what the workflow writes; 20s if it is not given, at most 5m."},
+			{Name: "requestSizeLimit", Type: "Int64", Description: "The largest body, in bytes."},
+			{Name: "exposeRequestTooLargeOutcome", Type: "Boolean", Description: `Whether a larger body goes on along "Request too large" instead of being refused.`},
+		},
+		Outputs: []workflow.OutputDescriptor{
+			{Name: "result", Type: "Object", Fields: []string{"method", "path", "routeData", "query", "headers", "contentType", "body", "parsedBody", "tooLarge"}, Description: "The request."},
+			{Name: "parsedContent", Type: "Object", Description: "The body: JSON and forms as values, other text as text."},
+			{Name: "routeData", Type: "Object", Fields: []string{}, Description: "The parameters of the path."},
+			{Name: "queryStringData", Type: "Object", Fields: []string{}, Description: "The parameters of the query."},
+			{Name: "headers", Type: "Object", Fields: []string{}, Description: "The headers."},
+		},
+		Outcomes: []string{engine.DoneOutcome, tooLargeOutcome},
+	}, httpEndpointActivity{}
+}
+
+const tooLargeOutcome = "Request too large"
+
+type httpEndpointActivity struct{}
+
+// Execute takes the request that started the instance, or waits for one: a
+// bookmark for each method, as [workflow.Endpoint] has it.
+//
+// The input of a start or resume has the keys method, path, routeData, query
+// and headers (objects of texts), contentType, body (text, or base64 if it is
+// none), parsedBody, and tooLarge (true: the body was too large and is not
+// there).
+func (a httpEndpointActivity) Execute(_ context.Context, x *engine.Execution) error {
+	if in, ok := x.TriggerInput(); ok {
+		return a.received(x, in)
+	}
+	path := trimPath(x.Text("path"))
+	if err := checkTemplate(path); err != nil {
+		return err
+	}
+	methods, err := checkMethods(x.Texts("supportedMethods"))
+	if err != nil {
+		return err
+	}
+	limits := workflow.EndpointLimits{
+		Authorize: x.Bool("authorize"), Policy: x.Text("policy"),
+		Timeout: x.Duration("requestTimeout"), MaxBody: x.Int("requestSizeLimit"), TooLarge: x.Bool("exposeRequestTooLargeOutcome"),
+	}
+	for _, m := range methods {
+		e := workflow.Endpoint{Method: m, Template: path, EndpointLimits: limits}
+		if _, err := x.Wait(engine.Wait{Name: m + " /" + path, Payload: e.Payload(), Metadata: e.Metadata()}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a httpEndpointActivity) Resume(_ context.Context, x *engine.Execution, r engine.Resume) error {
+	x.Unwait(func(workflow.Bookmark) bool { return true }) // those of the other methods
+	return a.received(x, r.Input)
+}
+
+func (httpEndpointActivity) received(x *engine.Execution, in map[string]any) error {
+	if large, _ := in["tooLarge"].(bool); large {
+		x.SetOutcomes(tooLargeOutcome)
+	}
+	return errors.Join(
+		x.TakeOutput("parsedContent", in["parsedBody"]),
+		x.TakeOutput("routeData", in["routeData"]),
+		x.TakeOutput("queryStringData", in["query"]),
+		x.TakeOutput("headers", in["headers"]),
+		x.TakeOutput("result", in),
+	)
+}
+
+func (httpEndpointActivity) Triggers(p *engine.Preparation) []engine.Trigger {
+	path, ok := p.TriggerValue("path")
+	list, ok2 := p.TriggerValue("supportedMethods")
+	if !ok || !ok2 || path == nil {
+		return nil
+	}
+	template := trimPath(engine.Text(path))
+	if err := checkTemplate(template); err != nil {
+		p.Problem("bad-route", p.Place("path"), "%v", err)
+		return nil
+	}
+	var names []string
+	items, _ := list.([]any)
+	for _, m := range items {
+		names = append(names, engine.Text(m))
+	}
+	methods, err := checkMethods(names)
+	if err != nil {
+		p.Problem("bad-route", p.Place("supportedMethods"), "%v", err)
+		return nil
+	}
+	var limits workflow.EndpointLimits
+	value := func(name string) any { v, _ := p.TriggerValue(name); return v }
+	limits.Authorize, _ = value("authorize").(bool)
+	limits.Policy, _ = value("policy").(string)
+	limits.Timeout, _ = value("requestTimeout").(time.Duration)
+	limits.MaxBody, _ = value("requestSizeLimit").(int64)
+	limits.TooLarge, _ = value("exposeRequestTooLargeOutcome").(bool)
+	var out []engine.Trigger
+	for _, m := range methods {
+		e := &workflow.Endpoint{Method: m, Template: template, EndpointLimits: limits}
+		out = append(out, engine.Trigger{Name: m + " /" + template, Payload: e.Payload(), Route: e})
+	}
+	return out
+}
+
+func checkMethods(list []string) ([]string, error) {
+	var out []string
+	for _, m := range list {
+		m = strings.ToUpper(strings.TrimSpace(m))
+		if !slices.Contains([]string{"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"}, m) {
+			return nil, fmt.Errorf("%q is not one of GET, POST, PUT, PATCH, DELETE, HEAD, OPTIONS", m)
+		}
+		if !slices.Contains(out, m) {
+			out = append(out, m)
+		}
+	}
+	if len(out) == 0 {
+		out = []string{"GET"}
+	}
+	return out, nil
+}
+
+// checkTemplate checks a route: segments between slashes, each a text or one
+// parameter such as {id} or {nr:int}; the last may be {*rest}.
+func checkTemplate(t string) error {
+	optional := strings.NewReplacer("?}", "}") // said below
+	if strings.ContainsFunc(optional.Replace(t), func(r rune) bool { return r <= ' ' || r == 0x7f || strings.ContainsRune(`?#\%`, r) }) {
+		return fmt.Errorf(`the path %q has spaces or one of ? # \ %% in it`, t)
+	}
+	if t == "" {
+		return nil
+	}
+	if err := workflow.CheckRouteSize(t); err != nil {
+		return err
+	}
+	seen := map[string]bool{}
+	segments := strings.Split(t, "/")
+	for i, s := range segments {
+		isParam := strings.HasPrefix(s, "{")
+		switch {
+		case s == "" || s == "." || s == "..":
+			return fmt.Errorf("the path %q has an empty segment, or one of dots", t)
+		case !isParam && strings.ContainsAny(s, "{}*"):
+			return fmt.Errorf("the path %q: a parameter such as {id} fills a whole segment", t)
+		case !isParam:
+			continue
+		}
+		p, err := workflow.ParseRouteParameter(s)
+		switch name := strings.ToLower(p.Name); {
+		case err != nil:
+			return fmt.Errorf("the path %q: %w", t, err)
+		case p.Rest && i != len(segments)-1:
+			return fmt.Errorf("the path %q: %s can only be the last segment", t, s)
+		case seen[name]:
+			return fmt.Errorf("the path %q: the name of the parameter %q is used twice", t, s)
+		default:
+			seen[name] = true
+		}
+	}
+	return nil
+}

@@ -92,7 +92,7 @@ func (f *Finder) Limits(ctx context.Context, r *Request) (*workflow.EndpointLimi
 		}
 		return &at.Route.EndpointLimits, nil
 	}
-	rec, err := f.reader.Instance(ctx, at.Waiting)
+	rec, err := f.reader.Header(ctx, at.Waiting)
 	if err != nil {
 		return nil, etcdstore.Unavailable("instance "+at.Waiting+" could not be read", err)
 	}
@@ -184,7 +184,7 @@ func (f *Finder) place(ctx context.Context, r *Request, met *etcdstore.Match) (*
 	b, rec := &met.Bookmarks[0], met.Instance
 	if rec == nil {
 		var err error
-		if rec, err = f.reader.Instance(ctx, b.InstanceID); err != nil {
+		if rec, err = f.reader.Header(ctx, b.InstanceID); err != nil {
 			return nil, etcdstore.Unavailable("instance "+b.InstanceID+" could not be read", err)
 		}
 	}

@@ -15,7 +15,7 @@ func (x *Explanation) takeUnwritten(f *facts) {
 		return
 	}
 	r := Reason{Kind: "unwritten", Since: left.At, Key: f.Keys.Instance}
-	r.Text = "its last commit was too wide for one transaction, and not all of it is in the lists of tasks, timers and what waits yet: " + decided(left, len(f.Record.Header.Bookmarks))
+	r.Text = "its last commit was too wide for one transaction, and not all of it is in the lists of tasks, timers and what waits yet: " + decided(left, len(f.Record.Header.Bookmarks)+f.Record.Header.MoreWaits)
 	switch {
 	case x.Owner != nil && !x.Owner.Gone:
 		r.Text += "; the node that has it writes that before anything else"
@@ -39,7 +39,11 @@ func decided(left *store.Unwritten, waits int) string {
 		parts = append(parts, "it is deleted")
 	}
 	if n := len(left.Gone); n > 0 {
-		parts = append(parts, placesOf(n)+" where it does not wait any more")
+		more := ""
+		if left.More {
+			more = "more than "
+		}
+		parts = append(parts, more+placesOf(n)+" where it does not wait any more")
 	}
 	if made > 0 {
 		parts = append(parts, placesOf(made)+" where it waits since")

@@ -27,6 +27,7 @@ func TestWhatIsNotWrittenYetIsTold(t *testing.T) {
 		advice string
 	}{
 		"ended":                     {store.Unwritten{Gone: gone}, []func(*facts){ended, mailed}, "yet: 3 places where it does not wait any more; the node that takes it writes that before anything else", ""},
+		"ended, of many places":     {store.Unwritten{Gone: gone, More: true}, []func(*facts){ended, mailed}, "yet: more than 3 places where it", ""},
 		"ended, and a node has it":  {store.Unwritten{Gone: gone[:1]}, []func(*facts){ended, mailed, func(f *facts) { f.claims = []cluster.Holder{holder("n2", 11, 0)} }}, "yet: 1 place where it does not wait any more; the node that has it writes", ""},
 		"ended, and nobody is told": {store.Unwritten{Gone: gone}, []func(*facts){ended}, "any more; nothing tells a node to write it", "run weft fsck, which names it index-unwritten"},
 		"deleted":                   {store.Unwritten{Gone: gone, Delete: true}, []func(*facts){mailed}, "yet: it is deleted, 3 places where", ""},

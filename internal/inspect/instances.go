@@ -20,11 +20,20 @@ import (
 
 // Instance reads one instance.
 func (i *Inspector) Instance(ctx context.Context, id string) (workflow.Instance, error) {
-	rec, err := Record(ctx, i.cfg.Reader, id)
+	rec, err := Header(ctx, i.cfg.Reader, id)
 	if err != nil {
 		return workflow.Instance{}, err
 	}
 	return rec.Header, nil
+}
+
+// Header reads an instance without its state, or gives the error for the caller.
+func Header(ctx context.Context, r *etcdstore.Reader, id string) (*store.Record, error) {
+	rec, err := r.Header(ctx, id)
+	if err := unread(id, rec != nil, err); err != nil {
+		return nil, err
+	}
+	return rec, nil
 }
 
 // Record reads an instance with its state, or gives the error for the caller.
@@ -61,7 +70,7 @@ func (i *Inspector) WaitInstance(ctx context.Context, id string, wait time.Durat
 	poll := time.NewTicker(time.Second)
 	defer poll.Stop()
 	for {
-		rec, err := Record(ctx, i.cfg.Reader, id)
+		rec, err := Header(ctx, i.cfg.Reader, id)
 		if err != nil || rec.Header.Status == workflow.StatusFinished {
 			if err != nil {
 				return workflow.Instance{}, err

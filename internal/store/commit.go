@@ -68,6 +68,8 @@ type Unwritten struct {
 	At     time.Time           `json:"at,omitzero"`      // of the commit
 	Delete bool                `json:"delete,omitempty"` // the instance is deleted then: it has ended, and only its keys are left
 
+	More bool `json:"-"` // Gone has more of them, in parts that were not read
+
 	// GoneApart is Gone, of an instance that was read without its parts: all places of it. They stay in their parts.
 	GoneApart *List `json:"-"`
 }

@@ -66,7 +66,7 @@ func (b *Bookmarks) resumeBookmark(ctx context.Context, bookmarkID string, key *
 				return front.Answered(ctx, a, k, b.answers.Effects)
 			}
 		}
-		rec, err := inspect.Record(ctx, b.cfg.Reader, id)
+		rec, err := inspect.Header(ctx, b.cfg.Reader, id)
 		if err != nil {
 			return front.SendResult{}, err
 		}

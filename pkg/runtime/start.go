@@ -260,7 +260,7 @@ func (s *Starter) executeNow(ctx context.Context, p *plan) (front.StartResult, e
 			if a != nil {
 				return s.answeredStart(ctx, p, a)
 			}
-		} else if rec, err := s.cfg.Reader.Instance(ctx, p.id); err == nil && rec != nil {
+		} else if rec, err := s.cfg.Reader.Header(ctx, p.id); err == nil && rec != nil {
 			return front.StartResult{}, front.Exists(p.id)
 		}
 		if !pace.Pause(ctx, pace.Jitter(20*time.Millisecond)) {

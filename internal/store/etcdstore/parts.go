@@ -412,7 +412,9 @@ func withoutParts(r *store.Record) *store.Record {
 		r.Header.Bookmarks = withoutGaps(r.Header.Bookmarks)
 		r.Header.MoreWaits = max(0, r.Waits-len(r.Header.Bookmarks))
 		if r.Unwritten != nil {
+			all := len(r.Unwritten.Gone)
 			r.Unwritten.Gone = withoutGaps(r.Unwritten.Gone)
+			r.Unwritten.More = len(r.Unwritten.Gone) < all
 		}
 	}
 	return r

@@ -10,6 +10,7 @@ import (
 	"iter"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"go.etcd.io/etcd/api/v3/mvccpb"
@@ -82,6 +83,53 @@ func Ending(ctx context.Context, s *Instances, r *store.Record) (*store.Record, 
 		return nil, nil, fmt.Errorf("%w: instance %s has no state", ErrDamaged, r.Header.ID)
 	}
 	return &e, parts.reader(ctx, r.Header.ID, state), nil
+}
+
+// header reads of a record the parts of its header, and no others: it has no state then. [errMoved]: the record is
+// another by now, and its parts are gone.
+func (s recordParts) header(ctx context.Context, kv *mvccpb.KeyValue) (*store.Record, error) {
+	r := &store.Record{Modified: kv.ModRevision}
+	if err := Decode(kv.Value, r); err != nil || len(r.Parts) == 0 {
+		return r, err
+	}
+	var err error
+	if r.Text, err = inflate(kv.Value, r); err != nil {
+		return r, err
+	}
+	list := listIn(r, "header", "")
+	if r = withoutParts(r); list == nil || len(list.Parts) == 0 {
+		return r, nil
+	}
+	id := r.Header.ID
+	text, err := io.ReadAll(s.reader(ctx, id, list))
+	if errors.Is(err, store.ErrFenced) {
+		now, lost := s.get(ctx, "read instance "+id, s.keys.instance(id))
+		if lost == nil && (len(now.Kvs) == 0 || now.Kvs[0].ModRevision != kv.ModRevision) {
+			lost = errMoved
+		}
+		return r, cmp.Or(lost, s.there(ctx, r, 0), err)
+	}
+	r.Header = workflow.Instance{}
+	return r, cmp.Or(err, Decode(text, &r.Header))
+}
+
+// there looks for the parts of a record, and reads none of them. [ErrDamaged]: one is not there.
+func (s recordParts) there(ctx context.Context, r *store.Record, revision int64) error {
+	id := r.Header.ID
+	resp, err := s.get(ctx, "look for the parts of instance "+id, s.keys.partsOf(id), clientv3.WithPrefix(), clientv3.WithKeysOnly(), clientv3.WithRev(revision))
+	if err != nil {
+		return err
+	}
+	found := make(map[string]bool, len(resp.Kvs))
+	for _, kv := range resp.Kvs {
+		found[strings.TrimPrefix(string(kv.Key), s.keys.partsOf(id))] = true
+	}
+	for _, p := range r.Parts {
+		if !found[p.ID] {
+			return fmt.Errorf("%w: instance %s: its part %s is not there", ErrDamaged, id, p.ID)
+		}
+	}
+	return nil
 }
 
 // listIn is a value in a record that was read without its parts: a member of an object of it, or the object if member is

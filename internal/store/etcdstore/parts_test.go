@@ -3,6 +3,7 @@ package etcdstore
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"reflect"
@@ -128,12 +129,20 @@ func (w *world) same(id string, want *store.Record) {
 	w.ok(err)
 	situation, err := w.Situation(w.ctx(), id)
 	w.ok(err)
+	header, err := w.Reader.Header(w.ctx(), id)
+	w.ok(err)
+	if !reflect.DeepEqual(header.Header, w.record(id).Header) || len(header.Parts) > 0 && header.State != nil {
+		w.tb.Errorf("its header alone: %+v", header)
+	}
 	seen, err := w.SeeInstance(w.ctx(), id)
 	w.ok(err)
-	for by, r := range map[string]*store.Record{"read": w.record(id), "loaded": loaded.Record, "explained": situation.Record, "seen": seen.Record} {
+	for by, r := range map[string]*store.Record{"read": w.record(id), "loaded": loaded.Record, "seen": seen.Record} {
 		if r.Apart || !bytes.Equal(r.State, want.State) || !reflect.DeepEqual(r.Header.Input, want.Header.Input) || !reflect.DeepEqual(r.Header.Output, want.Header.Output) || r.Header.SubStatus != want.Header.SubStatus {
 			w.tb.Errorf("%s: %d bytes of state, inputs %d, outputs %d, %s", by, len(r.State), len(r.Header.Input), len(r.Header.Output), r.Header.SubStatus)
 		}
+	}
+	if r := situation.Record; situation.Damage != nil || r.Header.SubStatus != want.Header.SubStatus || r.Apart != (len(r.Parts) > 0 && (len(situation.Mail) > 0 || r.Header.Status == workflow.StatusFinished)) {
+		w.tb.Errorf("explained: %+v", situation)
 	}
 	if raw, err := workflow.Marshal(want); err != nil || loaded.Bytes < len(raw)*9/10 {
 		w.tb.Errorf("loaded %d bytes of %d, %v", loaded.Bytes, len(raw), err)
@@ -257,6 +266,17 @@ func TestMissingAndUnusedPartsAreFound(t *testing.T) {
 	w.del(w.keys.part("big", id))
 	if _, err := w.Reader.Instance(w.ctx(), "big"); err == nil || !strings.Contains(err.Error(), "part "+id) {
 		t.Errorf("read with %v", err)
+	}
+	if _, err := w.Reader.Header(w.ctx(), "big"); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "part "+id) {
+		t.Errorf("its header is read with %v", err)
+	}
+	for _, mailed := range []bool{false, true} {
+		if mailed {
+			w.mails("big", "x")
+		}
+		if st, err := w.Situation(w.ctx(), "big"); err != nil || !errors.Is(st.Damage, ErrDamaged) {
+			t.Errorf("it is explained with %v, %v", st, err)
+		}
 	}
 	check, err = w.Fsck(w.ctx())
 	w.ok(err)

@@ -1,7 +1,9 @@
 package etcdstore
 
 import (
+	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -143,5 +145,43 @@ func TestPlacesStayInTheRecordUntilEveryNodeReadsThemInParts(t *testing.T) {
 				t.Errorf("it is of form %d, and waits at %d places", rec.Cut, len(rec.Header.Bookmarks))
 			}
 		})
+	}
+}
+
+// The header of a wide instance is read whole, and of its state nothing.
+func TestTheHeaderOfAWideInstanceIsReadWithoutItsState(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.conn.width = narrowWidth
+	const n = 120
+	w.wide("wide", n)
+	c := w.next("wide", nil)
+	c.After.State = stateWith(t, many(50, 100))
+	w.commit(c)
+	whole := w.record("wide")
+	header := func() *store.Record {
+		t.Helper()
+		r, err := w.Reader.Header(w.ctx(), "wide")
+		w.ok(err)
+		return r
+	}
+	if r := header(); !reflect.DeepEqual(r.Header, whole.Header) || r.Header.MoreWaits != 0 || r.State != nil {
+		t.Errorf("it waits at %d places, and %d more", len(r.Header.Bookmarks), r.Header.MoreWaits)
+	}
+	raw := w.dump()["instance/wide"]
+	r := &store.Record{}
+	w.ok(Decode([]byte(raw), r))
+	text, err := inflate([]byte(raw), r)
+	w.ok(err)
+	r.Text = text
+	state := listIn(r, "state", "")
+	for _, p := range state.Parts {
+		w.del(w.keys.part("wide", p.ID))
+	}
+	if len(state.Parts) == 0 || !reflect.DeepEqual(header().Header, whole.Header) {
+		t.Errorf("with %d parts of its state gone", len(state.Parts))
+	}
+	if r, err := w.Reader.Instance(w.ctx(), "wide"); !errors.Is(err, ErrDamaged) {
+		t.Errorf("all of it: %v, %v", r, err)
 	}
 }

@@ -23,6 +23,18 @@ func (s *Reader) Instance(ctx context.Context, id string) (*store.Record, error)
 	})
 }
 
+// Header reads one record for a caller that needs no more of it than its header: of a large instance only the parts of
+// that are read. It has no state then. nil: there is none.
+func (s *Reader) Header(ctx context.Context, id string) (*store.Record, error) {
+	return again(func() (*store.Record, error) {
+		resp, err := s.get(ctx, "read instance "+id, s.keys.instance(id))
+		if err != nil || len(resp.Kvs) == 0 {
+			return nil, err
+		}
+		return partsOf(s.conn).header(ctx, resp.Kvs[0])
+	})
+}
+
 // Sight is an instance as it was at one revision.
 type Sight struct {
 	Record   *store.Record // nil: there was none, or it cannot be read

@@ -54,7 +54,15 @@ func (s *Reader) situation(ctx context.Context, id string) (*store.Situation, er
 	if kv == nil {
 		return st, s.startBehindGate(ctx, st, id)
 	}
-	rec, damage := partsOf(s.conn).join(ctx, kv, Decode)
+	rec, damage := decodeRecord(kv)
+	if damage == nil && rec.Apart {
+		// What is to be run, or is over, is told without the places where it waits; an incident by what is faulted.
+		if (len(st.Mail) > 0 || rec.Header.Status == workflow.StatusFinished) && len(rec.Header.Incidents) == 0 {
+			damage = partsOf(s.conn).there(ctx, rec, st.Revision)
+		} else {
+			rec, damage = partsOf(s.conn).join(ctx, kv, Decode)
+		}
+	}
 	if isMoved(damage) {
 		return nil, damage
 	}

@@ -126,16 +126,19 @@ func (s *Upkeep) Repair(ctx context.Context, locks func(id string) string) (*Rep
 		if len(todo) == 0 {
 			return out, nil
 		}
-		for _, n := range todo {
-			done, err := s.mend(ctx, n, locks)
+		for len(todo) > 0 {
+			some, rest := together(todo)
+			done, err := s.mendAll(ctx, some, locks)
 			switch {
 			case errors.Is(err, ErrTooLarge):
-				n.Repair, n.Hint = "", "it does not fit a transaction: "+err.Error()
+				some[0].Repair, some[0].Hint = "", "it does not fit a transaction: "+err.Error()
 			case err != nil:
-				return out, fmt.Errorf("repair %s: %w (run it again: nothing is done twice)", n.Key, err)
-			case done:
+				return out, fmt.Errorf("repair %s: %w (run it again: nothing is done twice)", some[0].Key, err)
+			}
+			for _, n := range done {
 				out.Done = append(out.Done, *n)
 			}
+			todo = rest
 		}
 	}
 	check, err := s.Fsck(ctx)
@@ -159,6 +162,69 @@ func toRepair(check *Check) []*Finding {
 		}
 	}
 	return todo
+}
+
+// Small mends share a transaction, in which each has its own compares: one that moved keeps none of the others back. An
+// instance that waits at 100,000 places may lack a key for each.
+const (
+	mostMends = 50
+	mostOfOne = 20 // compares, and writes
+)
+
+// together chooses of these what can be repaired in one transaction: the first, or as many as are small and touch no key
+// that one before them writes. rest are the others, in their order.
+func together(todo []*Finding) (some, rest []*Finding) {
+	written, size := map[string]bool{}, 0
+	for i, n := range todo {
+		m := n.mend
+		size += m.ops.size + sizeOf(m.cmps)
+		alone := m.lost != "" || len(m.aside) > 0 || m.ops.err != nil || len(m.ops.tail) > 0 || len(m.cmps) > mostOfOne || len(m.ops.writes) > mostOfOne
+		switch {
+		case i == 0 && alone:
+			return todo[:1], todo[1:]
+		case alone || size > maxRequest/2 || len(some) == mostMends:
+			return some, append(rest, todo[i:]...)
+		}
+		touched := slices.ContainsFunc(m.cmps, func(c clientv3.Cmp) bool { return written[string(c.KeyBytes())] })
+		for key := range m.ops.places {
+			touched = touched || written[key]
+		}
+		for key := range m.ops.places {
+			written[key] = true
+		}
+		if touched {
+			rest = append(rest, n)
+		} else {
+			some = append(some, n)
+		}
+	}
+	return some, rest
+}
+
+// mendAll repairs what [together] chose, and gives those of which nothing had moved.
+func (s *Upkeep) mendAll(ctx context.Context, todo []*Finding, locks func(id string) string) ([]*Finding, error) {
+	if len(todo) == 1 {
+		done, err := s.mend(ctx, todo[0], locks)
+		if err != nil || !done {
+			return nil, err
+		}
+		return todo, nil
+	}
+	t := s.begin("repair")
+	for _, n := range todo {
+		t.nested(n.mend.cmps, n.mend.ops, nil)
+	}
+	resp, err := t.submit(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var done []*Finding
+	for i, r := range resp.Responses {
+		if r.GetResponseTxn().Succeeded {
+			done = append(done, todo[i])
+		}
+	}
+	return done, nil
 }
 
 // mend repairs one finding; false: something that it was judged by has moved.

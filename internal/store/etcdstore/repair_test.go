@@ -14,6 +14,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -592,4 +593,42 @@ func TestAHeadThatIsMadeAgainKnowsAllVersions(t *testing.T) {
 	if h, err := w.Definitions.Head(w.ctx(), "shop"); err != nil || h.Deleted == nil || h.Latest != 3 {
 		t.Errorf("%+v, %v", h, err)
 	}
+}
+
+// Many small findings are repaired in few transactions, each by what it was judged by: what moves meanwhile keeps none of
+// the others back.
+func TestManyFindingsAreRepairedTogether(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const n = 120
+	w.wide("wide", n)
+	moved := w.keys.bookmark(hashOf("e7"), "", "wide~b7")
+	theirs := string(w.value(moved))
+	for key := range w.dump() {
+		if strings.HasPrefix(key, "bookmark/") || strings.HasPrefix(key, "task/") || strings.HasPrefix(key, "timer/") {
+			w.del(w.keys.root + key)
+		}
+	}
+	sent := 0
+	w.faults.Add(clustertest.Rule{Match: func(c clustertest.Call) bool {
+		if !c.Mutating {
+			return false
+		}
+		if sent++; sent == 1 {
+			if _, err := w.raw.Put(t.Context(), moved, theirs); err != nil {
+				t.Error(err)
+			}
+		}
+		return false
+	}})
+	done, err := w.Repair(w.ctx(), w.locks())
+	w.ok(err)
+	if found := 3*n - 1; len(done.Done) != found || sent > found/mostMends+3 {
+		t.Errorf("%d repairs of %d in %d transactions", len(done.Done), found, sent)
+	}
+	if got := rules(done.Check); len(got) > 0 || string(w.value(moved)) != theirs {
+		t.Errorf("left: %v", got)
+	}
+	w.want("bookmark/", n)
+	w.want("task/", n)
 }

@@ -3,6 +3,7 @@ package endpoint
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/weft-run/weft/internal/answers"
 	"github.com/weft-run/weft/internal/store/etcdstore"
@@ -56,6 +57,13 @@ func (r *Request) Input(place *workflow.Endpoint) (map[string]any, error) {
 	data, ok := workflow.RouteData(place.Template, r.Path)
 	if !ok {
 		return nil, r.NoRoute()
+	}
+	for name, v := range data { // Elsa makes a template's letters small
+		if small := strings.ToLower(name); small != name {
+			if _, other := data[small]; !other {
+				data[small] = v
+			}
+		}
 	}
 	body, parsed := r.Body, any(nil)
 	tooLarge := place.MaxBody > 0 && int64(len(body)) > place.MaxBody

@@ -93,7 +93,7 @@ func forEach() (workflow.Descriptor, engine.Activity) {
 		NoEffect:    true,
 		Description: "Runs its body for each item, one after the other. The body has the variables CurrentValue and CurrentIndex.",
 		Main:        "items",
-		Inputs:      []workflow.InputDescriptor{{Name: "items", Type: "Object[]", Required: true, Description: "The items."}},
+		Inputs:      []workflow.InputDescriptor{{Name: "items", Type: "Object[]", Required: true, Null: true, Description: "The items; null is none."}},
 		Outputs: []workflow.OutputDescriptor{
 			{Name: "currentValue", Type: "Object", Description: "The current item."},
 			{Name: "currentIndex", Type: "Int64", Description: "Its position, from 0."},
@@ -140,7 +140,7 @@ func parallelForEach() (workflow.Descriptor, engine.Activity) {
 		NoEffect:    true,
 		Description: "Starts its body for each item and completes when all have. Each body has its own variables CurrentValue and CurrentIndex.",
 		Main:        "items",
-		Inputs:      []workflow.InputDescriptor{{Name: "items", Type: "Object[]", Required: true, Description: "The items."}},
+		Inputs:      []workflow.InputDescriptor{{Name: "items", Type: "Object[]", Required: true, Null: true, Description: "The items; null is none."}},
 		Gives:       itemVariables,
 		MainPort:    "body",
 		Ports:       []string{"body"},

@@ -12,7 +12,7 @@ func sequence() (workflow.Descriptor, engine.Activity) {
 		Type:        "Elsa.Sequence",
 		NoEffect:    true,
 		Container:   true,
-		Description: "Runs its activities one after the other. A Break inside ends it.",
+		Description: "Runs its activities one after the other. A Break inside ends it, and so do End, Complete and Finish among its activities.",
 		List:        "activities",
 	}, sequenceActivity{}
 }
@@ -39,7 +39,11 @@ func (a sequenceActivity) Execute(_ context.Context, x *engine.Execution) error 
 	return nil
 }
 
-func (a sequenceActivity) ChildCompleted(_ context.Context, x *engine.Execution, _ engine.Completed) error {
+func (a sequenceActivity) ChildCompleted(_ context.Context, x *engine.Execution, done engine.Completed) error {
+	if done.Node.Descriptor().Terminal {
+		x.Complete()
+		return nil
+	}
 	a.next(x)
 	return nil
 }

@@ -16,7 +16,7 @@ func stateMachine() (workflow.Descriptor, engine.Activity) {
 		Type:     "Elsa.StateMachine",
 		NoEffect: true,
 		Description: "Is in one of its states at a time. Entering a state runs its entry and then waits for the triggers of its transitions; " +
-			"the first whose condition holds runs the state's exit, its own action and enters the next state. A final state completes it.",
+			"the first whose condition holds runs its own action, then the state's exit, and enters the next state. A final state completes it.",
 		Outputs: []workflow.OutputDescriptor{{Name: "currentState", Type: "String", Description: "The name of the current state."}},
 	}, stateMachineActivity{}
 }
@@ -114,20 +114,20 @@ func (m stateMachineActivity) entered(x *engine.Execution, s *machineState) erro
 	return nil
 }
 
-// leave runs the exit of the state, then the transition's action.
+// leave runs the transition's action, then the exit of the state, as Elsa does.
 func (m stateMachineActivity) leave(x *engine.Execution, s *machineState, transition int) error {
 	s.Taken = transition
 	x.Retract(branch.EveryNode)
-	if exit := x.Node().States()[s.State].Exit; exit != nil {
-		x.Schedule(exit, engine.Child{Tag: "exit"})
-		return nil
-	}
-	return m.act(x, s)
-}
-
-func (m stateMachineActivity) act(x *engine.Execution, s *machineState) error {
 	if action := x.Node().States()[s.State].Transitions[s.Taken].Action; action != nil {
 		x.Schedule(action, engine.Child{Tag: "action"})
+		return nil
+	}
+	return m.exit(x, s)
+}
+
+func (m stateMachineActivity) exit(x *engine.Execution, s *machineState) error {
+	if exit := x.Node().States()[s.State].Exit; exit != nil {
+		x.Schedule(exit, engine.Child{Tag: "exit"})
 		return nil
 	}
 	return m.arrive(x, s)
@@ -150,9 +150,9 @@ func (m stateMachineActivity) ChildCompleted(_ context.Context, x *engine.Execut
 	switch done.Tag {
 	case "entry":
 		return m.entered(x, s)
-	case "exit":
-		return m.act(x, s)
 	case "action":
+		return m.exit(x, s)
+	case "exit":
 		return m.arrive(x, s)
 	}
 	number, _ := strings.CutPrefix(done.Tag, "trigger ")

@@ -42,12 +42,12 @@ func TestStateMachine(t *testing.T) {
 	def.Variables[0].Value = "True"
 	b = start(t, def)
 	b.resume("paid", nil)
-	b.wantStatus(workflow.Suspended).wantLines("enter new", "exit new", "thanks")
+	b.wantStatus(workflow.Suspended).wantLines("enter new", "thanks", "exit new")
 	if got := b.bookmarks(); len(got) != 1 || got[0] != "shipped" {
 		t.Errorf("bookmarks %v", got)
 	}
 	b.resume("shipped", nil)
-	b.wantStatus(workflow.Finished).wantLines("enter new", "exit new", "thanks", "enter done", "over")
+	b.wantStatus(workflow.Finished).wantLines("enter new", "thanks", "exit new", "enter done", "over")
 	if b.header.Output["state"] != "Done" {
 		t.Errorf("output %v", b.header.Output)
 	}

@@ -227,6 +227,16 @@ func (c *compiler) unknownVariable(n *Node, what, name string, place workflow.Pl
 	c.problem("unknown-variable", place, "%s of %s %s names the variable %q, which is not in scope here; declare it%s", what, n.desc.ShortName(), n.local, name, suggest(name, names))
 }
 
+// declaresSomewhere reports whether a definition declares a variable or an output of an id or a name, in whatever scope.
+func declaresSomewhere(def *workflow.Definition, name string) (found bool) {
+	is := func(v workflow.Variable) bool { return v.ID == name || v.Name == name }
+	workflow.Walk(def.Root, func(a, _ *workflow.Activity, _ int) bool {
+		found = found || slices.ContainsFunc(a.Variables, is)
+		return !found
+	})
+	return found || slices.ContainsFunc(def.Variables, is) || slices.ContainsFunc(def.Outputs, func(o workflow.Output) bool { return o.Name == name })
+}
+
 // findVariable looks for a declared variable by id, then by name, from n
 // outwards to the boundary of its definition.
 func findVariable(n *Node, name string) *variable {
@@ -271,8 +281,8 @@ func (c *compiler) targets(n *Node) {
 			t.variable = v.name
 		} else if i := slices.IndexFunc(n.unit.def.Outputs, func(o workflow.Output) bool { return o.Name == to }); i >= 0 {
 			t.output = to
-		} else if n.activity.Place.Pointer != "" && strings.Contains(to, ":") {
-			continue // Elsa's designer leaves references such as "WriteLine1:output-0" that no one reads
+		} else if n.activity.Place.Pointer != "" && !declaresSomewhere(n.unit.def, to) {
+			continue // Elsa's designer leaves references such as "WriteLine1:output-0", or to a variable that was deleted
 		} else {
 			c.unknownVariable(n, "output "+desc, to, n.activity.Place)
 			continue

@@ -110,7 +110,7 @@ func (x *Execution) evaluateAll() error {
 		if err != nil {
 			return err
 		}
-		if v == nil && in.desc.Required {
+		if v == nil && in.desc.Required && !in.desc.Null {
 			return &inputError{in.desc.Name, in.label(), fmt.Errorf("it is required, and has no value")}
 		}
 		x.values[i], x.evaluated[i] = v, true

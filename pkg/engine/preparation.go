@@ -88,8 +88,7 @@ func (p *Preparation) TriggerValue(name string) (any, bool) {
 func (c *compiler) triggers(p *Preparation) {
 	tr, ok := p.Node.impl.(Triggerer)
 	if !ok {
-		c.problem("not-a-trigger", p.Node.activity.Place, "%s %s is marked as a trigger, and activities of this type cannot start a workflow", p.Node.desc.ShortName(), p.Node.local)
-		return
+		return // a flowchart begins there
 	}
 	for _, t := range tr.Triggers(p) {
 		t.ActivityID, t.ActivityType = p.Node.id, p.Node.desc.Type

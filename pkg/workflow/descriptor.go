@@ -24,7 +24,7 @@ type Descriptor struct {
 	Outcomes    []string           // fixed outcomes; none means Done
 	AnyOutcome  bool               // outcomes are known only at run time (FlowSwitch, FlowFork, RunJavaScript)
 	Trigger     bool               // may start instances (canStartWorkflow)
-	Terminal    bool               // completes the enclosing flowchart
+	Terminal    bool               // completes the sequence or flowchart that it stands in
 	Resume      []string           // the names of what a resume of its bookmarks brings (Resume.Input); none if it takes nothing; nil: not said, anything goes
 	Container   bool               // only schedules its children (Sequence): after its own step there is nothing new to save
 	Gives       []OutputDescriptor // variables that its branches see beside those that are declared (CurrentValue of a loop)
@@ -39,6 +39,7 @@ type InputDescriptor struct {
 	Description string
 	Default     any
 	Required    bool
+	Null        bool     // required, and may be null
 	Options     []string // allowed literals, if closed
 	Usual       []string // literals that are expected, if others are possible: a check warns of them
 	Raw         bool     // not evaluated before the activity runs (conditions of loops, cases)

@@ -20,16 +20,19 @@ type cluster struct {
 
 // instance is what this program needs of an instance.
 type instance struct {
-	InstanceID       string `json:"instanceId"`
-	ParentInstanceID string `json:"parentInstanceId"`
-	Status           string `json:"status"`
-	SubStatus        string `json:"subStatus"`
+	InstanceID       string         `json:"instanceId"`
+	ParentInstanceID string         `json:"parentInstanceId"`
+	Status           string         `json:"status"`
+	SubStatus        string         `json:"subStatus"`
+	DefinitionID     string         `json:"definitionId"`
+	Output           map[string]any `json:"output"`
 	Incidents        []struct {
 		ActivityType string `json:"activityType"`
 		Message      string `json:"message"`
 	} `json:"incidents"`
 	Bookmarks []struct {
 		BookmarkID   string `json:"bookmarkId"`
+		ActivityID   string `json:"activityId"`
 		ActivityType string `json:"activityType"`
 		Name         string `json:"name"`
 	} `json:"bookmarks"`
@@ -41,6 +44,9 @@ type journalItem struct {
 	Time     time.Time `json:"time"`
 	Event    string    `json:"event"`
 	Text     string    `json:"text"`
+
+	ActivityID string         `json:"activityId"`
+	Data       map[string]any `json:"data"`
 }
 
 // problem is a refusal.

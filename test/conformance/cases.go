@@ -22,6 +22,11 @@ type Case struct {
 	SubStatus string         `json:"subStatus"` // of the instance
 	Problems  *int           `json:"problems"`  // of publishing
 	Mode      string         `json:"mode"`      // "token": token-based flowcharts
+	Steps     []Step         `json:"steps"`     // or what is done and expected, in this order
+
+	Source  string `json:"source"`  // what the case is written after
+	Asserts string `json:"asserts"` // in words
+	Note    string `json:"note"`
 }
 
 // Request is an HTTP request and its answer.
@@ -58,14 +63,19 @@ func (c Case) check() error {
 	switch {
 	case c.Name == "" || len(c.Publish) == 0:
 		return fmt.Errorf("a case has a name and files to publish")
-	case c.Run != "" && c.HTTP != nil:
-		return fmt.Errorf("run and http exclude each other")
-	case c.Run == "" && c.HTTP == nil && c.Problems == nil:
-		return fmt.Errorf("it does nothing: there is no run, http or problems")
+	case c.Run != "" && c.HTTP != nil || c.Steps != nil && (c.Run != "" || c.HTTP != nil):
+		return fmt.Errorf("run, http and steps exclude each other")
+	case c.Run == "" && c.HTTP == nil && c.Problems == nil && c.Steps == nil:
+		return fmt.Errorf("it does nothing: there is no run, http, steps or problems")
 	case c.Until != "" && c.Until != "end":
 		return fmt.Errorf("until is %q; it can only be end", c.Until)
 	case c.Mode != "" && c.Mode != "token":
 		return fmt.Errorf("mode is %q; it can only be token", c.Mode)
+	}
+	for i, s := range c.Steps {
+		if err := s.check(); err != nil {
+			return fmt.Errorf("step %d: %w", i, err)
+		}
 	}
 	return nil
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/weft-run/weft/internal/testsize"
 )
 
 func TestGoodCasesPass(t *testing.T) {
@@ -16,6 +18,28 @@ func TestGoodCasesPass(t *testing.T) {
 			t.Parallel()
 			var out bytes.Buffer
 			o, err := parse([]string{"testdata/good", "--nodes", nodes})
+			if err != nil {
+				t.Fatal(err)
+			}
+			failed, err := runAll(t.Context(), o, &out)
+			if err != nil || failed != 0 {
+				t.Errorf("%d failed, %v:\n%s", failed, err, out.String())
+			}
+		})
+	}
+}
+
+// What Elsa's own tests and sources say, as definitions and steps.
+func TestElsasCasesPass(t *testing.T) {
+	t.Parallel()
+	for _, nodes := range []string{"1", "3"} {
+		t.Run(nodes+" nodes", func(t *testing.T) {
+			if nodes != "1" {
+				testsize.Skip(t, "one node runs each of them")
+			}
+			t.Parallel()
+			var out bytes.Buffer
+			o, err := parse([]string{"testdata/elsa", "--nodes", nodes})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -6,7 +6,7 @@
 //	go run ./test/conformance --addr http://… DIR     # nodes that run already
 //
 // DIR has a cases.json, a list of [Case], and the definition files that it
-// names. It prints one line a case and a table, and ends with 1 if a case failed
+// names; testdata/elsa are cases written after Elsa's own tests and sources. It prints one line a case and a table, and ends with 1 if a case failed
 // and with 2 if it could not run them.
 //
 // Guaranteed: only the outward contract is used, so the result says what a user

@@ -22,6 +22,8 @@ func (c *cluster) run(ctx context.Context, dir string, k Case) error {
 		return fmt.Errorf("publishing found %d problems, want %d", found, *k.Problems)
 	}
 	switch {
+	case k.Steps != nil:
+		return c.steps(ctx, k.Steps)
 	case k.HTTP != nil:
 		return c.request(ctx, k.HTTP)
 	case k.Run != "":

@@ -16,7 +16,7 @@ var (
 	optionFields     = []string{"activationStrategyType", "incidentStrategyType", "commitStrategyName", "commitInterval", "usableAsActivity", "autoUpdateConsumingWorkflows", "activityCategory", "additionalInputs", "catchUp"}
 	activityFields   = []string{"id", "nodeId", "name", "type", "version", "customProperties", "metadata", "synthetic", "canStartWorkflow", "runAsynchronously", "applicationProperties", "source", "line", "workflowDefinitionId", "workflowDefinitionVersionId", "latestAvailablePublishedVersion", "latestAvailablePublishedVersionId"}
 	containerFields  = []string{"activities", "variables", "connections", "start"}
-	machineFields    = []string{"states", "transitions", "initialState"}
+	machineFields    = []string{"states", "transitions", "initialState", "currentState"}
 	wrapperFields    = []string{"typeName", "expression", "memoryReference"}
 	expressionFields = []string{"type", "value"}
 )

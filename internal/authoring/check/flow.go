@@ -2,6 +2,7 @@ package check
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
@@ -31,7 +32,17 @@ func (c *checker) targets(p, around place) {
 				c.stored(p, gives, alias(o.Type, o.IsArray), what, "the output "+to, warning)
 			}
 		}
+		if p.a.Place.Pointer != "" && !strings.Contains(to, ":") && !c.lands(to) { // the designer makes those with a colon
+			q := warning("leftover-output", "%s goes to %q, which no variable and no output is any more: it goes nowhere", what, workflow.Shorten(to))
+			q.Within = workflow.Within{Text: to}
+			c.report(p, workflow.Place{}, q)
+		}
 	}
+}
+
+// lands reports whether a variable or an output, of whatever scope, has an id or a name.
+func (c *checker) lands(name string) bool {
+	return c.outputs[name] || c.byID[name] != "" || slices.Contains(slices.Collect(maps.Values(c.byID)), name)
 }
 
 // stored reports a result that what it is written to does not take, or only if it is

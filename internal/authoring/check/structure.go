@@ -121,6 +121,8 @@ func ends(a *workflow.Activity, depth int) bool {
 		return false
 	case is(a, "Elsa.Finish"), is(a, "Elsa.Complete"), is(a, "Elsa.Break"), is(a, "Elsa.Fault"):
 		return true
+	case is(a, "Elsa.End"):
+		return depth == 0 // it ends the sequence that it stands in, and none around that
 	case is(a, "Elsa.Sequence"):
 		return slices.ContainsFunc(a.Activities, func(kid *workflow.Activity) bool { return ends(kid, depth+1) })
 	case is(a, "Elsa.If"):

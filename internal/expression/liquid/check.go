@@ -173,7 +173,7 @@ func (c *checking) field(of, name string) *engine.Mistake {
 		if name == "size" {
 			return nil
 		}
-		return c.names.Input(name, true)
+		return c.names.Input(name, of != "Input")
 	case "variables", "Variables":
 		if name == "size" {
 			return nil

@@ -3,6 +3,8 @@ package liquid
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/weft-run/weft/internal/expression/evaluation"
 	"github.com/weft-run/weft/internal/expression/liquid/filter"
@@ -68,14 +70,36 @@ func (p path) eval(r *rendering) (any, error) {
 		steps = steps[1:]
 	}
 	v := r.lookup(name)
-	for _, s := range steps {
+	for i, s := range steps {
 		index, err := s.eval(r)
 		if err != nil {
 			return nil, err
 		}
+		if of, isObject := v.(map[string]any); i == 0 && isObject && name == "Input" {
+			index = inputNamed(of, index)
+		}
 		v = value.At(v, index)
 	}
 	return v, nil
+}
+
+// inputNamed is an input's name as it was given: Elsa reads Input without regard to case. One that is spelled so goes
+// before the others, of which the first by name counts.
+func inputNamed(inputs map[string]any, index any) any {
+	name, ok := index.(string)
+	if _, exact := inputs[name]; !ok || exact {
+		return index
+	}
+	var others []string
+	for given := range inputs {
+		if strings.EqualFold(given, name) {
+			others = append(others, given)
+		}
+	}
+	if len(others) == 0 {
+		return index
+	}
+	return slices.Min(others)
 }
 
 func (x ranged) eval(r *rendering) (any, error) {

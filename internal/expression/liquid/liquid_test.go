@@ -20,6 +20,7 @@ func TestLiquidValues(t *testing.T) {
 		"plain": "plain",
 		"Order {{ inputs.orderId }} over {{ inputs.amount }}":                           "Order A-1 over 1500",
 		"{{ Variables.Total }} {{ Input.message }}":                                     "41 hi",
+		"{{ Input.MESSAGE }} {{ Input['Message'] }} {{ inputs.MESSAGE }}":               "hi hi ",
 		"{{ variables.order.lines[1] }}":                                                "y",
 		"{{ variables.order }}":                                                         `{"id":"A-1","lines":["x","y"]}`,
 		"{{ variables.order.lines }}":                                                   "xy",

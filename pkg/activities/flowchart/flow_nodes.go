@@ -24,7 +24,7 @@ func StartActivity() (workflow.Descriptor, engine.Activity) {
 
 // EndActivity is where a way through it ends.
 func EndActivity() (workflow.Descriptor, engine.Activity) {
-	return workflow.Descriptor{Type: "Elsa.End", NoEffect: true, Description: "Ends the enclosing flowchart.", Terminal: true}, passActivity{}
+	return workflow.Descriptor{Type: "Elsa.End", NoEffect: true, Description: "Ends the sequence or flowchart that it stands in.", Terminal: true}, passActivity{}
 }
 
 // Join waits for one of its ways in, or for all.

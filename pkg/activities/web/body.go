@@ -27,9 +27,30 @@ const (
 	multipartType = "multipart/form-data"
 )
 
+// bytesOf are the bytes that a list of numbers from 0 to 255 means as a body of a type that is no text: what scripts make of
+// bytes is such a list.
+func bytesOf(v any, media string) ([]byte, bool) {
+	list, ok := v.([]any)
+	kind, sub, _ := strings.Cut(media, "/")
+	switch {
+	case !ok || sub == "" || kind == "text" || kind == "multipart" || strings.HasSuffix(sub, "json") || strings.HasSuffix(sub, "xml") || media == formType:
+		return nil, false
+	}
+	raw := make([]byte, len(list))
+	for i, e := range list {
+		n, err := engine.Convert(e, "Int64")
+		if whole, ok := n.(int64); err == nil && ok && whole >= 0 && whole <= 255 {
+			raw[i] = byte(whole)
+		} else {
+			return nil, false
+		}
+	}
+	return raw, true
+}
+
 // sentBody is the body that the inputs content and contentType mean, and its type; "": there is none. Text is
-// sent as it is, in the charset of its type; an object as the fields of a form, if the type is that of forms, and
-// everything else as JSON.
+// sent as it is, in the charset of its type; an object as the fields of a form, if the type is that of forms, a
+// list of bytes as these, if the type is no text, and everything else as JSON.
 func sentBody(x *engine.Execution) (body []byte, contentType string, err error) {
 	given := x.Text("contentType")
 	media, _, _ := mime.ParseMediaType(given) // what cannot be read is sent as it is
@@ -49,6 +70,9 @@ func sentBody(x *engine.Execution) (body []byte, contentType string, err error) 
 		body, err = json.Marshal(v)
 		contentType = "application/json"
 	default:
+		if raw, ok := bytesOf(v, media); ok {
+			return raw, given, nil
+		}
 		body, err = json.Marshal(v)
 		contentType = "application/json"
 	}

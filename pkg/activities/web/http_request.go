@@ -37,7 +37,7 @@ func requestInputs() []workflow.InputDescriptor {
 	return []workflow.InputDescriptor{
 		{Name: "url", Type: "String", Required: true, Description: "Where to send the request; http or https."},
 		{Name: "method", Type: "String", Default: "GET", Usual: usualMethods, Description: "The HTTP method."},
-		{Name: "content", Type: "Object", Description: "The body: text is sent as it is, anything else as JSON, or as a form if contentType is application/x-www-form-urlencoded."},
+		{Name: "content", Type: "Object", Description: "The body: text is sent as it is, a list of bytes under a type that is no text as these bytes, anything else as JSON, or as a form if contentType is application/x-www-form-urlencoded."},
 		{Name: "contentType", Type: "String", Description: "The body's type; the default follows from the content. The body is written in the charset that it names."},
 		{Name: "authorization", Type: "String", Sensitive: true, Description: "The Authorization header."},
 		{Name: "requestHeaders", Type: "Object", Sensitive: true, Description: "Headers, an object of texts."},

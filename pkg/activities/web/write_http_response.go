@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"mime"
 	"slices"
 	"strings"
 
@@ -20,7 +21,7 @@ func WriteHTTPResponse() (workflow.Descriptor, engine.Activity) {
 		Description: "Answers the HTTP request that started or resumed the instance, or the one that waits for it, as long as its caller waits (requestTimeout of the endpoint). " +
 			"The first answer counts. When nobody is there to answer, that is an incident, and the instance goes on.",
 		Inputs: []workflow.InputDescriptor{
-			{Name: "content", Type: "Object", Description: "The body: text is sent as it is, anything else as JSON."},
+			{Name: "content", Type: "Object", Description: "The body: text is sent as it is, a list of bytes under a type that is no text as these bytes, anything else as JSON."},
 			{Name: "contentType", Type: "String", Description: "The body's type; the default follows from the content."},
 			{Name: "statusCode", Type: "HttpStatusCode", Default: 200, Description: `The status, such as 200 or "OK".`},
 			{Name: "responseHeaders", Type: "Object", Description: "Headers, an object of texts."},
@@ -40,6 +41,11 @@ func (writeHTTPResponseActivity) Execute(_ context.Context, x *engine.Execution)
 			r.ContentType = "text/plain; charset=utf-8"
 		}
 	default:
+		media, _, _ := mime.ParseMediaType(r.ContentType) // what cannot be read is sent as it is
+		if raw, ok := bytesOf(v, media); ok {
+			r.Body = raw
+			break
+		}
 		raw, err := json.Marshal(v)
 		if err != nil {
 			return fmt.Errorf("the content has no JSON form: %w", err)

@@ -198,7 +198,20 @@ func (ar *activityReader) machine(f field) bool {
 	case "transitions":
 		ar.holds[f.name] = true // needs the states: see graph
 	case "initialState":
-		ar.a.Initial = ar.plain(f)
+		if ar.a.Initial == "" {
+			ar.a.Initial = ar.plain(f)
+		}
+	case "currentState": // where it begins, whatever its initial state is; a reference makes it an output
+		state := ""
+		if f.Kind == jsontree.String {
+			state = strings.TrimSpace(f.Text)
+		}
+		if state == "" && f.Kind != jsontree.Null {
+			return f.Kind == jsontree.String
+		}
+		if state != "" {
+			ar.a.Initial = state
+		}
 	default:
 		return false
 	}

@@ -115,6 +115,7 @@ var table = map[string]place{
 	"internal/authoring/format":       {floor: 1},
 	"internal/authoring/edit":         {floor: 1},
 	"internal/store":                  {floor: 1},
+	"internal/store/etcdstore/cut":    {floor: 1},
 	"internal/store/etcdstore":        {floor: 1},
 
 	"pkg/engine":                         {floor: 1, wing: "engine"},

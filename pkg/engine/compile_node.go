@@ -48,7 +48,7 @@ func (c *compiler) prepareAll() {
 		if pr, ok := n.impl.(Preparer); ok {
 			pr.Prepare(p)
 		}
-		if n.activity.CanStart && n.unit == c.prog.root.inner && n.unit.node != n {
+		if _, ok := n.impl.(Triggerer); ok && n.activity.CanStart && n.unit == c.prog.root.inner && n.unit.node != n {
 			c.triggers(p)
 		}
 	}
@@ -227,14 +227,13 @@ func (c *compiler) unknownVariable(n *Node, what, name string, place workflow.Pl
 	c.problem("unknown-variable", place, "%s of %s %s names the variable %q, which is not in scope here; declare it%s", what, n.desc.ShortName(), n.local, name, suggest(name, names))
 }
 
-// declaresSomewhere reports whether a definition declares a variable or an output of an id or a name, in whatever scope.
+// declaresSomewhere reports whether a definition declares a variable of an id or a name, in any scope.
 func declaresSomewhere(def *workflow.Definition, name string) (found bool) {
-	is := func(v workflow.Variable) bool { return v.ID == name || v.Name == name }
 	workflow.Walk(def.Root, func(a, _ *workflow.Activity, _ int) bool {
-		found = found || slices.ContainsFunc(a.Variables, is)
+		found = found || slices.ContainsFunc(a.Variables, func(v workflow.Variable) bool { return v.ID == name || v.Name == name })
 		return !found
 	})
-	return found || slices.ContainsFunc(def.Variables, is) || slices.ContainsFunc(def.Outputs, func(o workflow.Output) bool { return o.Name == name })
+	return found
 }
 
 // findVariable looks for a declared variable by id, then by name, from n

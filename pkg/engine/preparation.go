@@ -86,11 +86,7 @@ func (p *Preparation) TriggerValue(name string) (any, bool) {
 
 // triggers collects the triggers of a node that may start instances.
 func (c *compiler) triggers(p *Preparation) {
-	tr, ok := p.Node.impl.(Triggerer)
-	if !ok {
-		return // a flowchart begins there
-	}
-	for _, t := range tr.Triggers(p) {
+	for _, t := range p.Node.impl.(Triggerer).Triggers(p) {
 		t.ActivityID, t.ActivityType = p.Node.id, p.Node.desc.Type
 		if t.Hash == "" {
 			hash, err := workflow.Hash(t.ActivityType, t.Payload)

@@ -32,7 +32,7 @@ func (c *checker) targets(p, around place) {
 				c.stored(p, gives, alias(o.Type, o.IsArray), what, "the output "+to, warning)
 			}
 		}
-		if p.a.Place.Pointer != "" && !strings.Contains(to, ":") && !c.lands(to) { // the designer makes those with a colon
+		if p.a.Place.Pointer != "" && !strings.Contains(to, ":") && !lands(to, c.outputs, c.byID) { // the designer makes those with a colon
 			q := warning("leftover-output", "%s goes to %q, which no variable and no output is any more: it goes nowhere", what, workflow.Shorten(to))
 			q.Within = workflow.Within{Text: to}
 			c.report(p, workflow.Place{}, q)
@@ -40,9 +40,9 @@ func (c *checker) targets(p, around place) {
 	}
 }
 
-// lands reports whether a variable or an output, of whatever scope, has an id or a name.
-func (c *checker) lands(name string) bool {
-	return c.outputs[name] || c.byID[name] != "" || slices.Contains(slices.Collect(maps.Values(c.byID)), name)
+// lands reports whether an output or a variable, of any scope, has an id or a name.
+func lands(name string, outputs map[string]bool, variables map[string]string) bool {
+	return outputs[name] || variables[name] != "" || slices.Contains(slices.Collect(maps.Values(variables)), name)
 }
 
 // stored reports a result that what it is written to does not take, or only if it is

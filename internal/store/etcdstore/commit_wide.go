@@ -8,6 +8,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/cut"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -71,7 +72,7 @@ func Decide(c *store.Commit) *store.Commit {
 	left := &store.Unwritten{Moved: len(moved(c)) > 0, Was: correlationBefore(c), Made: made(c), Delete: c.Delete, Trace: c.Trace, At: c.At}
 	switch left.Gone = c.Burned; {
 	case endsApart(c):
-		left.Gone, left.GoneApart = nil, listIn(c.Before, "header", "bookmarks")
+		left.Gone, left.GoneApart = nil, cut.Find(c.Before.Text, c.Before.Parts, "header", "bookmarks")
 	case c.Before == nil || c.Before.Cut != formWide: // else they lie in parts, and stay there
 		left.Gone = nil
 		for i := range c.Burned {
@@ -124,7 +125,7 @@ func (s indexWrites) unwritten(ctx context.Context, r *store.Record) iter.Seq2[f
 		left, h := r.Unwritten, &r.Header
 		gone := left.GoneApart
 		if gone == nil && r.Apart {
-			gone = listIn(r, "unwritten", "gone")
+			gone = cut.Find(r.Text, r.Parts, "unwritten", "gone")
 		}
 		for b, err := range partsOf(s.conn).placesIn(ctx, h.ID, gone, left.Gone, Decode) {
 			if !yield(func(o *ops) { s.dropBookmark(o, b, left.Was) }, err) || err != nil {
@@ -134,7 +135,7 @@ func (s indexWrites) unwritten(ctx context.Context, r *store.Record) iter.Seq2[f
 		var stays *store.List
 		if made := left.Made; len(made) > 0 || left.Moved {
 			if r.Apart {
-				stays = listIn(r, "header", "bookmarks")
+				stays = cut.Find(r.Text, r.Parts, "header", "bookmarks")
 			}
 			i := -1
 			for b, err := range partsOf(s.conn).placesIn(ctx, h.ID, stays, h.Bookmarks, Decode) {

@@ -3,19 +3,15 @@ package etcdstore
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/base32"
 	"fmt"
-	"hash/fnv"
 	"slices"
-	"strconv"
 	"strings"
 
-	"github.com/go-json-experiment/json/jsontext"
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/cut"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -42,184 +38,7 @@ const (
 	FormOfParts = formWide
 )
 
-const (
-	partsAbove = 16 << 10 // bytes of a record, as JSON, below which it is written whole
-	leastPart  = 8 << 10  // bytes of a part
-	mostParts  = 64       // of one record: beyond it parts are larger
-	runOfParts = 8        // small neighbours share a part of up to so many times the least
-)
-
-// cutter cuts pieces out of the JSON of a record.
-type cutter struct {
-	raw   []byte
-	wide  *Width // nil: it is not
-	least int
-	out   []byte // what is left of it, up to at
-	at    int
-	parts []store.Part
-	texts [][]byte // of parts
-}
-
-// cutRecord gives what is left of the JSON of a record, and what was cut out.
-func cutRecord(raw []byte, wide *Width) *cutter {
-	c := &cutter{raw: raw, wide: wide, least: leastPart}
-	if wide != nil {
-		c.least = wide.Part
-	}
-	for wide == nil && len(raw)/c.least > mostParts {
-		c.least *= 2
-	}
-	places := func(in string) func(string, []byte, int) {
-		return func(name string, value []byte, at int) {
-			if name == in && wide != nil {
-				c.value(value, at, true)
-			}
-		}
-	}
-	c.members(raw, 0, func(name string, value []byte, at int) {
-		switch name {
-		case "header":
-			c.members(value, at, func(name string, value []byte, at int) {
-				if name == "input" || name == "output" {
-					c.value(value, at, false)
-				}
-				places("bookmarks")(name, value, at)
-			})
-		case "state":
-			if wide == nil {
-				c.value(value, at, false)
-				return
-			}
-			c.members(value, at, func(name string, value []byte, at int) {
-				c.value(value, at, name == "marks") // those as the header has them
-			})
-		case "unwritten":
-			c.members(value, at, places("gone"))
-		}
-	})
-	c.out = append(c.out, raw[c.at:]...)
-	return c
-}
-
-// members gives the members of an object that lies at base.
-func (c *cutter) members(text []byte, base int, do func(name string, value []byte, at int)) {
-	d := decoderOf(text)
-	if kind := d.PeekKind(); kind != '{' {
-		return
-	}
-	for _, err := d.ReadToken(); err == nil && d.PeekKind() == '"'; {
-		name, _ := d.ReadToken()
-		key := name.String()
-		value, bad := d.ReadValue()
-		if err = bad; err == nil {
-			do(key, value, base+int(d.InputOffset())-len(value))
-		}
-	}
-}
-
-func decoderOf(text []byte) *jsontext.Decoder {
-	return jsontext.NewDecoder(bytes.NewBuffer(text), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-}
-
-// value cuts out of a value that lies at base: a large text whole, of a list or an object large members by
-// themselves, and small ones that stand beside each other together. Of a list of places where an instance waits the
-// first stay, and none is cut itself: who reads no parts reads what is left as such a list.
-func (c *cutter) value(text []byte, base int, places bool) {
-	if len(text) < c.least {
-		return
-	}
-	object := text[0] == '{'
-	if !object && text[0] != '[' {
-		c.cut(base, base+len(text), "null")
-		return
-	}
-	stay, r := 0, run{c: c, base: base, object: object}
-	if places {
-		stay = c.wide.Listed
-	}
-	d := decoderOf(text)
-	if _, err := d.ReadToken(); err != nil {
-		return
-	}
-	for kind := d.PeekKind(); kind != '}' && kind != ']' && kind != 0; kind = d.PeekKind() {
-		begins := 0
-		if object {
-			name, err := d.ReadValue()
-			if err != nil {
-				return
-			}
-			begins = int(d.InputOffset()) - len(name)
-		}
-		v, err := d.ReadValue()
-		if err != nil {
-			return
-		}
-		end := int(d.InputOffset())
-		if !object {
-			begins = end - len(v)
-		}
-		switch {
-		case stay > 0:
-			stay--
-		case len(v) >= c.least && !places:
-			r.flush()
-			c.value(v, base+end-len(v), false)
-		default:
-			r.add(begins, end, v)
-		}
-	}
-	r.flush()
-}
-
-// run are small members of a value, beside each other.
-type run struct {
-	c        *cutter
-	base     int // of the value
-	object   bool
-	from, to int
-}
-
-// add takes one more, and cuts if there are enough of them.
-func (r *run) add(begins, end int, v []byte) {
-	if r.to == 0 {
-		r.from = begins
-	}
-	r.to = end
-	if n := r.to - r.from; n >= runOfParts*r.c.least || r.c.wide != nil && n >= r.c.least && r.c.lastOfPart(v) {
-		r.flush()
-	}
-}
-
-// flush cuts them out, if they are large enough together.
-func (r *run) flush() {
-	if r.to-r.from >= r.c.least {
-		gap := "null"
-		if r.object {
-			gap = `"~` + strconv.Itoa(len(r.c.parts)) + `":null`
-		}
-		r.c.cut(r.base+r.from, r.base+r.to, gap)
-	}
-	r.from, r.to = 0, 0
-}
-
-// lastOfPart reports whether a part of a list may end with an item: its text decides, so that a list in which something
-// comes or goes is cut at the same items. One in so many is, that parts have their usual size.
-func (c *cutter) lastOfPart(item []byte) bool {
-	h := fnv.New32a()
-	_, _ = h.Write(item)
-	return h.Sum32()%uint32(3*c.least/(len(item)+1)+1) == 0
-}
-
-// cut puts gap in the place of a piece.
-func (c *cutter) cut(from, to int, gap string) {
-	c.out = append(c.out, c.raw[c.at:from]...)
-	text := c.raw[from:to]
-	sum := sha256.Sum256(text)
-	c.parts = append(c.parts, store.Part{At: len(c.out), Gap: len(gap), Bytes: len(text), ID: strings.ToLower(base32.HexEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:16]))})
-	c.texts = append(c.texts, text)
-	c.out = append(c.out, gap...)
-	c.at = to
-}
+const partsAbove = 16 << 10 // bytes of a record, as JSON, below which it is written whole
 
 // recordParts writes, deletes and joins the parts of records.
 type recordParts struct{ *conn }
@@ -240,9 +59,9 @@ func (s recordParts) put(o *ops, before, r *store.Record, apart bool) int64 {
 	if !apart {
 		r.Cut = 0 // it is whole
 	}
-	var wide *Width
+	var wide *cut.Lists
 	if r.Cut == formWide {
-		wide = &s.width
+		wide = &cut.Lists{Part: s.width.Part, Listed: s.width.Listed}
 		r.Waits, most = len(r.Header.Bookmarks), o.most+maxWaits
 	}
 	raw, err := workflow.Marshal(r)
@@ -256,15 +75,15 @@ func (s recordParts) put(o *ops, before, r *store.Record, apart bool) int64 {
 			had[p.ID] = p.Kept
 		}
 	}
-	c, size := cutRecord(raw, wide), int64(0)
+	c, size := cut.Record(raw, wide), int64(0)
 	if left := r.Unwritten; left != nil && left.GoneApart != nil {
-		c.insert("unwritten", "gone", left.GoneApart)
+		c.Insert("unwritten", "gone", left.GoneApart)
 	}
-	for i := range c.parts {
-		p := &c.parts[i]
+	for i := range c.Parts {
+		p := &c.Parts[i]
 		kept, known := had[p.ID]
 		if !known {
-			text := c.texts[i]
+			text := c.Texts[i]
 			if len(text) > compressAbove {
 				text = encoder.EncodeAll(text, make([]byte, 0, len(text)/2))
 			}
@@ -275,7 +94,7 @@ func (s recordParts) put(o *ops, before, r *store.Record, apart bool) int64 {
 		p.Kept = kept
 		size += kept
 	}
-	r.Parts = c.parts
+	r.Parts = c.Parts
 	s.drop(o, before, r.Parts)
 	if len(r.Parts) == 0 {
 		return o.put(key, r)
@@ -284,7 +103,7 @@ func (s recordParts) put(o *ops, before, r *store.Record, apart bool) int64 {
 	if err != nil {
 		o.fail(key, err)
 	}
-	text := append(bytes.TrimSuffix(c.out, []byte("}")), `,"parts":`...)
+	text := append(bytes.TrimSuffix(c.Left, []byte("}")), `,"parts":`...)
 	text = append(append(text, list...), '}')
 	if len(text) > compressAbove {
 		text = encoder.EncodeAll(text, make([]byte, 0, len(text)/2))

@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -17,6 +15,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/cut"
 	"github.com/weft-run/weft/pkg/workflow"
 	"github.com/weft-run/weft/pkg/workflow/value"
 )
@@ -63,7 +62,7 @@ func Whole(ctx context.Context, s *Instances, r *store.Record) (*store.Record, e
 func Ending(ctx context.Context, s *Instances, r *store.Record) (*store.Record, *store.ListReader, error) {
 	parts, e := partsOf(s.conn), *r
 	for name, into := range map[string]*map[string]any{"input": &e.Header.Input, "output": &e.Header.Output} {
-		if list := listIn(r, "header", name); list != nil {
+		if list := cut.Find(r.Text, r.Parts, "header", name); list != nil {
 			text, err := io.ReadAll(parts.reader(ctx, r.Header.ID, list))
 			if err == nil {
 				err = DecodeWhole(text, into)
@@ -73,21 +72,25 @@ func Ending(ctx context.Context, s *Instances, r *store.Record) (*store.Record, 
 			}
 		}
 	}
-	for _, err := range parts.placesIn(ctx, r.Header.ID, listIn(r, "header", "bookmarks"), nil, DecodeWhole) {
+	for _, err := range parts.placesIn(ctx, r.Header.ID, cut.Find(r.Text, r.Parts, "header", "bookmarks"), nil, DecodeWhole) {
 		if err != nil {
 			return nil, nil, err
 		}
 	}
-	state := listIn(r, "state", "")
+	state := cut.Find(r.Text, r.Parts, "state", "")
 	if state == nil {
 		return nil, nil, fmt.Errorf("%w: instance %s has no state", ErrDamaged, r.Header.ID)
 	}
 	return &e, parts.reader(ctx, r.Header.ID, state), nil
 }
 
-// header reads of a record the parts of its header, and no others: it has no state then. [errMoved]: the record is
+// headers reads records for those who need no state.
+type headers struct{ of recordParts }
+
+// read reads of a record the parts of its header, and no others: it has no state then. [errMoved]: the record is
 // another by now, and its parts are gone.
-func (s recordParts) header(ctx context.Context, kv *mvccpb.KeyValue) (*store.Record, error) {
+func (h headers) read(ctx context.Context, kv *mvccpb.KeyValue) (*store.Record, error) {
+	s := h.of
 	r := &store.Record{Modified: kv.ModRevision}
 	if err := Decode(kv.Value, r); err != nil || len(r.Parts) == 0 {
 		return r, err
@@ -96,7 +99,7 @@ func (s recordParts) header(ctx context.Context, kv *mvccpb.KeyValue) (*store.Re
 	if r.Text, err = inflate(kv.Value, r); err != nil {
 		return r, err
 	}
-	list := listIn(r, "header", "")
+	list := cut.Find(r.Text, r.Parts, "header", "")
 	if r = withoutParts(r); list == nil || len(list.Parts) == 0 {
 		return r, nil
 	}
@@ -107,15 +110,15 @@ func (s recordParts) header(ctx context.Context, kv *mvccpb.KeyValue) (*store.Re
 		if lost == nil && (len(now.Kvs) == 0 || now.Kvs[0].ModRevision != kv.ModRevision) {
 			lost = errMoved
 		}
-		return r, cmp.Or(lost, s.there(ctx, r, 0), err)
+		return r, cmp.Or(lost, h.complete(ctx, r, 0), err)
 	}
 	r.Header = workflow.Instance{}
 	return r, cmp.Or(err, Decode(text, &r.Header))
 }
 
-// there looks for the parts of a record, and reads none of them. [ErrDamaged]: one is not there.
-func (s recordParts) there(ctx context.Context, r *store.Record, revision int64) error {
-	id := r.Header.ID
+// complete looks for the parts of a record, and reads none of them. [ErrDamaged]: one is not there.
+func (h headers) complete(ctx context.Context, r *store.Record, revision int64) error {
+	s, id := h.of, r.Header.ID
 	resp, err := s.get(ctx, "look for the parts of instance "+id, s.keys.partsOf(id), clientv3.WithPrefix(), clientv3.WithKeysOnly(), clientv3.WithRev(revision))
 	if err != nil {
 		return err
@@ -130,62 +133,6 @@ func (s recordParts) there(ctx context.Context, r *store.Record, revision int64)
 		}
 	}
 	return nil
-}
-
-// listIn is a value in a record that was read without its parts: a member of an object of it, or the object if member is
-// "". Nil: there is none, or the record has all that it says.
-func listIn(r *store.Record, object, member string) (found *store.List) {
-	c := &cutter{}
-	at := func(v []byte, at int) {
-		found = &store.List{Text: r.Text[at : at+len(v)]}
-		for _, p := range r.Parts {
-			if p.At >= at && p.At < at+len(v) {
-				p.At -= at
-				found.Parts = append(found.Parts, p)
-			}
-		}
-	}
-	c.members(r.Text, 0, func(name string, v []byte, from int) {
-		switch {
-		case name != object:
-		case member == "":
-			at(v, from)
-		default:
-			c.members(v, from, func(name string, v []byte, from int) {
-				if name == member {
-					at(v, from)
-				}
-			})
-		}
-	})
-	return found
-}
-
-// insert puts a list that lies in parts already into an object of what is left of a record, as its first member.
-func (c *cutter) insert(object, member string, list *store.List) {
-	at := 0
-	c.members(c.out, 0, func(name string, _ []byte, from int) {
-		if name == object {
-			at = from + 1
-		}
-	})
-	head := strconv.Quote(member) + ":"
-	text := slices.Concat([]byte(head), list.Text, []byte(","))
-	c.out = slices.Insert(c.out, at, text...)
-	before := 0
-	for i := range c.parts {
-		if c.parts[i].At < at {
-			before = i + 1
-			continue
-		}
-		c.parts[i].At += len(text)
-	}
-	parts := slices.Clone(list.Parts)
-	for i := range parts {
-		parts[i].At += at + len(head)
-	}
-	c.parts = slices.Insert(c.parts, before, parts...)
-	c.texts = slices.Insert(c.texts, before, make([][]byte, len(parts))...)
 }
 
 // placesIn are the places of a list, read by how as they come; those of whole, if there is none.

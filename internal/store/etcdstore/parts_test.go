@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/cut"
 	"github.com/weft-run/weft/internal/testsize"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -99,7 +100,7 @@ func TestAnEndWritesLittleOfWhatAnInstanceHolds(t *testing.T) {
 			c = w.next("big", f)
 			p, err := w.Instances.prepare(ends(c))
 			w.ok(err)
-			if p.size > 3*leastPart {
+			if p.size > 3*cut.LeastPart {
 				t.Errorf("the end writes %d bytes", p.size)
 			}
 			w.commit(c)
@@ -395,22 +396,22 @@ func TestCuttingAndJoiningGivesBackEveryRecord(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		wide := rapid.SampledFrom([]*Width{nil, {Part: 1, Listed: 3}, {Part: 1 << 10, Listed: 10}}).Draw(t, "wide")
-		c := cutRecord(raw, wide)
+		wide := rapid.SampledFrom([]*cut.Lists{nil, {Part: 1, Listed: 3}, {Part: 1 << 10, Listed: 10}}).Draw(t, "wide")
+		c := cut.Record(raw, wide)
 		texts := map[string][]byte{}
-		for i, p := range c.parts {
-			texts[p.ID] = c.texts[i]
+		for i, p := range c.Parts {
+			texts[p.ID] = c.Texts[i]
 		}
-		if len(c.parts) > mostParts && wide == nil {
-			t.Fatalf("%d parts", len(c.parts))
+		if len(c.Parts) > cut.MostParts && wide == nil {
+			t.Fatalf("%d parts", len(c.Parts))
 		}
-		left := store.Record{Parts: c.parts}
-		whole, lacks, err := splice(c.out, &left, texts)
+		left := store.Record{Parts: c.Parts}
+		whole, lacks, err := splice(c.Left, &left, texts)
 		if err != nil || lacks != "" || !bytes.Equal(whole, raw) {
 			t.Fatalf("%v %q: %d bytes of %d", err, lacks, len(whole), len(raw))
 		}
 		var header store.Record
-		if err := workflow.Unmarshal(c.out, &header); err != nil || header.Header.ID != "x" || header.Seq != r.Seq {
+		if err := workflow.Unmarshal(c.Left, &header); err != nil || header.Header.ID != "x" || header.Seq != r.Seq {
 			t.Fatalf("%v: %+v", err, header.Header)
 		}
 		had, has := r.Header.Bookmarks, withoutGaps(header.Header.Bookmarks)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/weft-run/weft/internal/find"
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/cut"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -174,7 +175,7 @@ func TestTheHeaderOfAWideInstanceIsReadWithoutItsState(t *testing.T) {
 	text, err := inflate([]byte(raw), r)
 	w.ok(err)
 	r.Text = text
-	state := listIn(r, "state", "")
+	state := cut.Find(r.Text, r.Parts, "state", "")
 	for _, p := range state.Parts {
 		w.del(w.keys.part("wide", p.ID))
 	}

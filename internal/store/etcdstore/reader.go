@@ -31,7 +31,7 @@ func (s *Reader) Header(ctx context.Context, id string) (*store.Record, error) {
 		if err != nil || len(resp.Kvs) == 0 {
 			return nil, err
 		}
-		return partsOf(s.conn).header(ctx, resp.Kvs[0])
+		return headers{partsOf(s.conn)}.read(ctx, resp.Kvs[0])
 	})
 }
 

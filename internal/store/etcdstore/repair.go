@@ -128,7 +128,7 @@ func (s *Upkeep) Repair(ctx context.Context, locks func(id string) string) (*Rep
 		}
 		for len(todo) > 0 {
 			some, rest := together(todo)
-			done, err := s.mendAll(ctx, some, locks)
+			done, err := s.mend(ctx, some, locks)
 			switch {
 			case errors.Is(err, ErrTooLarge):
 				some[0].Repair, some[0].Hint = "", "it does not fit a transaction: "+err.Error()
@@ -201,46 +201,41 @@ func together(todo []*Finding) (some, rest []*Finding) {
 	return some, rest
 }
 
-// mendAll repairs what [together] chose, and gives those of which nothing had moved.
-func (s *Upkeep) mendAll(ctx context.Context, todo []*Finding, locks func(id string) string) ([]*Finding, error) {
-	if len(todo) == 1 {
-		done, err := s.mend(ctx, todo[0], locks)
-		if err != nil || !done {
-			return nil, err
-		}
-		return todo, nil
-	}
+// mend repairs what [together] chose, and gives those of which nothing had moved.
+func (s *Upkeep) mend(ctx context.Context, todo []*Finding, locks func(id string) string) (done []*Finding, err error) {
 	t := s.begin("repair")
 	for _, n := range todo {
-		t.nested(n.mend.cmps, n.mend.ops, nil)
+		m := n.mend
+		for _, kv := range m.aside {
+			if kept, err := s.putAside(ctx, m, kv); err != nil || !kept {
+				return nil, err
+			}
+		}
+		if m.lost != "" {
+			if removed, err := s.removeLost(ctx, m, locks); err != nil || !removed {
+				return nil, err
+			}
+			return todo, nil
+		}
+		if len(todo) == 1 {
+			t.cmps, t.ops = m.cmps, m.ops
+		} else {
+			t.nested(m.cmps, m.ops, nil)
+		}
 	}
 	resp, err := t.submit(ctx)
-	if err != nil {
+	if err != nil || !resp.Succeeded {
 		return nil, err
 	}
-	var done []*Finding
+	if len(todo) == 1 {
+		return todo, nil
+	}
 	for i, r := range resp.Responses {
 		if r.GetResponseTxn().Succeeded {
 			done = append(done, todo[i])
 		}
 	}
 	return done, nil
-}
-
-// mend repairs one finding; false: something that it was judged by has moved.
-func (s *Upkeep) mend(ctx context.Context, n *Finding, locks func(id string) string) (bool, error) {
-	m := n.mend
-	for _, kv := range m.aside {
-		if done, err := s.putAside(ctx, m, kv); err != nil || !done {
-			return false, err
-		}
-	}
-	if m.lost != "" {
-		return s.removeLost(ctx, m, locks)
-	}
-	t := s.begin("repair", m.cmps...)
-	t.ops = m.ops
-	return applied(t.submit(ctx))
 }
 
 // removeLost removes an instance whose record is of no use, with what the mend has.

@@ -58,7 +58,7 @@ func (s *Reader) situation(ctx context.Context, id string) (*store.Situation, er
 	if damage == nil && rec.Apart {
 		// What is to be run, or is over, is told without the places where it waits; an incident by what is faulted.
 		if (len(st.Mail) > 0 || rec.Header.Status == workflow.StatusFinished) && len(rec.Header.Incidents) == 0 {
-			damage = partsOf(s.conn).there(ctx, rec, st.Revision)
+			damage = headers{partsOf(s.conn)}.complete(ctx, rec, st.Revision)
 		} else {
 			rec, damage = partsOf(s.conn).join(ctx, kv, Decode)
 		}

@@ -201,7 +201,7 @@ func (ar *activityReader) machine(f field) bool {
 		if ar.a.Initial == "" {
 			ar.a.Initial = ar.plain(f)
 		}
-	case "currentState": // where it begins, whatever its initial state is; a reference makes it an output
+	case "currentState": // where it begins, before its initial state; a reference makes it an output
 		state := ""
 		if f.Kind == jsontree.String {
 			state = strings.TrimSpace(f.Text)

@@ -2,7 +2,7 @@
 // bring about.
 //
 // It guarantees that a test fails with what it waited for instead of hanging. It
-// does not see a state that lasts for less than 10 ms: a test of such a state needs
+// does not see a state that lasts for less than 50 ms: a test of such a state needs
 // a signal from the code under test, and for time there is testing/synctest.
 package polltest
 
@@ -12,11 +12,11 @@ import (
 )
 
 // least and most are the pauses between two questions: short at first, for what
-// is about to happen, and then so long that asking takes no time from what is
-// waited for.
+// is about to happen, and then a tenth of what was waited, so that asking takes no
+// time from what is waited for, nor from the tests beside.
 const (
 	least = time.Millisecond
-	most  = 10 * time.Millisecond
+	most  = 50 * time.Millisecond
 )
 
 // Eventually asks ok until it holds, and fails the test after a minute: what has
@@ -31,11 +31,12 @@ func Eventually(t testing.TB, what string, ok func() bool) {
 func Within(t testing.TB, limit time.Duration, what string, ok func() bool) time.Duration {
 	t.Helper()
 	began := time.Now()
-	for pause := least; !ok(); pause = min(2*pause, most) {
-		if time.Since(began) > limit {
+	for !ok() {
+		waited := time.Since(began)
+		if waited > limit {
 			t.Fatalf("not within %v: %s", limit, what)
 		}
-		time.Sleep(pause)
+		time.Sleep(max(least, min(waited/10, most)))
 	}
 	return time.Since(began)
 }

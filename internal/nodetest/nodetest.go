@@ -46,6 +46,7 @@ type Shared struct {
 // Run is for TestMain: it runs the tests, stops the node, and gives the exit code.
 func (s *Shared) Run(m *testing.M) int {
 	testsize.Waiting()
+	testsize.Roomy()
 	code := m.Run()
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -9,8 +9,10 @@ package testsize
 
 import (
 	"flag"
+	"math"
 	"os"
 	"runtime"
+	"runtime/debug"
 	"strconv"
 	"testing"
 )
@@ -56,6 +58,19 @@ func Checks(whole, small int) { preset("rapid.checks", Of(whole, small)) }
 // the caller said how many: they wait for leases and sweeps more than they compute. It
 // is for TestMain.
 func Waiting() { preset("test.parallel", max(8, 2*runtime.GOMAXPROCS(0))) }
+
+// Roomy lets the garbage collector of this process run seldom, unless all was asked for or the
+// caller said how often (GOGC): the heap of tests is small, so that it would run all the time,
+// for a quarter of what they compute. It is for TestMain.
+func Roomy() {
+	if _, chosen := os.LookupEnv("GOGC"); chosen || Whole() {
+		return
+	}
+	debug.SetGCPercent(400)
+	if debug.SetMemoryLimit(-1) == math.MaxInt64 {
+		debug.SetMemoryLimit(1 << 30)
+	}
+}
 
 // preset sets a flag of this program that its caller did not set.
 func preset(name string, n int) {

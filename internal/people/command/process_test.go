@@ -35,6 +35,7 @@ func TestMain(m *testing.M) {
 		return
 	}
 	testsize.Waiting()
+	testsize.Roomy()
 	os.Exit(m.Run())
 }
 

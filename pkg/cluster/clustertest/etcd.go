@@ -252,6 +252,7 @@ func StopShared() {
 // Run runs the tests of a package, eight or more at a time, and stops the shared etcd: use it in TestMain.
 func Run(m *testing.M) int {
 	testsize.Waiting()
+	testsize.Roomy()
 	defer StopShared()
 	return m.Run()
 }

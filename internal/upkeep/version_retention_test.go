@@ -13,6 +13,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/catalog"
+	"github.com/weft-run/weft/internal/testsize"
 	"github.com/weft-run/weft/internal/upkeep/membertest"
 	"github.com/weft-run/weft/internal/upkeep/retention"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
@@ -83,13 +84,14 @@ func manyOf(id string, n int) string {
 // the wall clocks say; the others go an hour after they were retired.
 func TestVersionsThatNothingNeedsGo(t *testing.T) {
 	t.Parallel()
-	const last, keep = 230, 20
+	const keep = 20
+	last := testsize.Of(230, 60)
 	years := new(atomic.Int64)
 	c := newCluster(t, 2, retain(retention.Limits{Versions: keep}), func(c *membertest.Config) {
 		c.Now = func() time.Time { return time.Now().AddDate(int(years.Load()), 0, 0) }
 	})
 	m := c[0]
-	used := []int{3, 5, 14, 100, 202} // waits, faulted, ended, faulted, waits
+	used := testsize.Of([]int{3, 5, 14, 100, 202}, []int{3, 5, 14, 25, 32}) // waits, faulted, ended, faulted, waits
 	for n := 1; n <= last; n++ {
 		years.Store(int64(n%3-1) * 10)
 		m.Publish(manyOf("many", n))
@@ -129,13 +131,13 @@ func TestVersionsThatNothingNeedsGo(t *testing.T) {
 	// What stayed works, on a node that has never seen the version.
 	fresh := newMember(t, strings.TrimSuffix(strings.TrimPrefix(m.Root, "/weft/"), "/"), "fresh")
 	m.Publish("id: comes-later\nroot:\n  - writeLine: here\n")
-	for _, n := range []int{5, 100} {
+	for _, n := range []int{5, used[3]} {
 		if _, err := fresh.Commands.Retry(t.Context(), fmt.Sprint("i", n)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	fresh.Event("go", "", nil)
-	for _, id := range []string{"i3", "i5", "i14", "i100", "i202", "more"} {
+	for _, id := range []string{"i3", "i5", "i14", fmt.Sprint("i", used[3]), fmt.Sprint("i", used[4]), "more"} {
 		if in := fresh.Finished(id); in.SubStatus != workflow.Finished {
 			t.Errorf("%s is %s: %+v", id, in.SubStatus, in.Incidents)
 		}

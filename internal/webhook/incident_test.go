@@ -12,6 +12,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/polltest"
+	"github.com/weft-run/weft/internal/testsize"
 	"github.com/weft-run/weft/internal/webhook"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/runtime"
@@ -248,7 +249,7 @@ func TestAThousandIncidents(t *testing.T) {
 	r.answers(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) })
 	m.put(webhook.Definition{Name: "w", URL: r.server.URL, On: []webhook.Kind{webhook.Incident}})
 	m.Start("faults", "one", "")
-	const n = 1000
+	n := testsize.Of(1000, 150)
 	for range n - 1 {
 		if _, err := m.Commands.Retry(t.Context(), "one"); err != nil {
 			t.Fatal(err)

@@ -20,6 +20,7 @@ import (
 	"github.com/weft-run/weft/internal/polltest"
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore"
+	"github.com/weft-run/weft/internal/testsize"
 	"github.com/weft-run/weft/internal/upkeep/membertest"
 	"github.com/weft-run/weft/internal/webhook"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
@@ -402,13 +403,16 @@ func endMany(t *testing.T, m *member, n int) {
 	}
 }
 
+// atOnce is how many end at once: ten thousand, or some pages of them.
+func atOnce() int { return testsize.Of(10_000, 2000) }
+
 // Very many that end at once are told some at a time, by one node, and no commit knows of it.
 func TestTenThousandThatEndAtOnce(t *testing.T) {
 	t.Parallel()
 	m := newMember(t, clustertest.Namespace(t), "a")
 	r := newReceiver(t)
 	m.put(webhook.Definition{Name: "w", URL: r.server.URL, On: []webhook.Kind{webhook.Ended}, Definitions: []string{"many"}})
-	const n = 10_000
+	n := atOnce()
 	writes := m.writes()
 	endMany(t, m, n)
 	polltest.Eventually(t, "all is told", func() bool { return len(r.ids()) == n })
@@ -419,7 +423,7 @@ func TestTenThousandThatEndAtOnce(t *testing.T) {
 		t.Errorf("%d requests for %d events", got, n)
 	}
 	t.Logf("%d transactions that write", writes.Load())
-	if writes.Load() > 300 {
+	if writes.Load() > int64(n*3/100) {
 		t.Errorf("%d transactions", writes.Load())
 	}
 	// The node that commits asks etcd for nothing about webhooks.
@@ -445,13 +449,13 @@ func TestTenThousandThatNobodyTakes(t *testing.T) {
 	r.answers(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) })
 	w := webhook.Definition{Name: "w", URL: r.server.URL, On: []webhook.Kind{webhook.Ended}, Definitions: []string{"many"}, Paused: true}
 	m.put(w)
-	const n = 10_000
+	n := atOnce()
 	endMany(t, m, n)
 	writes := m.writes()
 	w.Paused = false
 	m.put(w)
-	polltest.Eventually(t, "all is put by", func() bool { return m.status("w").Waiting >= n/100 })
-	if writes.Load() > 100 {
+	polltest.Eventually(t, "all is put by", func() bool { return m.status("w").Waiting >= int64(n/100) })
+	if writes.Load() > int64(n/100) {
 		t.Errorf("%d transactions", writes.Load())
 	}
 	r.answers(nil)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/weft-run/weft/internal/find"
 	"github.com/weft-run/weft/internal/polltest"
+	"github.com/weft-run/weft/internal/testsize"
 	"github.com/weft-run/weft/pkg/runtime"
 	"github.com/weft-run/weft/pkg/runtime/job"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -155,7 +156,7 @@ func TestOneRunsBehindAGateWhateverIsDone(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, 2)
 	for _, strategy := range []string{"Singleton", "CorrelatedSingleton", "Correlation", "Always"} {
-		for seed := range uint64(4) {
+		for seed := range testsize.Of[uint64](4, 1) {
 			def := strings.ToLower(fmt.Sprint(strategy, "-", seed))
 			defs := []string{def + "a", def + "b"}
 			c[0].Publish(brittle(defs[0], strategy), brittle(defs[1], strategy))

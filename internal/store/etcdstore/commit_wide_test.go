@@ -158,7 +158,7 @@ func TestARecordKeepsRoomForItsEnd(t *testing.T) {
 func TestTheWidestInstanceIsRepairedAndPurged(t *testing.T) {
 	testsize.NotRaced(t, "it goes over many keys on one goroutine")
 	t.Parallel()
-	n := testsize.Of(10_000, 3000)
+	n, lost := testsize.Of(10_000, 1200), testsize.Of(2000, 800)
 	w := furnished(t)
 	had := map[string]int{}
 	kinds := []string{"bookmark/", "task/", "timer/"}
@@ -169,7 +169,6 @@ func TestTheWidestInstanceIsRepairedAndPurged(t *testing.T) {
 	if got := rules(w.fsck()); len(got) > 0 {
 		t.Fatalf("before: %v", got)
 	}
-	const lost = 2000
 	for some := range slices.Chunk(w.record("wide").Header.Bookmarks[:lost], 100) {
 		var gone []clientv3.Op
 		for _, b := range some {

@@ -115,7 +115,7 @@ func TestListsAreWholeAndTheOldestFirst(t *testing.T) {
 	testsize.NotRaced(t, "it goes over many keys on one goroutine")
 	t.Parallel()
 	w := newWorld(t)
-	all := w.someInstances(150)
+	all := w.someInstances(testsize.Of(150, 60))
 	var filters []find.Filter
 	for i, of := range append(slices.Clone(someWaits), find.Wait{}, find.Wait{Kind: find.WaitTask}, find.Wait{Kind: find.WaitEvent}, find.Wait{Kind: "Elsa.Event", Name: "paid"}, find.Wait{Kind: find.WaitEvent, Name: "never"}, find.Wait{Kind: find.WaitTimer}) {
 		f := find.Filter{WaitsFor: of}
@@ -131,7 +131,7 @@ func TestListsAreWholeAndTheOldestFirst(t *testing.T) {
 		f = find.Filter{WaitsFor: of, Created: find.Span{After: find.Moment{At: all[len(all)*3/4].CreatedAt}, Before: find.Moment{At: all[len(all)/3].CreatedAt}}}
 		filters = append(filters, f)
 	}
-	ids := []string{"i000", "i003", "i010", "i033", "i077", "i100", "i120", "i121", "i149", "nothing"}
+	ids := []string{"i000", "i003", "i010", "i033", "i034", "i059", "i120", "i121", "i149", "nothing"}
 	filters = append(filters, find.Filter{IDs: ids}, find.Filter{IDs: ids, Status: workflow.StatusRunning}, find.Filter{IDs: ids, WaitsFor: someWaits[0]},
 		find.Filter{IDs: ids, DefinitionID: "a", Labels: map[string]string{"team": "sales"}}, find.Filter{IDs: ids[9:]}, find.Filter{Not: []find.Filter{{IDs: ids}}})
 	for _, f := range someOf(filters) {
@@ -236,7 +236,7 @@ func TestListsAreWholeAndTheNewestFirst(t *testing.T) {
 	testsize.NotRaced(t, "it goes over many keys on one goroutine")
 	t.Parallel()
 	w := newWorld(t)
-	all := w.someInstances(150)
+	all := w.someInstances(testsize.Of(150, 60))
 	filters := []find.Filter{{}}
 	each := func(with func(f find.Filter) []find.Filter) {
 		for _, f := range slices.Clone(filters) {

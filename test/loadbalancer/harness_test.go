@@ -22,7 +22,11 @@ import (
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 )
 
-func TestMain(m *testing.M) { os.Exit(clustertest.Run(m)) }
+func TestMain(m *testing.M) {
+	code := clustertest.Run(m)
+	_ = os.RemoveAll(built.dir) // "" is none
+	os.Exit(code)
+}
 
 // tool finds a program that Debian may keep away from users.
 func tool(t *testing.T, name string) string {
@@ -80,11 +84,12 @@ var (
 		}}
 )
 
-// each runs a test with every kind.
+// each runs a test with every kind, side by side.
 func each(t *testing.T, test func(t *testing.T, k kind)) {
 	t.Helper()
 	for _, k := range []kind{haproxy, nginx} {
 		t.Run(k.program, func(t *testing.T) {
+			t.Parallel()
 			tool(t, k.program)
 			test(t, k)
 		})
@@ -191,16 +196,29 @@ func get(ctx context.Context, url string) (string, error) {
 	return string(raw), err
 }
 
-// buildNode builds the program that users run.
+// built is where the program that users run is built, once for all tests.
+var built struct {
+	sync.Once
+	dir string
+	out []byte
+	err error
+}
+
+// buildNode gives the program that users run.
 func buildNode(t *testing.T) string {
 	t.Helper()
-	program := filepath.Join(t.TempDir(), "weft")
-	cmd := exec.CommandContext(t.Context(), "go", "build", "-o", program, "../../cmd/weft")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("build the node: %v\n%s", err, out)
+	built.Do(func() {
+		if built.dir, built.err = os.MkdirTemp("", "weft-loadbalancer-"); built.err != nil {
+			return
+		}
+		cmd := exec.CommandContext(context.WithoutCancel(t.Context()), "go", "build", "-o", built.dir, "../../cmd/weft")
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+		built.out, built.err = cmd.CombinedOutput()
+	})
+	if built.err != nil {
+		t.Fatalf("build the node: %v\n%s", built.err, built.out)
 	}
-	return program
+	return filepath.Join(built.dir, "weft")
 }
 
 // process is a running node.
@@ -243,7 +261,7 @@ func startNode(t *testing.T, program, addr string, args ...string) *process {
 	case <-p.ended:
 		t.Fatalf("the node at %s ended with %d", addr, p.cmd.ProcessState.ExitCode())
 	case <-time.After(time.Minute):
-		t.Fatalf("the node at %s is not ready after 30 s", addr)
+		t.Fatalf("the node at %s is not ready after a minute", addr)
 	}
 	return p
 }

@@ -11,20 +11,28 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/weft-run/weft/internal/testsize"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 )
 
-// noticed is how long a load balancer may take to send what a node that hangs has to another
-// one: HAProxy asks each node how it is, nginx waits for the answer.
-var noticed = map[string]time.Duration{haproxy.program: 3 * time.Second, nginx.program: 6 * time.Second}
+// noticed is how long a load balancer may take on a busy machine to send what a node that hangs has to another
+// one. HAProxy asks each node how it is, and knows within 3 seconds: without that the request stays where it is for five
+// minutes. nginx waits 5 seconds for the answer, and otherwise 15 and more.
+var noticed = map[string]time.Duration{haproxy.program: 30 * time.Second, nginx.program: 14 * time.Second}
 
 // One node of three stops where it is, with requests in its hands and connections to it kept:
 // a request with a key is answered by another one, up to the size that the proxy
 // repeats.
 func TestANodeThatHangsCostsARequestWithAKeyTheTimeOfTheCheck(t *testing.T) {
+	t.Parallel()
 	tool(t, haproxy.program) // before the node is built
 	program := buildNode(t)
-	each(t, func(t *testing.T, k kind) { hangANode(t, k, program) })
+	each(t, func(t *testing.T, k kind) {
+		if k.program == nginx.program && !testsize.Whole() {
+			k.instead = map[string]string{"proxy_read_timeout 30s": "proxy_read_timeout 10s"}
+		}
+		hangANode(t, k, program)
+	})
 }
 
 func hangANode(t *testing.T, k kind, program string) {
@@ -53,7 +61,7 @@ func hangANode(t *testing.T, k kind, program string) {
 		for i := range each {
 			wg.Go(func() {
 				code, took := p.run(t, size, uuid.NewString())
-				if code != http.StatusOK && code != http.StatusAccepted || took > noticed[k.program]+2*time.Second {
+				if code != http.StatusOK && code != http.StatusAccepted || took > noticed[k.program] {
 					t.Errorf("%d bytes, %d: %d after %v", size, i, code, took)
 				}
 			})
@@ -68,7 +76,7 @@ func hangANode(t *testing.T, k kind, program string) {
 					key = uuid.NewString()
 				}
 				code, took := p.run(t, 100, key, "Prefer", "wait=3")
-				if key != "" && code != http.StatusOK || took > 22*time.Second {
+				if key != "" && code != http.StatusOK || took > time.Minute {
 					t.Errorf("one that waits, with key %q: %d after %v", key, code, took)
 				}
 			})
@@ -77,7 +85,7 @@ func hangANode(t *testing.T, k kind, program string) {
 	// What may not be repeated is told, and not kept for minutes.
 	for range each {
 		wg.Go(func() {
-			if code, took := p.run(t, 100, ""); took > 35*time.Second {
+			if code, took := p.run(t, 100, ""); took > 90*time.Second {
 				t.Errorf("without a key: %d after %v", code, took)
 			}
 		})

@@ -29,7 +29,6 @@ func TestOnlyWhatCannotHappenTwiceIsRepeated(t *testing.T) {
 }
 
 func testRepeats(t *testing.T, k kind) {
-	t.Parallel()
 	bad := map[string]http.HandlerFunc{
 		"it refuses": func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) },
 		"it dies":    func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, // no answer
@@ -80,7 +79,6 @@ func TestAStartWithAKeyIsRepeatedByItsSize(t *testing.T) {
 }
 
 func testRepeatsBySize(t *testing.T, k kind) {
-	t.Parallel()
 	var attempts atomic.Int64
 	answer := func(status int) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) {
@@ -148,7 +146,6 @@ func TestWithoutANodeTheAnswerIsStillOfTheAPI(t *testing.T) {
 }
 
 func testNoNode(t *testing.T, k kind) {
-	t.Parallel()
 	p := k.balance(t, [3]string{freeAddr(t), freeAddr(t), freeAddr(t)}, false)
 	p.up(t, 0)
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, p.api+"/api/v1/events/x", strings.NewReader("{}"))
@@ -184,7 +181,6 @@ func TestMetricsOfTheNodesStayInside(t *testing.T) {
 }
 
 func testMetricsStayInside(t *testing.T, k kind) {
-	t.Parallel()
 	node := pretend(t, func(http.ResponseWriter, *http.Request) {})
 	p := k.balance(t, [3]string{node, node, node}, false)
 	p.up(t, 3)
@@ -203,7 +199,6 @@ func TestTheHostArrivesAsAskedFor(t *testing.T) {
 }
 
 func testHost(t *testing.T, k kind) {
-	t.Parallel()
 	node := pretend(t, func(w http.ResponseWriter, r *http.Request) { w.Header().Set("Seen", r.Host) })
 	p := k.balance(t, [3]string{node, node, node}, false)
 	p.up(t, 3)

@@ -14,6 +14,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/weft-run/weft/internal/polltest"
+	"github.com/weft-run/weft/internal/testsize"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 )
 
@@ -30,9 +31,13 @@ func TestNoRequestFailsWhileEveryNodeRestarts(t *testing.T) {
 
 func restartEveryNode(t *testing.T, k kind, program string) {
 	etcd := clustertest.Shared(t)
+	delay := "6s" // the check sees it within one, on a machine that is not busy
+	if !k.checks {
+		delay = testsize.Of(delay, "1s") // nobody looks meanwhile
+	}
 	settings := []string{
 		"--cluster", clustertest.Namespace(t), "--etcd-endpoints", strings.Join(etcd.Endpoints(), ","),
-		"--drain-delay", "6s", // the check sees it within one, on a machine that is not busy
+		"--drain-delay", delay,
 	}
 	var addrs [3]string
 	var nodes [3]*process
@@ -83,7 +88,7 @@ func startTraffic(t *testing.T, p *proxy) *traffic {
 			defer client.CloseIdleConnections()
 			for n := 0; ctx.Err() == nil; n++ {
 				tr.round(client, fmt.Sprintf("traffic-%d-%d", w, n))
-				time.Sleep(10 * time.Millisecond) // the pace of a client, not a wait for something
+				time.Sleep(testsize.Of(10*time.Millisecond, 100*time.Millisecond)) // the pace of a client, not a wait for something
 			}
 		})
 	}

@@ -24,7 +24,6 @@ func TestStreamsComeThrough(t *testing.T) {
 }
 
 func testStream(t *testing.T, k kind) {
-	t.Parallel()
 	const silence = 2 * time.Second
 	k.instead = map[string]string{"45s": "2s"}
 	lines, over := make(chan string), make(chan struct{})
@@ -89,6 +88,7 @@ const repeats = "id: repeats\nroot:\n  - while: ${{ true }}\n    body: [{event: 
 // Who listens hears of each change, once, while the nodes are killed one after the other:
 // a stream that ends is asked for again, by its last id, of the node that there is.
 func TestAStreamOutlivesItsNodes(t *testing.T) {
+	t.Parallel()
 	tool(t, haproxy.program) // before the node is built
 	program := buildNode(t)
 	each(t, func(t *testing.T, k kind) { killEveryNode(t, k, program) })

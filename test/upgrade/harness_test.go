@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -22,7 +23,11 @@ import (
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 )
 
-func TestMain(m *testing.M) { os.Exit(clustertest.Run(m)) }
+func TestMain(m *testing.M) {
+	code := clustertest.Run(m)
+	_ = os.RemoveAll(newer.dir) // "" is none
+	os.Exit(code)
+}
 
 // formatFiles is where the format is said, newest place first.
 var formatFiles = []string{"internal/store/etcdstore/format.go", "pkg/store/etcdstore/format.go"}
@@ -94,10 +99,42 @@ func base(t *testing.T, same bool) string {
 	return ""
 }
 
-// buildCommit builds the node of a commit.
+// keptFor is for how long the program of a commit is kept in the user's cache.
+const keptFor = 7 * 24 * time.Hour
+
+// buildCommit gives the node of a commit. It is built once and kept, as a commit does not change, and always in the
+// same directory, so that Go's build cache knows the packages which are the same in another commit.
 func buildCommit(t *testing.T, commit string) string {
 	t.Helper()
-	dir := t.TempDir()
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		cache = t.TempDir() // nobody has a home
+	}
+	cache = filepath.Join(cache, "weft-upgrade-"+runtime.Version())
+	if err := os.MkdirAll(cache, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	defer lockFile(t, filepath.Join(cache, "lock"))()
+	if commit, err = git(t, "rev-parse", "--verify", commit+"^{commit}"); err != nil {
+		t.Fatalf("there is no such commit to build the program of: %v", err)
+	}
+	program, dir := filepath.Join(cache, "node-"+commit), filepath.Join(cache, "tree")
+	if _, err := os.Stat(program); err == nil {
+		return program
+	}
+	programs, err := filepath.Glob(filepath.Join(cache, "node-*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, old := range programs {
+		if is, err := os.Stat(old); err == nil && time.Since(is.ModTime()) > keptFor {
+			_ = os.Remove(old) // or another time
+		}
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
 	cmd := exec.CommandContext(t.Context(), "git", "-C", "../..", "archive", commit)
 	var said bytes.Buffer
 	cmd.Stderr = &said
@@ -114,7 +151,25 @@ func buildCommit(t *testing.T, commit string) string {
 	if err := cmd.Wait(); err != nil {
 		t.Fatalf("git archive %s: %v %s", commit, err, said.String())
 	}
-	return build(t, dir, "./cmd/node")
+	built := filepath.Join(dir, "program")
+	build(t, dir, "./cmd/node", built)
+	if err := os.Rename(built, program); err != nil {
+		t.Fatal(err)
+	}
+	return program
+}
+
+// lockFile waits until no other process has the file locked.
+func lockFile(t *testing.T, name string) (unlock func()) {
+	t.Helper()
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != nil {
+		t.Fatal(err)
+	}
+	return func() { f.Close() }
 }
 
 func unpack(from io.Reader, dir string) error {
@@ -144,22 +199,37 @@ func unpack(from io.Reader, dir string) error {
 }
 
 // build builds a program of the module in dir.
-func build(t *testing.T, dir, pkg string) string {
+func build(t *testing.T, dir, pkg, program string) {
 	t.Helper()
-	program := filepath.Join(t.TempDir(), "program")
 	cmd := exec.CommandContext(t.Context(), "go", "build", "-o", program, pkg)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("build %s: %v\n%s", pkg, err, out)
 	}
-	return program
 }
 
-// buildNewer builds the present program with one more activity type.
+// newer is the present program with one more activity type, built once for all tests.
+var newer struct {
+	sync.Mutex
+	dir string
+}
+
 func buildNewer(t *testing.T) string {
 	t.Helper()
-	return build(t, "../..", "./test/upgrade/testdata/newer")
+	newer.Lock()
+	defer newer.Unlock()
+	if program := filepath.Join(newer.dir, "program"); newer.dir != "" {
+		return program
+	}
+	dir, err := os.MkdirTemp("", "weft-upgrade-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	newer.dir = dir
+	program := filepath.Join(dir, "program")
+	build(t, "../..", "./test/upgrade/testdata/newer", program)
+	return program
 }
 
 // freeAddr is free when it looks.

@@ -23,6 +23,7 @@ import (
 // As soon as the first newer one runs, definitions that only it can run are
 // published at it, and used at all of them. Nothing is lost, doubled or stuck.
 func TestEveryNodeIsReplacedUnderLoad(t *testing.T) {
+	t.Parallel()
 	commit := base(t, true)
 	older, newer := buildCommit(t, commit), buildNewer(t)
 	t.Logf("from %s to the present tree", commit)
@@ -228,11 +229,13 @@ func (u *users) settle(t *testing.T) {
 // A node of another format does not join, in neither direction, says why, and
 // disturbs nobody.
 func TestANodeOfAnotherFormatIsRefused(t *testing.T) {
+	t.Parallel()
 	commit := base(t, false)
 	older, newer := buildCommit(t, commit), buildNewer(t)
 	t.Logf("%s and the present tree", commit)
 	for what, programs := range map[string][2]string{"the newer beside the older": {older, newer}, "the older beside the newer": {newer, older}} {
 		t.Run(what, func(t *testing.T) {
+			t.Parallel()
 			name := clustertest.Namespace(t)
 			u := &users{name: name, client: &http.Client{Timeout: 30 * time.Second}, foreign: programs[0] == older}
 			u.addrs = [3]string{freeAddr(t)}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/weft-run/weft/internal/nodetest"
 	"github.com/weft-run/weft/internal/polltest"
+	"github.com/weft-run/weft/internal/testsize"
 	"github.com/weft-run/weft/pkg/node"
 )
 
@@ -92,7 +93,7 @@ func TestAFloodOfStartsLeavesTheRestAlone(t *testing.T) {
 	s := serverOf(t, nodetest.Start(t, node.Config{MaxInFlight: 4, DrainTimeout: 20 * time.Second}))
 	s.publish(t, "id: new\nroot:\n  - writeLine: new\n")
 	s.publish(t, "id: waits\nroot:\n  - event: go\n  - writeLine: went\n")
-	const waiting = 40
+	waiting := testsize.Of(40, 10)
 	for i := range waiting {
 		s.post(t, "/api/v1/definitions/waits/execute", fmt.Sprintf(`{"correlationId": "c%d"}`, i), 200)
 	}

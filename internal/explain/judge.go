@@ -113,6 +113,12 @@ func judge(id string, f *facts) *Explanation {
 
 func (x *Explanation) because(r Reason) { x.Reasons = append(x.Reasons, r) }
 func (x *Explanation) do(what string)   { x.Next = append(x.Next, what) }
+
+// says reports whether what to do next names a route of the instance already.
+func (x *Explanation) says(what string) bool {
+	return slices.ContainsFunc(x.Next, func(next string) bool { return strings.Contains(next, x.path(what)) })
+}
+
 func (x *Explanation) path(what string) string {
 	return "POST /instances/" + x.Instance.ID + "/" + what
 }
@@ -770,7 +776,7 @@ func (x *Explanation) why(s *sent, b *workflow.Bookmark) (kind Cause, text strin
 func (x *Explanation) tell(f *facts) *Explanation {
 	because := x.Reasons
 	x.Reasons = append(x.Reasons, x.aside...)
-	if len(x.Incidents) > 0 && x.Incidents[0].Open && x.Instance.Status == workflow.StatusRunning {
+	if len(x.Incidents) > 0 && x.Incidents[0].Open && x.Instance.Status == workflow.StatusRunning && !x.says("retry") {
 		x.advise(x.path("retry") + " makes the call again that failed, if it may")
 	}
 	if x.State == Waiting || x.State == Queued || x.State == Stuck {

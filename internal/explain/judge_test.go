@@ -295,6 +295,9 @@ func TestStalls(t *testing.T) {
 			if tc.next != "" && (len(x.Next) == 0 || !strings.HasPrefix(x.Next[0], tc.next)) {
 				t.Errorf("next %q, want %q", x.Next, tc.next)
 			}
+			if told := strings.Join(x.Next, "; "); strings.Count(told, "POST /instances/i/retry") > 1 {
+				t.Errorf("next says a retry twice: %q", told)
+			}
 			if len(x.Reasons) == 0 {
 				t.Error("no reason")
 			}

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 	"unicode/utf8"
+
+	"github.com/weft-run/weft/pkg/engine"
 )
 
 func TestConfigIsChecked(t *testing.T) {
@@ -43,6 +45,13 @@ func TestConfigIsChecked(t *testing.T) {
 		{"any site", Config{CORSOrigins: []string{"*"}}, "cors-origin is"},
 		{"a site with a path", Config{CORSOrigins: []string{"https://shop.example.com/"}}, "cors-origin is"},
 		{"sites", Config{CORSOrigins: []string{"https://shop.example.com", "http://localhost:3000"}}, ""},
+		{"places below zero", Config{MaxWaits: -1}, "max-waits is -1; it must be from 1 to 100000"},
+		{"one place", Config{MaxWaits: 1}, ""},
+		{"as many places as are possible", Config{MaxWaits: engine.MaxWaits}, ""},
+		{"one place more", Config{MaxWaits: engine.MaxWaits + 1}, "max-waits is 100001; it must be from 1 to 100000"},
+		{"activities of a burst below zero", Config{MaxBurstActivities: -1}, "max-burst-activities is -1; it must be from 1 to 1000000"},
+		{"as many activities of a burst as are possible", Config{MaxBurstActivities: engine.MaxBurstActivities}, ""},
+		{"one activity more", Config{MaxBurstActivities: engine.MaxBurstActivities + 1}, "max-burst-activities is 1000001; it must be from 1 to 1000000"},
 		{"hosts", Config{Hosts: []string{"weft.example", "weft:80"}}, ""},
 	}
 	for _, tt := range tests {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/testsize"
+	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -26,6 +27,12 @@ func (w *world) wide(id string, n int) {
 	c := w.first(id, nil, tasks...)
 	w.commit(Decide(c))
 	w.ok(w.WriteIndex(w.ctx(), nil, w.record(id)))
+	w.completed(id)
+}
+
+// completed makes the commit behind the pages of a decision.
+func (w *world) completed(id string) {
+	w.tb.Helper()
 	next := w.next(id, nil)
 	next.Before.Unwritten, next.After.Unwritten = nil, nil
 	next.Consumed = []store.Consumed{{Command: workflow.Command{ID: workflow.ContinueID, Kind: workflow.CommandContinue}, Created: 1, Drop: true}}
@@ -128,6 +135,36 @@ func TestAWideInstanceIsRemoved(t *testing.T) {
 	}
 }
 
+// What happens to a wide instance before the decision that it is removed is seen, and so is what happens behind it:
+// it is removed by who has looked at what came.
+func TestAWideInstanceThatMovesIsNotRemoved(t *testing.T) {
+	t.Parallel()
+	const n = 400
+	w := newWorld(t)
+	w.wide("wide", n)
+	r, err := w.lookToRemove(w.ctx(), nil, "wide", w.now)
+	w.ok(err)
+	w.mails("wide", "came")
+	before := w.dump()
+	if done, err := r.remove(w.ctx()); err != nil || done {
+		t.Errorf("beside new mail: done %t, %v", done, err)
+	}
+	compare(t, "beside new mail", w.dump(), before)
+
+	w.del(w.keys.mail("wide", "came"))
+	disarm := w.faults.Add(clustertest.Rule{Match: func(c clustertest.Call) bool {
+		if c.DeletesUnder(w.keys.root + "bookmark/") { // a page
+			w.spoil(w.keys.instance("wide"), w.value(w.keys.instance("wide")))
+		}
+		return false
+	}}).Disarm
+	if err := w.Remove(w.ctx(), w.lock("wide", "2"), "wide", w.now); !errors.Is(err, store.ErrFenced) {
+		t.Errorf("it moved before each page: %v", err)
+	}
+	disarm()
+	w.want("bookmark/", n)
+}
+
 // A record that has no room for its end takes no more places to wait at.
 func TestARecordKeepsRoomForItsEnd(t *testing.T) {
 	t.Parallel()
@@ -196,10 +233,7 @@ func TestTheWidestInstanceIsRepairedAndPurged(t *testing.T) {
 		t.Errorf("purged %v before its index is written: %v", purged, err)
 	}
 	w.ok(w.WriteIndex(w.ctx(), nil, rec))
-	last := w.next("wide", nil)
-	last.Before.Unwritten, last.After.Unwritten = nil, nil
-	last.Consumed = []store.Consumed{{Command: workflow.Command{ID: workflow.ContinueID, Kind: workflow.CommandContinue}, Created: 1, Drop: true}}
-	w.commit(last)
+	w.completed("wide")
 	if purged, err := w.Purge(w.ctx(), []string{"wide"}, w.lockOf); err != nil || len(purged) != 1 {
 		t.Errorf("purged %v, %v", purged, err)
 	}

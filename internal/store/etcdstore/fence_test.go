@@ -95,14 +95,23 @@ func TestWithoutTheLockNothingIsWritten(t *testing.T) {
 
 func TestReleaseLeavesASuccessorsLock(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	f := w.lock("a", "me")
-	w.unlock(f)
-	w.lock("a", "me")
-	if _, _, err := w.Release(w.ctx(), *f, "a", w.revision()); !errors.Is(err, store.ErrFenced) {
-		t.Errorf("error %v, want fenced", err)
+	for name, prepare := range map[string]func(w *world){
+		"its mailbox is read":     func(*world) {},
+		"its mailbox is followed": func(w *world) { w.follow(); w.hot() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			prepare(w)
+			f := w.lock("a", "me")
+			w.unlock(f)
+			w.lock("a", "me")
+			if _, _, err := w.Release(w.ctx(), *f, "a", w.revision()); !errors.Is(err, store.ErrFenced) {
+				t.Errorf("error %v, want fenced", err)
+			}
+			w.want("lock/a/", 1)
+		})
 	}
-	w.want("lock/a/", 1)
 }
 
 // TestClassification is the order in which a refused commit is judged: proof in

@@ -77,6 +77,16 @@ func TestWhatMovedIsRefused(t *testing.T) {
 			out, _, err := w.PutMail(w.ctx(), "a", cmd, &b)
 			return out == PutConsumed, err
 		}, "mailbox/"},
+		{"mail for a place of a decision behind which another commit came", func(w *world) (bool, error) {
+			w.commit(Decide(w.first("a", nil, w.bookmark("a", "b", "paid"))))
+			st := event("paid")
+			st.InstanceID = "a"
+			b := w.look(st).Bookmarks[0]
+			w.ok(w.WriteIndex(w.ctx(), nil, w.record("a")))
+			w.completed("a")
+			out, _, err := w.PutMail(w.ctx(), "a", w.resume("c1", &b, nil), &b)
+			return b.Unindexed && out == PutGone, err
+		}, "mailbox/"},
 		{"creating from a head that moved", func(w *world) (bool, error) {
 			n := w.newInstance("a", "s1", nil)
 			n.Command.Start.Head = 1

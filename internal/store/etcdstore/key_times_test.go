@@ -12,6 +12,7 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/testsize"
+	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -218,6 +219,27 @@ func TestMisplacedTimersAreFoundAndMoved(t *testing.T) {
 	if moved := w.moveAll(); moved != 0 {
 		t.Errorf("%d moved again", moved)
 	}
+}
+
+// A timer that is burned while it is put where it belongs does not come back.
+func TestATimerThatWentIsNotMoved(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	due, id := time.Date(2300, 1, 1, 0, 0, 0, 0, time.UTC), workflow.BookmarkID("far00", "b")
+	w.before(w.timersAt(due))
+	shard := timerShard(id)
+	places, err := w.Misplaced(w.ctx(), shard)
+	w.ok(err)
+	w.faults.Add(clustertest.Rule{Match: func(c clustertest.Call) bool {
+		if c.PutsUnder(w.keys.timers(shard)) {
+			w.del(w.keys.misplacedTimer(id, due))
+		}
+		return false
+	}})
+	if moved, err := w.MoveMisplaced(w.ctx(), shard, places); err != nil || moved != 0 || len(places) != 1 {
+		t.Errorf("%d of %d moved, %v", moved, len(places), err)
+	}
+	w.want("timer/", 0)
 }
 
 // A look knows a misplaced timer that comes first, and what is due behind it; the timer is not due.

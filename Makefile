@@ -2,7 +2,7 @@
 # are in .ci/run, so that CI, which may have no make, runs the same ones.
 
 .DEFAULT_GOAL := help
-.PHONY: help build image release test race lint fmt generate bench bench-report bench-million bench-sustained bench-steady bench-idle bench-counts bench-peers bench-cron bench-docs deploy-test browser-test compose-test ci chaos chaos-long chaos-processes bombs fills floods mutants prove findings
+.PHONY: help build image release test race lint fmt generate bench bench-report bench-million bench-sustained bench-steady bench-idle bench-wide bench-counts bench-peers bench-cron bench-docs deploy-test browser-test compose-test ci chaos chaos-long chaos-processes bombs fills floods mutants prove findings
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -51,6 +51,9 @@ bench-steady: ## Send each kind of stimulus for MINUTES=10 (KIND=queue: those wi
 
 bench-idle: ## Measure what three nodes and three members of etcd cost that have nothing to do, two minutes
 	CGO_ENABLED=0 go run ./bench -report bench-results -idle 40s
+
+bench-wide: ## Measure what one instance of PLACES=100000 costs over HTTP, time and memory of a node, 10 minutes (OF=children, ETCD=embedded)
+	CGO_ENABLED=0 go run ./bench -wide $(or $(PLACES),100000) $(if $(OF),-wide-of $(OF)) $(if $(ETCD),-etcd $(ETCD))
 
 bench-cron: ## Scan 10,000 cron lines, each in a zone, beside go-cron
 	CGO_ENABLED=0 go -C tools/cron test -bench . -benchmem

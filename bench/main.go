@@ -14,6 +14,7 @@
 //	go run ./bench -floods all -duration 60s
 //	go run ./bench -idle 60s             # what nodes cost that have nothing to do
 //	go run ./bench -streams 200          # what open streams of events take of W1
+//	go run ./bench -wide 100000          # what one instance that waits at so many places costs a node
 //	go run ./bench -help
 //
 // It starts etcd (this binary again, as a process of its own, with fsync on) and
@@ -67,6 +68,8 @@ type options struct {
 	sustained, walks                   bool
 	idle                               time.Duration
 	streams                            int
+	wide                               int
+	wideOf                             string
 	rates, quotas                      []int
 
 	// What the parts set, and nobody by a flag.
@@ -114,6 +117,8 @@ func parse(args []string) (options, error) {
 	fs.StringVar(&o.steady, "steady", "", "measure only whether what is sent all the time, for -duration (10m), gets slower: all kinds, or those whose name has this text")
 	fs.BoolVar(&o.walks, "walks", false, "with -steady: also over how many keys etcd goes for what nodes ask, also those that are gone")
 	fs.IntVar(&o.streams, "streams", 0, "measure only what so many open streams of events (200) take of W1, in four turns of -duration")
+	fs.IntVar(&o.wide, "wide", 0, "measure only what one instance with so many places (100000) costs over HTTP, from its start to its end: time, and memory of a node that does nothing else; -etcd embedded: with its etcd in the process")
+	fs.StringVar(&o.wideOf, "wide-of", ofPlaces, "of -wide: "+ofPlaces+" where it waits for a task, or "+ofChildren)
 	fs.BoolVar(&o.counts, "counts", false, "measure nothing that a busy machine changes: count what an operation asks of etcd and allocates, with one caller")
 	fs.BoolVar(&o.million, "million", false, "with -report: make a million instances that wait, and measure a node and resumes beside them, into million.json (with -quick: 10,000)")
 	fs.BoolVar(&o.sustained, "sustained", false, "look for the highest rate of starts that is level for -duration, with retention, on each of -quotas; with -report into sustained.json (30 minutes: -duration 30m)")
@@ -129,6 +134,9 @@ func parse(args []string) (options, error) {
 	}
 	if len(o.endpoints) > 0 || len(o.targets) > 0 {
 		o.etcd = []string{given}
+	}
+	if o.wideOf != ofPlaces && o.wideOf != ofChildren {
+		return o, fmt.Errorf("an instance is wide of %s or %s, not of %q", ofPlaces, ofChildren, o.wideOf)
 	}
 	for _, w := range o.workloads {
 		if workloads[w] == nil {
@@ -199,6 +207,9 @@ func do(ctx context.Context, o options) error {
 	}
 	if o.streams > 0 {
 		return streamsAll(ctx, o)
+	}
+	if o.wide > 0 {
+		return wideAll(ctx, o)
 	}
 	if o.steady != "" {
 		return steadyAll(ctx, o)

@@ -723,6 +723,7 @@ Instance = TypedDict("Instance", {
     "instanceId": "str",
     "interrupted": "NotRequired[str]",  # In the answer to a cancel: the activity whose call to the outside it ended. Absent: none was under way, or it is not known yet.
     "labels": "Dict[str, str]",  # By which it is found; none: {}.
+    "moreBookmarks": "NotRequired[int]",  # In the answer to a command for an instance that waits at thousands of places: at how many more than are listed. GET lists all.
     "name": "Union[str, None]",
     "notYet": "NotRequired[str]",  # In the 202 of a cancel: what the instance is at, and whether that was told to end. Absent: it is not known.
     "output": "Dict[str, Any]",

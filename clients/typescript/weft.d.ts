@@ -802,6 +802,8 @@ export interface Instance {
   interrupted?: string;
   /** By which it is found; none: {}. */
   labels: Record<string, string>;
+  /** In the answer to a command for an instance that waits at thousands of places: at how many more than are listed. GET lists all. */
+  moreBookmarks?: number;
   name: string | null;
   /** In the 202 of a cancel: what the instance is at, and whether that was told to end. Absent: it is not known. */
   notYet?: string;

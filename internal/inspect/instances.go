@@ -27,9 +27,28 @@ func (i *Inspector) Instance(ctx context.Context, id string) (workflow.Instance,
 	return rec.Header, nil
 }
 
+// Brief reads one instance, and of thousands of places where it waits the first: it says at how many more.
+func (i *Inspector) Brief(ctx context.Context, id string) (workflow.Instance, error) {
+	rec, err := Brief(ctx, i.cfg.Reader, id)
+	if err != nil {
+		return workflow.Instance{}, err
+	}
+	return rec.Header, nil
+}
+
 // Header reads an instance without its state, or gives the error for the caller.
 func Header(ctx context.Context, r *etcdstore.Reader, id string) (*store.Record, error) {
 	rec, err := r.Header(ctx, id)
+	if err := unread(id, rec != nil, err); err != nil {
+		return nil, err
+	}
+	return rec, nil
+}
+
+// Brief reads an instance without its state, and of thousands of places where it waits the first, or gives the error for
+// the caller.
+func Brief(ctx context.Context, r *etcdstore.Reader, id string) (*store.Record, error) {
+	rec, err := r.Brief(ctx, id)
 	if err := unread(id, rec != nil, err); err != nil {
 		return nil, err
 	}

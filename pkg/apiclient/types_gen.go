@@ -566,8 +566,9 @@ type Instance struct {
 	Incidents        []Incident        `json:"incidents"`
 	Input            map[string]any    `json:"input"`
 	InstanceID       string            `json:"instanceId"`
-	Interrupted      string            `json:"interrupted,omitempty"` // In the answer to a cancel: the activity whose call to the outside it ended. Absent: none was under way, or it is not known yet.
-	Labels           map[string]string `json:"labels"`                // By which it is found; none: {}.
+	Interrupted      string            `json:"interrupted,omitempty"`   // In the answer to a cancel: the activity whose call to the outside it ended. Absent: none was under way, or it is not known yet.
+	Labels           map[string]string `json:"labels"`                  // By which it is found; none: {}.
+	MoreBookmarks    int64             `json:"moreBookmarks,omitempty"` // In the answer to a command for an instance that waits at thousands of places: at how many more than are listed. GET lists all.
 	Name             *string           `json:"name"`
 	NotYet           string            `json:"notYet,omitempty"` // In the 202 of a cancel: what the instance is at, and whether that was told to end. Absent: it is not known.
 	Output           map[string]any    `json:"output"`

@@ -71,7 +71,7 @@ func (o *owner) commit(ctx context.Context, x *burst, release bool) (*store.Comm
 		res, err = o.sendWhole(ctx, c)
 	}
 	if errors.Is(err, etcdstore.ErrTooLarge) && etcdstore.Parts(c) {
-		res, err = o.sendInParts(ctx, c, x.goOn)
+		res, err = o.sendInParts(ctx, c, x)
 	}
 	switch {
 	case errors.Is(err, store.ErrHeld):

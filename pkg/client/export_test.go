@@ -26,6 +26,9 @@ func (n *Node) Asked(id string) int {
 	return len(h.desk.requests)
 }
 
+// PersistsFor lets a caller wait so long until its command is durable. Nothing may be asked of the node yet.
+func (n *Node) PersistsFor(d time.Duration) { n.persistFor = d }
+
 // WaitsInHand lets a command in hand wait for a place for so long.
 func (n *Node) WaitsInHand(patience time.Duration) {
 	n.places.mu.Lock()

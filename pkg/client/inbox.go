@@ -29,6 +29,7 @@ type waiter struct {
 	created int64 // of its mailbox key, once it is durable; guarded by inbox.mu
 	stage   stage // guarded by inbox.mu
 	read    bool  // the mailbox was read since it came; guarded by inbox.mu
+	decided bool  // its effect is durable, and is being written in several transactions; guarded by inbox.mu
 
 	done   chan struct{} // closed once result and err are set
 	result Result
@@ -194,7 +195,16 @@ func (in *inbox) persisted(w *waiter, created int64) {
 func (in *inbox) lasting(w *waiter) bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	return w.created > 0 || w.stage == stageApplied
+	return w.created > 0 || w.decided || w.stage == stageApplied
+}
+
+// decide notes that what the commands of served do is decided, and not yet written.
+func (in *inbox) decide(served []served) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	for i := range served {
+		served[i].w.decided = !served[i].nothing()
+	}
 }
 
 // runningMail are the commands of the burst under way that are durable by now.

@@ -65,6 +65,8 @@ const maxPatience = 500 * time.Millisecond
 
 // Node works the instances that this node owns at the moment.
 type Node struct {
+	persistFor time.Duration // a caller waits so long until its command is durable
+
 	cfg    Config
 	places *places
 
@@ -117,7 +119,7 @@ func NewNode(cfg Config) (*Node, error) {
 	if cfg.Gate == nil {
 		cfg.Gate = func(context.Context, *workflow.Start) (*store.Gate, error) { return nil, nil }
 	}
-	n := &Node{cfg: cfg, places: newPlaces(cfg.Limits, min(cfg.LateAfter/2, maxPatience), cfg.Wake), quarantine: quarantine{wake: cfg.Wake}, idle: newIdle(idleBytes, cfg.Metrics), owners: map[string]*handle{}, draining: make(chan struct{})}
+	n := &Node{cfg: cfg, persistFor: persistTimeout, places: newPlaces(cfg.Limits, min(cfg.LateAfter/2, maxPatience), cfg.Wake), quarantine: quarantine{wake: cfg.Wake}, idle: newIdle(idleBytes, cfg.Metrics), owners: map[string]*handle{}, draining: make(chan struct{})}
 	n.life, n.end = context.WithCancelCause(context.Background())
 	return n, nil
 }

@@ -39,28 +39,33 @@ func (h *handle) await(ctx context.Context, w *waiter) (Result, error) {
 // may run for hours yet.
 func (h *handle) ask(ctx context.Context, w *waiter) (Result, error) {
 	answer := make(chan persistAnswer, 1)
-	grace := time.NewTimer(persistTimeout)
-	defer grace.Stop()
+	waits, stop := patience(ctx, h.n.persistFor, len(w.cmd.State) > slowState)
+	defer stop()
+	look := time.NewTicker(persistRetry)
+	defer look.Stop()
 	h.desk.ask(func(o *owner) { answer <- o.persist(w) })
 	var a persistAnswer
-	select {
-	case <-w.done:
-		return w.result, w.err
-	case <-h.done:
-		return h.ended(w)
-	case <-grace.C:
-		return h.undecided(ctx, w)
-	case a = <-answer:
+	for asked := true; asked; {
+		select {
+		case <-w.done:
+			return w.result, w.err
+		case <-h.done:
+			return h.ended(w)
+		case <-look.C: // who imports wants to know more than that
+			if w.cmd.Kind != workflow.CommandImport && h.inbox.lasting(w) {
+				return h.undecided(ctx, w)
+			}
+		case <-waits.Done():
+			return h.undecided(ctx, w)
+		case a = <-answer:
+			asked = false
+		}
 	}
 	if errors.Is(a.err, errNoInstance) || errors.Is(a.err, etcdstore.ErrTooLarge) {
 		// It is as much in hand as before, and may be committed: its burst says what
 		// there is to say, as long as its caller waits. An import of many places takes some time.
-		waits := ctx
-		if ctx.Err() != nil {
-			var stop context.CancelFunc
-			waits, stop = context.WithTimeout(context.WithoutCancel(ctx), persistTimeout)
-			defer stop()
-		}
+		waits, stop := patience(ctx, h.n.persistFor, true)
+		defer stop()
 		select {
 		case <-w.done:
 			return w.result, w.err
@@ -82,6 +87,17 @@ func (h *handle) ask(ctx context.Context, w *waiter) (Result, error) {
 	}
 	return Result{}, unavailable("this node lost instance "+h.id+" before it could commit", a.err)
 }
+
+// patience is for how long a caller is kept waiting: as long as it waits itself, if what it wants takes its time.
+func patience(ctx context.Context, usual time.Duration, long bool) (context.Context, context.CancelFunc) {
+	if long && ctx.Err() == nil {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(context.WithoutCancel(ctx), usual)
+}
+
+// slowState is from how many bytes on a state may fit no mailbox, and its import takes longer than other commands.
+const slowState = 4 << 20
 
 // ended gives the answer of an owner that is gone.
 func (h *handle) ended(w *waiter) (Result, error) {

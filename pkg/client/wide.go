@@ -15,14 +15,16 @@ import (
 // sendInParts makes c durable in several transactions, as it changes more of the index than one takes:
 // the decision, pages of the index, and unless the burst goes on with a commit of its own the
 // one that says that nothing is left (docs/keys.md). Callers are answered behind the last
-// one. If this owner ends between two of them, the next one of the instance goes on.
-func (o *owner) sendInParts(ctx context.Context, c *store.Commit, goesOn bool) (*store.Committed, error) {
+// one, or with "accepted" behind the decision if they have waited for long. If this owner ends
+// between two of them, the next one of the instance goes on.
+func (o *owner) sendInParts(ctx context.Context, c *store.Commit, x *burst) (*store.Committed, error) {
 	first := etcdstore.Decide(c)
 	first.Unlocked = nil
 	res, err := o.sendWhole(ctx, first)
 	if err != nil {
 		return nil, err
 	}
+	o.inbox.decide(x.served)
 	left := first.After
 	left.Modified = res.Modified
 	if !c.Delete {
@@ -36,7 +38,7 @@ func (o *owner) sendInParts(ctx context.Context, c *store.Commit, goesOn bool) (
 	if err := o.writeIndex(ctx, &left); err != nil {
 		return nil, decided(o.id, err)
 	}
-	if goesOn {
+	if x.goOn {
 		return res, nil
 	}
 	left.Unwritten = nil

@@ -233,9 +233,9 @@ func command(c *serve.Call, do func(ctx context.Context, id string) (accepted bo
 	return commanded(c, id, accepted)
 }
 
-// commanded shows the instance after a command to it.
+// commanded shows the instance after a command to it: of thousands of places where it waits the first.
 func commanded(c *serve.Call, id string, accepted bool) (serve.Reply, error) {
-	in, err := c.API.Config.Runtime.Inspector.Instance(c.Request.Context(), id)
+	in, err := c.API.Config.Runtime.Inspector.Brief(c.Request.Context(), id)
 	if err != nil {
 		return serve.Reply{}, err
 	}

@@ -37,6 +37,8 @@ type Instance struct {
 	Incidents        []Incident         `json:"incidents"`
 	Bookmarks        []Bookmark         `json:"bookmarks"`
 
+	MoreBookmarks int `json:"moreBookmarks,omitempty" doc:"In the answer to a command for an instance that waits at thousands of places: at how many more than are listed. GET lists all."`
+
 	Interrupted string `json:"interrupted,omitempty" doc:"In the answer to a cancel: the activity whose call to the outside it ended. Absent: none was under way, or it is not known yet."`
 	NotYet      string `json:"notYet,omitempty" doc:"In the 202 of a cancel: what the instance is at, and whether that was told to end. Absent: it is not known."`
 
@@ -178,6 +180,7 @@ func ViewInstance(in workflow.Instance) Instance {
 			return Bookmark{b.ID, b.ActivityID, b.ActivityType, Some(b.Name), SomeTime(b.DueAt), viewRetry(b.Retry()), b.Child()}
 		}),
 	}
+	v.MoreBookmarks = in.MoreWaits
 	v.Damaged, v.Damage = in.Damaged != "", in.Damaged
 	return v
 }

@@ -61,16 +61,8 @@ func Whole(ctx context.Context, s *Instances, r *store.Record) (*store.Record, e
 // code not-runnable-here: another program wrote what this one does not know.
 func Ending(ctx context.Context, s *Instances, r *store.Record) (*store.Record, *store.ListReader, error) {
 	parts, e := partsOf(s.conn), *r
-	for name, into := range map[string]*map[string]any{"input": &e.Header.Input, "output": &e.Header.Output} {
-		if list := cut.Find(r.Text, r.Parts, "header", name); list != nil {
-			text, err := io.ReadAll(parts.reader(ctx, r.Header.ID, list))
-			if err == nil {
-				err = DecodeWhole(text, into)
-			}
-			if err != nil {
-				return nil, nil, err
-			}
-		}
+	if err := readInOut(ctx, parts, &e, DecodeWhole); err != nil {
+		return nil, nil, err
 	}
 	for _, err := range parts.placesIn(ctx, r.Header.ID, cut.Find(r.Text, r.Parts, "header", "bookmarks"), nil, DecodeWhole) {
 		if err != nil {
@@ -82,6 +74,22 @@ func Ending(ctx context.Context, s *Instances, r *store.Record) (*store.Record, 
 		return nil, nil, fmt.Errorf("%w: instance %s has no state", ErrDamaged, r.Header.ID)
 	}
 	return &e, parts.reader(ctx, r.Header.ID, state), nil
+}
+
+// readInOut reads the input and the output of a record that was read without its parts.
+func readInOut(ctx context.Context, parts recordParts, r *store.Record, how func([]byte, any) error) error {
+	for name, into := range map[string]*map[string]any{"input": &r.Header.Input, "output": &r.Header.Output} {
+		if list := cut.Find(r.Text, r.Parts, "header", name); list != nil {
+			text, err := io.ReadAll(parts.reader(ctx, r.Header.ID, list))
+			if err == nil {
+				err = how(text, into)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // headers reads records for those who need no state.
@@ -103,17 +111,37 @@ func (h headers) read(ctx context.Context, kv *mvccpb.KeyValue) (*store.Record, 
 	if r = withoutParts(r); list == nil || len(list.Parts) == 0 {
 		return r, nil
 	}
-	id := r.Header.ID
-	text, err := io.ReadAll(s.reader(ctx, id, list))
+	text, err := io.ReadAll(s.reader(ctx, r.Header.ID, list))
 	if errors.Is(err, store.ErrFenced) {
-		now, lost := s.get(ctx, "read instance "+id, s.keys.instance(id))
-		if lost == nil && (len(now.Kvs) == 0 || now.Kvs[0].ModRevision != kv.ModRevision) {
-			lost = errMoved
-		}
-		return r, cmp.Or(lost, h.complete(ctx, r, 0), err)
+		return r, h.whyGone(ctx, r, err)
 	}
 	r.Header = workflow.Instance{}
 	return r, cmp.Or(err, Decode(text, &r.Header))
+}
+
+// brief is read, but of the places where an instance waits at thousands it reads the first only.
+func (h headers) brief(ctx context.Context, kv *mvccpb.KeyValue) (*store.Record, error) {
+	r, err := decodeRecord(kv)
+	if err != nil || r.Header.MoreWaits == 0 {
+		return h.read(ctx, kv)
+	}
+	if r.Text, err = inflate(kv.Value, r); err == nil {
+		err = cmp.Or(readInOut(ctx, h.of, r, Decode), h.complete(ctx, r, 0))
+	}
+	if errors.Is(err, store.ErrFenced) || errors.Is(err, ErrDamaged) {
+		err = h.whyGone(ctx, r, err)
+	}
+	return r, err
+}
+
+// whyGone is why a part of a record was not there, of which a read said err: [errMoved], or [ErrDamaged].
+func (h headers) whyGone(ctx context.Context, r *store.Record, err error) error {
+	id := r.Header.ID
+	now, lost := h.of.get(ctx, "read instance "+id, h.of.keys.instance(id))
+	if lost == nil && (len(now.Kvs) == 0 || now.Kvs[0].ModRevision != r.Modified) {
+		lost = errMoved
+	}
+	return cmp.Or(lost, h.complete(ctx, r, 0), err)
 }
 
 // complete looks for the parts of a record, and reads none of them. [ErrDamaged]: one is not there.

@@ -169,6 +169,14 @@ func TestTheHeaderOfAWideInstanceIsReadWithoutItsState(t *testing.T) {
 	if r := header(); !reflect.DeepEqual(r.Header, whole.Header) || r.Header.MoreWaits != 0 || r.State != nil {
 		t.Errorf("it waits at %d places, and %d more", len(r.Header.Bookmarks), r.Header.MoreWaits)
 	}
+	short := func() (*store.Record, error) { return w.Reader.Brief(w.ctx(), "wide") }
+	b, err := short()
+	if w.ok(err); len(b.Header.Bookmarks) < narrowWidth.Listed || len(b.Header.Bookmarks)+b.Header.MoreWaits != n || b.State != nil {
+		t.Errorf("in brief it waits at %d places, and %d more", len(b.Header.Bookmarks), b.Header.MoreWaits)
+	}
+	if b.Header.Bookmarks, b.Header.MoreWaits = whole.Header.Bookmarks, 0; !reflect.DeepEqual(b.Header, whole.Header) {
+		t.Errorf("in brief: %+v", b.Header)
+	}
 	raw := w.dump()["instance/wide"]
 	r := &store.Record{}
 	w.ok(Decode([]byte(raw), r))
@@ -184,5 +192,8 @@ func TestTheHeaderOfAWideInstanceIsReadWithoutItsState(t *testing.T) {
 	}
 	if r, err := w.Reader.Instance(w.ctx(), "wide"); !errors.Is(err, ErrDamaged) {
 		t.Errorf("all of it: %v, %v", r, err)
+	}
+	if r, err := short(); !errors.Is(err, ErrDamaged) {
+		t.Errorf("in brief: %v, %v", r, err)
 	}
 }

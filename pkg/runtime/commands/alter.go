@@ -22,7 +22,7 @@ func (c *Commander) Alter(ctx context.Context, id string, alter *workflow.Alter,
 		return false, err
 	}
 	if migrates(alter) {
-		rec, err := inspect.Header(ctx, c.cfg.Reader, id)
+		rec, err := inspect.Brief(ctx, c.cfg.Reader, id)
 		if err != nil {
 			return false, err
 		}

@@ -61,7 +61,7 @@ func (c *Commander) Delete(ctx context.Context, id string) (accepted bool, err e
 		if err != nil || removed {
 			return false, err
 		}
-		if _, err := inspect.Header(ctx, c.cfg.Reader, id); err != nil { // it is not there
+		if _, err := inspect.Brief(ctx, c.cfg.Reader, id); err != nil { // it is not there
 			return false, err
 		}
 	}
@@ -142,7 +142,7 @@ func (c *Commander) commanded(ctx context.Context, id string, cmd workflow.Comma
 				return front.Answered(ctx, a, cmd.Key, c.answers.Effects)
 			}
 		}
-		if _, err := inspect.Header(ctx, c.cfg.Reader, id); err != nil && !(cmd.Kind == workflow.CommandImport && workflow.CodeOf(err) == workflow.CodeInstanceNotFound) {
+		if _, err := inspect.Brief(ctx, c.cfg.Reader, id); err != nil && !(cmd.Kind == workflow.CommandImport && workflow.CodeOf(err) == workflow.CodeInstanceNotFound) {
 			return removed(id), c.unlessRemoved(ctx, id, cmd.Kind, err)
 		}
 		res, done, err := c.give(ctx, id, cmd)

@@ -67,7 +67,7 @@ func Refused(ctx context.Context, reader *etcdstore.Reader, id string, kind work
 		return nil
 	case workflow.CodeInstanceFinished:
 		is := "finished" // unless it moved on since
-		if rec, err := inspect.Header(ctx, reader, id); err == nil && rec.Header.Status == workflow.StatusFinished {
+		if rec, err := inspect.Brief(ctx, reader, id); err == nil && rec.Header.Status == workflow.StatusFinished {
 			is = string(rec.Header.SubStatus)
 		}
 		if is == string(workflow.Faulted) && kind == workflow.CommandCancel {

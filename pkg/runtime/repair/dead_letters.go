@@ -73,7 +73,7 @@ func (l *DeadLetters) send(ctx context.Context, st *workflow.Stimulus, edit Edit
 		return nil, err
 	}
 	if edit.InstanceID != nil && edited.InstanceID != "" {
-		rec, err := inspect.Header(ctx, l.cfg.Reader, edited.InstanceID)
+		rec, err := inspect.Brief(ctx, l.cfg.Reader, edited.InstanceID)
 		if err != nil {
 			return nil, err
 		}

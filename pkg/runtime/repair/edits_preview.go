@@ -34,7 +34,7 @@ func (l *DeadLetters) wouldReplay(ctx context.Context, d *store.DeadLetter, edit
 		return Sendable{}, droppedLetter(d)
 	}
 	if d.Command != nil && edit.none() {
-		_, err := inspect.Header(ctx, l.cfg.Reader, d.InstanceID)
+		_, err := inspect.Brief(ctx, l.cfg.Reader, d.InstanceID)
 		switch gone := workflow.CodeOf(err) == workflow.CodeInstanceNotFound; {
 		case err == nil:
 			return Sendable{Instance: d.InstanceID}, nil

@@ -23,9 +23,18 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	code := clustertest.Run(m)
-	_ = os.RemoveAll(built.dir) // "" is none
-	os.Exit(code)
+	os.Exit(run(m))
+}
+
+func run(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "weft-loadbalancer-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	binaryDir = dir
+	return clustertest.Run(m)
 }
 
 // tool finds a program that Debian may keep away from users.
@@ -196,29 +205,27 @@ func get(ctx context.Context, url string) (string, error) {
 	return string(raw), err
 }
 
-// built is where the program that users run is built, once for all tests.
-var built struct {
-	sync.Once
-	dir string
-	out []byte
-	err error
-}
+// binaryDir is removed when the tests are over.
+var binaryDir string
 
-// buildNode gives the program that users run.
+// binary is the program that users run, built once for all tests.
+var binary = sync.OnceValues(func() (string, error) {
+	program := filepath.Join(binaryDir, "weft")
+	cmd := exec.Command("go", "build", "-o", program, "../../cmd/weft")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w\n%s", err, out)
+	}
+	return program, nil
+})
+
 func buildNode(t *testing.T) string {
 	t.Helper()
-	built.Do(func() {
-		if built.dir, built.err = os.MkdirTemp("", "weft-loadbalancer-"); built.err != nil {
-			return
-		}
-		cmd := exec.CommandContext(context.WithoutCancel(t.Context()), "go", "build", "-o", built.dir, "../../cmd/weft")
-		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-		built.out, built.err = cmd.CombinedOutput()
-	})
-	if built.err != nil {
-		t.Fatalf("build the node: %v\n%s", built.err, built.out)
+	program, err := binary()
+	if err != nil {
+		t.Fatalf("build the node: %v", err)
 	}
-	return filepath.Join(built.dir, "weft")
+	return program
 }
 
 // process is a running node.

@@ -19,6 +19,7 @@ var slow = map[string]string{
 	"pkg/node.TestAFullStoreRefusesStartsThenAllButEndsAndComesBack": "it fills an etcd to its quota",
 	"pkg/node.TestRetentionKeepsTheStoreFromFillingUp":               "it fills an etcd to its quota",
 	"test/e2e.TestBulkWorkNeverFillsEtcd/one_of_three_members":       "it fills an etcd to its quota",
+	"test/e2e.TestBulkWorkNeverFillsEtcd/embedded":                   "it fills an etcd to its quota",
 	"test/e2e.TestTheWidestInstanceGoesEveryWay":                     "all that can be done to a wide instance, one after the other",
 	"pkg/cluster.TestSlowWritesOfLiveNodesAreNoWrongClock/30s":       "several heartbeats, each slow",
 	"pkg/cluster.TestSlowWritesOfLiveNodesAreNoWrongClock/-30s":      "several heartbeats, each slow",

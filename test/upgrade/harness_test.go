@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"os"
@@ -24,9 +25,18 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	code := clustertest.Run(m)
-	_ = os.RemoveAll(newer.dir) // "" is none
-	os.Exit(code)
+	os.Exit(run(m))
+}
+
+func run(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "weft-upgrade-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	binaryDir = dir
+	return clustertest.Run(m)
 }
 
 // formatFiles is where the format is said, newest place first.
@@ -152,7 +162,9 @@ func buildCommit(t *testing.T, commit string) string {
 		t.Fatalf("git archive %s: %v %s", commit, err, said.String())
 	}
 	built := filepath.Join(dir, "program")
-	build(t, dir, "./cmd/node", built)
+	if err := build(dir, "./cmd/node", built); err != nil {
+		t.Fatal(err)
+	}
 	if err := os.Rename(built, program); err != nil {
 		t.Fatal(err)
 	}
@@ -199,36 +211,31 @@ func unpack(from io.Reader, dir string) error {
 }
 
 // build builds a program of the module in dir.
-func build(t *testing.T, dir, pkg, program string) {
-	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "go", "build", "-o", program, pkg)
+func build(dir, pkg, program string) error {
+	cmd := exec.Command("go", "build", "-o", program, pkg)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off")
 	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("build %s: %v\n%s", pkg, err, out)
+		return fmt.Errorf("build %s: %w\n%s", pkg, err, out)
 	}
+	return nil
 }
 
+// binaryDir is removed when the tests are over.
+var binaryDir string
+
 // newer is the present program with one more activity type, built once for all tests.
-var newer struct {
-	sync.Mutex
-	dir string
-}
+var newer = sync.OnceValues(func() (string, error) {
+	program := filepath.Join(binaryDir, "newer")
+	return program, build("../..", "./test/upgrade/testdata/newer", program)
+})
 
 func buildNewer(t *testing.T) string {
 	t.Helper()
-	newer.Lock()
-	defer newer.Unlock()
-	if program := filepath.Join(newer.dir, "program"); newer.dir != "" {
-		return program
-	}
-	dir, err := os.MkdirTemp("", "weft-upgrade-")
+	program, err := newer()
 	if err != nil {
 		t.Fatal(err)
 	}
-	newer.dir = dir
-	program := filepath.Join(dir, "program")
-	build(t, "../..", "./test/upgrade/testdata/newer", program)
 	return program
 }
 

@@ -50,9 +50,14 @@ func NotRaced(tb testing.TB, why string) {
 	}
 }
 
-// Checks sets how many random cases each property of rapid has, unless the caller
-// said a number. It is for TestMain.
-func Checks(whole, small int) { preset("rapid.checks", Of(whole, small)) }
+// Checks sets how many random cases each property of rapid has, a third of the small number
+// under the race detector, unless the caller said a number. It is for TestMain.
+func Checks(whole, small int) {
+	if Raced {
+		small = (small + 2) / 3
+	}
+	preset("rapid.checks", Of(whole, small))
+}
 
 // Waiting lets more tests of a package run at a time than there are processors, unless
 // the caller said how many: they wait for leases and sweeps more than they compute. It

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/internal/store/etcdstore"
+	"github.com/weft-run/weft/internal/testsize"
 	"github.com/weft-run/weft/pkg/client"
 	"github.com/weft-run/weft/pkg/cluster"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -117,6 +118,9 @@ func TestNeighboursOfPoisonAreNotPoison(t *testing.T) {
 	for _, kind := range []string{"start", "timer"} {
 		for _, neighbours := range []int{1, 4, 12} {
 			t.Run(fmt.Sprint(kind, "/", neighbours), func(t *testing.T) {
+				if neighbours > 4 {
+					testsize.NotRaced(t, "fewer neighbours")
+				}
 				t.Parallel()
 				w := longWorld(t)
 				quick := func(c *client.Config) { c.Rest = time.Nanosecond }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/internal/store/etcdstore"
+	"github.com/weft-run/weft/internal/testsize"
 	"github.com/weft-run/weft/pkg/client"
 	"github.com/weft-run/weft/pkg/cluster"
 	"github.com/weft-run/weft/pkg/engine"
@@ -70,6 +71,9 @@ func TestALongLoopAnswersWithItsEnd(t *testing.T) {
 	t.Parallel()
 	for _, mode := range both {
 		t.Run(mode, func(t *testing.T) {
+			if mode != cluster.ModeDistributed {
+				testsize.NotRaced(t, "the other mode")
+			}
 			t.Parallel()
 			w := newWorld(t, define("long", rounds(3*engine.DefaultBurstActivities)))
 			m := w.member("m", mode, auto, func(c *client.Config) { c.LateAfter = time.Minute })

@@ -14,6 +14,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/testsize"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -281,7 +282,7 @@ func (w *world) served(i int) {
 // Readers that are killed at any moment, and two at a time, count everything once.
 func TestTheBalanceIsTakenOverExactly(t *testing.T) {
 	t.Parallel()
-	const n = 48
+	n := testsize.Of[int64](48, 24)
 	w := newWorld(t)
 	w.balanced()
 	ctx, stop := context.WithCancel(w.ctx())
@@ -298,7 +299,7 @@ func TestTheBalanceIsTakenOverExactly(t *testing.T) {
 	}
 	lost := w.faults.Add(clustertest.Rule{Fault: clustertest.LoseAnswer, Prob: 0.3, Match: func(c clustertest.Call) bool { return c.PutsUnder(w.keys.balance()) }})
 	for i := range n {
-		w.served(i)
+		w.served(int(i))
 	}
 	stop()
 	readers.Wait()

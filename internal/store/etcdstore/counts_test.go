@@ -21,7 +21,7 @@ func TestCountsAreOfWhatThereIs(t *testing.T) {
 		t.Errorf("of nothing: %+v", none)
 	}
 	want := map[InstanceCount]int64{}
-	for _, in := range w.someInstances(150) {
+	for _, in := range w.someInstances(testsize.Of(150, 60)) {
 		want[InstanceCount{SubStatus: in.SubStatus, DefinitionID: in.DefinitionID, Version: in.Version}]++
 	}
 	got, err := w.Reader.Counts(w.ctx())

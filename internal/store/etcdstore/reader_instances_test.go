@@ -164,15 +164,17 @@ func TestListsAreWholeAndTheOldestFirst(t *testing.T) {
 func TestNamedInstancesAreReadByTheirNames(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	all := w.someInstances(300)
-	f := find.Filter{IDs: []string{"i000", "i150", "i299"}}
+	n := testsize.Of(300, 100)
+	all := w.someInstances(n)
+	middle := fmt.Sprintf("i%03d", n/2)
+	f := find.Filter{IDs: []string{"i000", middle, fmt.Sprintf("i%03d", n-1)}}
 	requests := w.faults.Calls("get") + w.faults.Calls("txn")
 	page, err := w.Reader.Instances(w.ctx(), InstanceQuery{Filter: f, Limit: 50})
 	w.ok(err)
 	if got := w.faults.Calls("get") + w.faults.Calls("txn") - requests; len(page.Items) != 3 || got > 2 || page.Looked != 3 {
 		t.Errorf("%d instances of %d that were looked at with %d requests", len(page.Items), page.Looked, got)
 	}
-	_, err = w.raw.Put(w.ctx(), w.keys.instance("i150"), "{")
+	_, err = w.raw.Put(w.ctx(), w.keys.instance(middle), "{")
 	w.ok(err)
 	for _, order := range []find.Order{find.NewestFirst, find.OldestFirst} {
 		f.Order = order

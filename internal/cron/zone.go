@@ -60,3 +60,18 @@ func (s Schedule) nextInZone(after time.Time) (time.Time, bool) {
 	}
 	return time.Time{}, false
 }
+
+// At is the moment at which the clock of a zone shows a time, which is written as if it were UTC. One that the clock jumps over is
+// at the jump; one that it shows twice is the first time.
+func At(clock time.Time, zone *time.Location) time.Time {
+	clock = clock.UTC()
+	for p := periodAt(clock.Add(-farthest), zone); ; p = periodAt(p.end, zone) {
+		at := clock.Add(-p.off)
+		if p.end.IsZero() || at.Before(p.end) {
+			return at
+		}
+		if clock.Before(p.end.UTC().Add(p.after)) {
+			return p.end.UTC()
+		}
+	}
+}

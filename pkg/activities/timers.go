@@ -3,6 +3,7 @@ package activities
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 
@@ -96,15 +97,63 @@ func startAt() (workflow.Descriptor, engine.Activity) {
 	return workflow.Descriptor{
 		Type: "Elsa.StartAt", NoEffect: true, Main: "dateTime", Trigger: true, Resume: []string{},
 		Description: "As a trigger, starts an instance at a time; elsewhere, waits for it. A time that has passed is not waited for.",
-		Inputs:      []workflow.InputDescriptor{{Name: "dateTime", Type: "DateTimeOffset", Required: true, Description: `The time, such as "2026-01-31T08:00:00Z".`}},
+		Inputs: []workflow.InputDescriptor{{
+			Name: "dateTime", Type: "DateTimeOffset", Required: true, Description: `The time, such as "2026-01-31T08:00:00Z"; without an offset it is UTC, or the clock of timeZone.`,
+		}, {
+			Name: "timeZone", Type: "String",
+			Description: "The zone whose clock shows dateTime, which then has no offset, such as Europe/Berlin. A time that the clock leaves out when it jumps is at the jump; one that it shows twice is the first time.",
+		}},
 	}, startAtActivity{}
 }
 
 type startAtActivity struct{}
 
+func (startAtActivity) Prepare(p *engine.Preparation) {
+	zone, ok := p.Constant("timeZone")
+	if !ok || p.Node.Activity().CanStart {
+		return
+	}
+	name := engine.Text(zone)
+	if _, err := zoneOf(name); err != nil {
+		p.Problem("bad-literal", p.Place("timeZone"), "%v", err)
+		return
+	}
+	if e := p.Node.Activity().Inputs["dateTime"]; e.Kind == workflow.Literal {
+		clockTime(p, e.Value, name)
+	}
+}
+
+// clockTime is what the clock of a zone shows, as it was written; false if there is no zone, or what is written is bad.
+func clockTime(p *engine.Preparation, written any, zone string) (time.Time, bool) {
+	if v, _ := p.Constant("dateTime"); v == nil || strings.TrimSpace(zone) == "" || written == nil {
+		return time.Time{}, false
+	}
+	at, err := onClock(written, zone)
+	if err != nil {
+		p.Problem("bad-literal", p.Place("dateTime"), "dateTime of startAt %s: %v", p.Node.LocalID(), err)
+	}
+	return at, err == nil
+}
+
 func (startAtActivity) Execute(_ context.Context, x *engine.Execution) error {
+	if _, ok := x.TriggerInput(); ok {
+		return nil
+	}
 	at := x.Time("dateTime")
-	if _, ok := x.TriggerInput(); ok || !at.After(x.Clock()) {
+	if zone := x.Text("timeZone"); strings.TrimSpace(zone) != "" {
+		e := x.Node().Activity().Inputs["dateTime"]
+		written, err := e.Value, error(nil)
+		if e.Kind != workflow.Literal { // its value is a moment already
+			written, err = x.RunInput("dateTime")
+		}
+		if err == nil {
+			at, err = onClock(written, zone)
+		}
+		if err != nil {
+			return fmt.Errorf("dateTime: %w", err)
+		}
+	}
+	if !at.After(x.Clock()) {
 		return nil
 	}
 	return waitUntil(x, at)
@@ -112,11 +161,62 @@ func (startAtActivity) Execute(_ context.Context, x *engine.Execution) error {
 
 func (startAtActivity) Triggers(p *engine.Preparation) []engine.Trigger {
 	v, ok := p.TriggerValue("dateTime")
+	zone, zoneOK := p.TriggerValue("timeZone")
 	at, isTime := v.(time.Time)
-	if !ok || !isTime {
+	if !ok || !isTime || !zoneOK {
 		return nil
 	}
+	if name := engine.Text(zone); strings.TrimSpace(name) != "" {
+		e := p.Node.Activity().Inputs["dateTime"]
+		if _, err := zoneOf(name); err != nil {
+			p.Problem("bad-literal", p.Place("timeZone"), "%v", err)
+			return nil
+		}
+		if e.Kind != workflow.Literal {
+			p.Problem("bad-literal", p.Place("dateTime"), "beside a timeZone, dateTime of the trigger %s is written as a text, such as 2026-01-31T08:00", p.Node.LocalID())
+			return nil
+		}
+		if at, ok = clockTime(p, e.Value, name); !ok {
+			return nil
+		}
+	}
 	return []engine.Trigger{{Name: "at " + at.Format(time.RFC3339), Payload: map[string]any{"dateTime": at}, At: &at}}
+}
+
+// zoneOf is a zone by its name; UTC for none.
+func zoneOf(name string) (*time.Location, error) {
+	if name = strings.TrimSpace(name); name == "" {
+		return time.UTC, nil
+	}
+	zone, err := cron.Zone(name)
+	if zone == nil {
+		zone = time.UTC
+	}
+	return zone, err
+}
+
+// withOffset is the end of a time that says what it is in UTC.
+var withOffset = regexp.MustCompile(`:\d\d(\.\d+)?(Z|[+-]\d\d(:\d\d)?)$`)
+
+// onClock is the moment at which the clock of a zone shows what is written.
+func onClock(written any, zone string) (time.Time, error) {
+	in, err := zoneOf(zone)
+	if err != nil {
+		return time.Time{}, err
+	}
+	text, ok := written.(string)
+	if text = strings.TrimSpace(text); !ok || withOffset.MatchString(text) {
+		return time.Time{}, fmt.Errorf("%s is a moment by itself, and timeZone says which clock shows it: leave timeZone out, or write the clock's time, such as 2026-01-31T08:00", workflow.Shorten(engine.Text(written)))
+	}
+	shown, err := engine.Convert(text, "DateTimeOffset")
+	if err != nil {
+		return time.Time{}, err
+	}
+	at := cron.At(shown.(time.Time), in)
+	if y := at.Year(); y < 0 || y > workflow.LastYear {
+		return time.Time{}, fmt.Errorf("%s on that clock is not a time in the years 0 to %d of UTC", workflow.Shorten(text), workflow.LastYear)
+	}
+	return at, nil
 }
 
 func cronActivity() (workflow.Descriptor, engine.Activity) {

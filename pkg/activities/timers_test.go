@@ -22,6 +22,8 @@ func TestTimersWait(t *testing.T) {
 		"timer":            {act("Timer", inputs{"interval": lit("10m")}), t0.Add(10 * time.Minute)},
 		"start at":         {act("StartAt", inputs{"dateTime": lit("2026-03-01T13:00:00+00:30")}), t0.Add(30 * time.Minute)},
 		"start at, past":   {act("StartAt", inputs{"dateTime": lit("2020-01-01")}), time.Time{}},
+		"start at, zone":   {act("StartAt", inputs{"dateTime": lit("2026-03-01T18:00"), "timeZone": lit("Asia/Kolkata")}), t0.Add(30 * time.Minute)},
+		"start at, UTC":    {act("StartAt", inputs{"dateTime": lit("2026-03-01 12:00:01"), "timeZone": lit(" UTC ")}), t0.Add(time.Second)},
 		"cron":             {act("Cron", inputs{"cronExpression": lit("0 30 * * * *")}), t0.Add(30 * time.Minute)},
 		"cron in a zone":   {act("Cron", inputs{"cronExpression": lit("0 0 18 * * *"), "timeZone": lit("Asia/Kolkata")}), t0.Add(30 * time.Minute)},
 		"cron, zone in it": {act("Cron", inputs{"cronExpression": lit("CRON_TZ=Asia/Kolkata 0 0 18 * * *")}), t0.Add(30 * time.Minute)},
@@ -51,6 +53,89 @@ func TestATimeOutsideTheCalendarIsAnIncident(t *testing.T) {
 	if len(b.header.Incidents) != 1 || !strings.Contains(b.header.Incidents[0].Message, "divide microseconds by 1,000") {
 		t.Errorf("incidents %v", b.header.Incidents)
 	}
+}
+
+// Without a zone, what has no offset is UTC. On the clock of a zone, what it leaves out is at the jump, and what it shows twice is the first time: written as it is,
+// computed, and as a trigger.
+func TestStartAtOnTheClockOfAZone(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct{ zone, at, want string }{
+		{"", "2026-03-29T02:30", "2026-03-29T02:30:00Z"},
+		{"", "2026-03-29T02:30+01:00", "2026-03-29T01:30:00Z"},
+		{"Europe/Berlin", "2026-03-29T01:59:59", "2026-03-29T00:59:59Z"},
+		{"Europe/Berlin", "2026-03-29T02:30", "2026-03-29T01:00:00Z"},
+		{"Europe/Berlin", "2026-10-25 02:30:00", "2026-10-25T00:30:00Z"},
+		{"Europe/Berlin", "2026-07-01", "2026-06-30T22:00:00Z"},
+		{"America/Santiago", "2026-09-06", "2026-09-06T04:00:00Z"},
+		{"America/New_York", "2026-11-01T01:30", "2026-11-01T05:30:00Z"},
+		{"Australia/Lord_Howe", "2026-10-04T02:15", "2026-10-03T15:30:00Z"},
+		{"Africa/Casablanca", "2027-02-07T02:30", "2027-02-07T01:30:00Z"},
+		{"Asia/Kathmandu", "2026-06-01T09:00", "2026-06-01T03:15:00Z"},
+		{"UTC", "2026-03-29T02:30", "2026-03-29T02:30:00Z"},
+	} {
+		want, err := time.Parse(time.RFC3339, row.want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		given := func(at workflow.Expression) inputs {
+			in := inputs{"dateTime": at}
+			if row.zone != "" {
+				in["timeZone"] = lit(row.zone)
+			}
+			return in
+		}
+		computed := expr(func(engine.Scope) (any, error) { return row.at, nil })
+		for how, at := range map[string]workflow.Expression{"written": lit(row.at), "computed": computed} {
+			b := start(t, root(act("StartAt", given(at)))).wantStatus(workflow.Suspended)
+			if due := b.header.Bookmarks[0].DueAt; due == nil || !due.Equal(want) {
+				t.Errorf("%s in %q, %s: %v; want %s", row.at, row.zone, how, due, row.want)
+			}
+		}
+		trigger := act("StartAt", given(lit(row.at)))
+		trigger.ID, trigger.CanStart = "at", true
+		if tr := start(t, root(trigger), withTrigger("at", nil)).prog.Triggers(); len(tr) != 1 || tr[0].At == nil || !tr[0].At.Equal(want) {
+			t.Errorf("%s in %q, as a trigger: %+v; want %s", row.at, row.zone, tr, row.want)
+		}
+	}
+}
+
+// A moment beside a zone is refused: one of them is wrong.
+func TestStartAtAndZonesThatDoNotFit(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		zone string
+		at   workflow.Expression
+		says string
+	}{
+		{"Europe/Berlin", lit("2026-03-29T02:30Z"), "is a moment by itself"},
+		{"Europe/Berlin", lit("2026-03-29T02:30:00.5+01:00"), "is a moment by itself"},
+		{"Europe/Berlin", lit(int64(1_774_000_000_000)), "is a moment by itself"},
+		{"Asia/Tokio", lit("2026-03-29T02:30"), `no time zone "Asia/Tokio"`},
+		{"Local", lit("2026-03-29T02:30"), `no time zone "Local"`},
+		{"America/New_York", lit("9999-12-31T23:00"), "years 0 to 9999 of UTC"},
+	} {
+		in := inputs{"dateTime": row.at, "timeZone": lit(row.zone)}
+		for _, trigger := range []bool{false, true} {
+			a := act("StartAt", in)
+			a.CanStart = trigger
+			p := compileProblems(t, root(a))
+			wantProblem(t, p, "bad-literal", row.says)
+			if len(p) != 1 {
+				t.Errorf("%v in %s: %v", row.at.Value, row.zone, p)
+			}
+		}
+		at := row.at.Value
+		computed := inputs{"dateTime": expr(func(engine.Scope) (any, error) { return at, nil }), "timeZone": expr(func(engine.Scope) (any, error) { return row.zone, nil })}
+		b := start(t, root(act("StartAt", computed))).wantStatus(workflow.Faulted)
+		if len(b.header.Incidents) != 1 || !strings.Contains(b.header.Incidents[0].Message, row.says) {
+			t.Errorf("%v in %s, computed: incidents %v", at, row.zone, b.header.Incidents)
+		}
+	}
+	computed := act("StartAt", inputs{"dateTime": varExpr("when"), "timeZone": lit("Europe/Berlin")})
+	computed.CanStart = true
+	def := root(computed)
+	def.Variables = []workflow.Variable{{Name: "when", Value: "2026-03-29T02:30"}}
+	wantProblem(t, compileProblems(t, def), "bad-literal", "is written as a text")
 }
 
 func TestTimersAsTriggers(t *testing.T) {

@@ -134,7 +134,7 @@ func initial(v any, alias string) (any, error) {
 		if t == "" {
 			return nil, nil
 		}
-		if alias == "" || strings.EqualFold(alias, "Object") || strings.HasSuffix(alias, "]") || strings.Contains(alias, "<") {
+		if workflow.HoldsJSON(alias) || strings.HasSuffix(alias, "]") && !strings.EqualFold(alias, "String[]") || strings.Contains(alias, "<") {
 			if t[0] == '{' || t[0] == '[' {
 				if tree, err := decodeValue([]byte(t)); err == nil {
 					return tree, nil

@@ -51,8 +51,10 @@ func Convert(v any, alias string) (any, error) {
 
 func convertType(v any, alias string) (any, error) {
 	switch strings.ToLower(alias) {
-	case "string", "char", "uri", "guid":
+	case "string", "char", "uri":
 		return toText(v)
+	case "guid":
+		return workflow.GUID(v)
 	case "boolean", "bool":
 		return toBool(v)
 	case "int16", "int32", "int64", "byte", "short", "int", "integer", "long":

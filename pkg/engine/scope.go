@@ -126,7 +126,7 @@ func convertStored(v any, alias string) (any, error) {
 		return nil, nil
 	}
 	switch strings.ToLower(alias) {
-	case "string", "boolean", "bool", "int16", "int32", "int64", "byte", "integer", "int", "long", "single", "double", "decimal", "number":
+	case "string", "guid", "boolean", "bool", "int16", "int32", "int64", "byte", "integer", "int", "long", "single", "double", "decimal", "number":
 		out, err := convertType(v, alias)
 		if err != nil {
 			return nil, err

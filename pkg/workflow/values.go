@@ -67,3 +67,9 @@ func CutChars(s string, chars int) string { return value.CutChars(s, chars) }
 // CutBytes cuts s to at most that many bytes, between two characters. What is cut
 // ends with "…", which is not counted.
 func CutBytes(s string, bytes int) string { return value.CutBytes(s, bytes) }
+
+// GUID gives the one text of a Guid: [value.GUID].
+func GUID(v any) (any, error) { return value.GUID(v) }
+
+// HoldsJSON tells whether the values of a type are objects or lists: [value.HoldsJSON].
+func HoldsJSON(alias string) bool { return value.HoldsJSON(alias) }

@@ -28,6 +28,9 @@ func (c *checker) inputs(p place) {
 			e.Kind = workflow.JavaScript
 		}
 		c.written(p, e, in.Name, in.Name+" of "+p.title())
+		if in.Name != "content" { // which is sent as it is
+			envelope(c, p, e.Place, e, in.Name+" of "+p.title())
+		}
 		if e.Kind == workflow.Literal {
 			c.literal(p, e, in)
 			continue
@@ -443,13 +446,19 @@ func (c *checker) declarations() {
 // initial reports a declared value of a list that is none. The compiler looks at others.
 func (c *checker) initial(v any, typ, what string, at workflow.Place) {
 	c.fixed(v, what, at)
+	envelope(c, place{}, at, workflow.Expression{Kind: workflow.Literal, Value: v}, what)
+	digits(c, v, typ, what, at)
 	if v == nil || !strings.HasSuffix(typ, "[]") {
 		return
 	}
 	if s, ok := v.(string); ok && strings.TrimSpace(s) == "" {
 		return
 	}
-	items, err := engine.Convert(v, "Object[]")
+	want := "Object[]"
+	if c.elsa() { // one text is a list of one there
+		want = listAlias(typ)
+	}
+	items, err := engine.Convert(v, want)
 	if err != nil {
 		c.report(place{}, at, problem("bad-literal", "%s: %v", what, err))
 		return

@@ -123,6 +123,7 @@ func (c *checker) fixed(v any, what string, at workflow.Place) {
 var knownTypes = []string{
 	"String", "Char", "Uri", "Guid", "Boolean", "Int16", "Int32", "Int64", "UInt16", "UInt32", "UInt64", "Byte", "SByte", "Single", "Double", "Decimal", "TimeSpan", "DateTime", "DateTimeOffset", "DateOnly", "TimeOnly",
 	"Object", "HttpStatusCode", "JsonElement", "JsonObject", "ExpandoObject", "Dictionary", "IDictionary", "Stream", "ICollection", "IList", "List", "Array", "Any", "Variable",
+	"JSON", "JsonNode", "JsonArray", "ObjectDictionary", "ObjectMap", "StringDictionary", "StringMap", "ByteArray",
 }
 
 // declaredType looks at the type that something is declared with: one that is not known is any,

@@ -148,10 +148,10 @@ func mergeModeOf(p *engine.Preparation, n *engine.Node) string {
 	a := n.Activity()
 	mode := a.MergeMode
 	if mode == "" {
-		mode, _ = a.CustomProperties["mergeMode"].(string)
+		mode = engine.Text(a.CustomProperties["mergeMode"])
 	}
 	if mode == "" {
-		mode, _ = a.CustomProperties["joinMode"].(string)
+		mode = engine.Text(a.CustomProperties["joinMode"])
 	}
 	switch strings.ToLower(mode) {
 	case "", "none":

@@ -112,6 +112,9 @@ func (ar *activityReader) common(f field) bool {
 		a.Version = ar.whole(f)
 	case "customProperties":
 		a.CustomProperties = ar.dict(f)
+		if modes, ok := a.CustomProperties[logKeys[0]].(map[string]any); ok {
+			nameModes(modes, 0)
+		}
 	case "metadata":
 		a.Metadata = ar.dict(f)
 	case "nodeId", "applicationProperties", "canStartWorkflow", "runAsynchronously", "source", "line",

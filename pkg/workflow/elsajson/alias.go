@@ -24,6 +24,9 @@ func alias(name string) string {
 	if inner, ok := strings.CutPrefix(full, "System.Nullable`1[["); ok {
 		full, _, _ = strings.Cut(inner, "]]")
 	}
+	if collection := generic(full); collection != "" {
+		return collection
+	}
 	short := full
 	if !strings.ContainsAny(full, "<`") { // a comma inside a generic name separates its arguments
 		short, _, _ = strings.Cut(full, ",")
@@ -41,6 +44,24 @@ func alias(name string) string {
 		return known + "[]"
 	}
 	return known
+}
+
+// collections are the generic collections that Elsa makes values of.
+var collections = byLower("IEnumerable", "ICollection", "IList", "IReadOnlyCollection", "IReadOnlyList", "ISet", "List", "HashSet", "Collection")
+
+// generic gives the alias of a collection by its .NET name: List<String> for
+// System.Collections.Generic.List`1[[System.String, …]], …, and "" for other names.
+func generic(full string) string {
+	name, rest, ok := strings.Cut(full, "`1[[")
+	end := strings.LastIndex(rest, "]]")
+	if !ok || end < 0 || !strings.HasPrefix(name, "System.Collections.") {
+		return ""
+	}
+	known := collections[strings.ToLower(className(name, ""))]
+	if known == "" {
+		return ""
+	}
+	return known + "<" + alias(rest[:end]) + ">"
 }
 
 // className gives the last part of a .NET type name without its namespace,
@@ -96,7 +117,7 @@ var incidents = []strategy{
 func strategyName(table []strategy, typ string) string {
 	class := className(typ, "Strategy")
 	for _, s := range table {
-		if strings.EqualFold(class, s.name) || strings.EqualFold(class, className(s.typ, "Strategy")) {
+		if strings.EqualFold(class, s.name) || strings.EqualFold(class, className(s.typ, "Strategy")) || strings.EqualFold(class, className(s.typ, "")) {
 			return s.name
 		}
 	}

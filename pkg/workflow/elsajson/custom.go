@@ -73,6 +73,22 @@ func logMode(v any, depth int) string {
 	return ""
 }
 
+// nameModes writes log persistence modes by their names where .NET has the number of the name.
+func nameModes(m map[string]any, depth int) {
+	for name, v := range m {
+		switch v := v.(type) {
+		case map[string]any:
+			if depth < 2 { // of single inputs and outputs
+				nameModes(v, depth+1)
+			}
+		case float64:
+			if names := []string{"Inherit", "Include", "Exclude"}; v == 0 || v == 1 || v == 2 {
+				m[name] = names[int(v)]
+			}
+		}
+	}
+}
+
 // lookup finds a value by the first of these names, without regard to case.
 func lookup(m map[string]any, names []string) any {
 	for _, name := range names {

@@ -48,7 +48,29 @@ func (r *reader) input(c cur, want workflow.InputDescriptor) workflow.Expression
 	if e.Kind != "" {
 		e.Place = r.place(c)
 	}
+	e.Value = r.typed(c, e, want)
 	return e
+}
+
+// typed gives the value of an expression as the type that is declared has it.
+func (r *reader) typed(c cur, e workflow.Expression, want workflow.InputDescriptor) any {
+	if e.Kind != workflow.Literal && e.Kind != workflow.Object {
+		return e.Value
+	}
+	n, inside := c.Node, c.IsExpression()
+	if x := n.Get("expression"); x != nil && n.IsWrapper() {
+		n, inside = x, x.Kind == jsontree.Object
+	}
+	if v := n.Get("value"); v != nil && inside {
+		n = v
+	}
+	if text, ok := spelled(n, want); ok {
+		return text
+	}
+	if want.Type == "" || want.Type == "Object" {
+		want.Type = e.Type
+	}
+	return preserved(e.Value, want.Type)
 }
 
 // declared leaves out a type that the activity declares anyway.

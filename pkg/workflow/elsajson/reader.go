@@ -161,7 +161,7 @@ func (r *reader) dict(f field) map[string]any {
 	if f.Kind == jsontree.Null {
 		return nil
 	}
-	m, ok := f.cur.Value().(map[string]any)
+	m, ok := bag(f.cur.Value()).(map[string]any)
 	if !ok {
 		r.shape(f.cur, f.name, "an object")
 	}

@@ -35,8 +35,17 @@ func (r *reader) variable(c cur) workflow.Variable {
 			v.StorageDriver = driver(r.str(f))
 		}
 	}
+	v.Value = preserved(v.Value, listed(v.Type, v.IsArray))
 	v.Extra = r.keep(fs, variableFields(v), nil)
 	return v
+}
+
+// listed is the alias of a declared type.
+func listed(typ string, array bool) string {
+	if array {
+		return typ + "[]"
+	}
+	return typ
 }
 
 func variableFields(v workflow.Variable) fields {
@@ -86,6 +95,7 @@ func (r *reader) defInput(c cur) workflow.Input {
 			in.StorageDriver = driver(r.str(f))
 		}
 	}
+	in.Default = preserved(in.Default, listed(in.Type, in.IsArray))
 	in.Extra = r.keep(fs, inputFields(in), nil)
 	return in
 }

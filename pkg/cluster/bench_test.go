@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	clientv3 "go.etcd.io/etcd/client/v3"
+
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 )
 
@@ -39,5 +41,59 @@ func BenchmarkLockCycle(b *testing.B) {
 				return
 			}
 		}
+	})
+}
+
+// BenchmarkNote46_PutsBesideAWatchInThePast is puts, alone and while watches that begin 200,000 versions back catch up one after the other: how many a second, and
+// how long the slowest took.
+func BenchmarkNote46_PutsBesideAWatchInThePast(b *testing.B) {
+	etcd := clustertest.Start(b)
+	c := etcd.Client(b)
+	const versions, together = 200_000, 100
+	for range versions / together {
+		ops := make([]clientv3.Op, together)
+		for i := range ops {
+			ops[i] = clientv3.OpPut(fmt.Sprint("past/", i), "")
+		}
+		if _, err := c.Txn(b.Context()).Then(ops...).Commit(); err != nil {
+			b.Fatal(err)
+		}
+	}
+	puts := func(b *testing.B) {
+		b.Helper()
+		slowest := time.Duration(0)
+		for b.Loop() {
+			begin := time.Now()
+			if _, err := c.Put(b.Context(), "now", ""); err != nil {
+				b.Fatal(err)
+			}
+			slowest = max(slowest, time.Since(begin))
+		}
+		b.ReportMetric(float64(slowest.Milliseconds()), "ms-slowest")
+	}
+	b.Run("alone", puts)
+	b.Run("beside", func(b *testing.B) {
+		past := etcd.Client(b)
+		ctx, stop := context.WithCancel(b.Context())
+		var caught atomic.Int64
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			for ctx.Err() == nil {
+				one, end := context.WithCancel(ctx)
+				got := 0
+				for resp := range past.Watch(one, "past/", clientv3.WithPrefix(), clientv3.WithRev(2)) {
+					if got += len(resp.Events); got >= versions {
+						caught.Add(1)
+						break
+					}
+				}
+				end()
+			}
+		}()
+		puts(b)
+		stop()
+		<-ended
+		b.ReportMetric(float64(caught.Load()), "watches")
 	})
 }

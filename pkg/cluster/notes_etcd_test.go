@@ -1,9 +1,11 @@
 package cluster
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
@@ -144,5 +146,96 @@ func TestNote45_TheFirstChunksOfAStreamHaveNoRevision(t *testing.T) {
 	}
 	if len(headers) < 2 || headers[0] || !headers[len(headers)-1] || keys != len(ops) {
 		t.Errorf("%d keys, headers %v", keys, headers)
+	}
+}
+
+// Each lease that ends is a proposal of its own; what is on one lease ends in one. How many a second, the note says: that depends on the machine.
+func TestNote44_LeasesThatEndTogetherEndOneAfterTheOther(t *testing.T) {
+	w := newWorld(t)
+	const many = 20
+	before := w.put(w.name+"/ends/first", "")
+	for i := 0; i < many; {
+		lease, err := w.raw.Grant(w.ctx(), 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = w.raw.Put(w.ctx(), fmt.Sprint(w.name, "/ends/", i), "", clientv3.WithLease(lease.ID))
+		switch {
+		case err == nil:
+			i++
+		case !errors.Is(err, rpctypes.ErrLeaseNotFound): // on a busy machine it may have ended
+			t.Fatal(err)
+		}
+	}
+	if at := w.deleted(w.name+"/ends/", before, many); len(at) != many {
+		t.Errorf("%d keys on as many leases ended at %d revisions", many, len(at))
+	}
+}
+
+// All that a node holds is on its lease, so it ends at once, in one revision, however much it is.
+func TestNote44_WhatANodeHoldsEndsTogether(t *testing.T) {
+	w := newWorld(t)
+	s := w.open("a")
+	const many = 20
+	before := w.put(w.name+"/first", "")
+	for i := range many {
+		w.lock(s, InstanceLock(fmt.Sprint(i)))
+	}
+	w.revoke(s.Epoch().Lease)
+	if at := w.deleted(Root(w.name), before, many+1); len(at) != 1 { // and the record of the node
+		t.Errorf("what a node held ended at %d revisions", len(at))
+	}
+}
+
+// deleted waits until as many keys below a prefix were deleted since a revision, and gives the revisions at which they were.
+func (w *world) deleted(prefix string, since int64, many int) map[int64]int {
+	w.t.Helper()
+	at, n := map[int64]int{}, 0
+	for resp := range w.raw.Watch(w.ctx(), prefix, clientv3.WithPrefix(), clientv3.WithRev(since), clientv3.WithFilterPut()) {
+		for _, ev := range resp.Events {
+			at[ev.Kv.ModRevision]++
+			if n++; n == many {
+				return at
+			}
+		}
+	}
+	w.t.Fatalf("%d of %d keys were deleted", n, many)
+	return nil
+}
+
+// begins notes where watches begin, and ends the first one at once.
+type begins struct {
+	clientv3.Watcher
+	at chan int64
+	n  atomic.Int32
+}
+
+func (b *begins) Watch(ctx context.Context, key string, opts ...clientv3.OpOption) clientv3.WatchChan {
+	b.at <- clientv3.OpGet(key, opts...).Rev()
+	if b.n.Add(1) == 1 {
+		ended := make(chan clientv3.WatchResponse)
+		close(ended)
+		return ended
+	}
+	return b.Watcher.Watch(ctx, key, opts...)
+}
+
+// The watch of the members begins behind a read that was just made, also after it ended: it never asks for what was.
+func TestNote46_AWatchBeginsWhereAReadEnded(t *testing.T) {
+	w := newWorld(t)
+	var last int64
+	for i := range 100 {
+		last = w.put(fmt.Sprint(w.name, "/past/", i%10), "")
+	}
+	watcher := &begins{at: make(chan int64, 100)} // others end by themselves, after minutes
+	s := w.open("a", func(c *Config) {
+		watcher.Watcher = c.Client.Watcher
+		c.Client.Watcher = watcher
+	})
+	w.start(s)
+	for i := range 2 {
+		if from := <-watcher.at; from <= last {
+			t.Errorf("watch %d begins at %d, in the past: %d was there before", i, from, last)
+		}
 	}
 }

@@ -59,7 +59,7 @@ func TestAnEndpointIsAnsweredThoughANodeIsKilled(t *testing.T) {
 		})
 	}
 	polltest.Eventually(t, "all children wait", func() bool {
-		text, err := get(t.Context(), p.api+"/api/v1/bookmarks?activityType=Elsa.Event&limit=100")
+		text, err := p.get(t.Context(), p.api+"/api/v1/bookmarks?activityType=Elsa.Event&limit=100")
 		return err == nil && strings.Count(text, `"bookmarkId"`) == callers
 	})
 	if err := nodes[1].cmd.Process.Kill(); err != nil {

@@ -77,15 +77,20 @@ type kind struct {
 	program, config string
 	listens         []string // the texts in the configuration: the API, and what operators ask
 	args            func(config string) []string
+	inside          string // an address at which it asks itself
 	// checks tells whether it asks nodes how they are. If not, clients have to give
 	// keys, and what is repeated shows only if failures do not make it avoid a node.
 	checks bool
 	// instead are texts of the configuration that a test cannot wait for, with others.
 	instead map[string]string
+	// tls stands behind the address where the program has a certificate, in the file that it names, and speaks HTTP/2; "" for plain HTTP/1.1.
+	// reload makes it change to a new process, as for a new configuration.
+	tls    string
+	reload func(t *testing.T, old *exec.Cmd, config string) *exec.Cmd
 }
 
 var (
-	haproxy = kind{program: "haproxy", config: "../../deploy/haproxy/haproxy.cfg", listens: []string{"bind :8080", "bind :8404"}, checks: true,
+	haproxy = kind{program: "haproxy", config: "../../deploy/haproxy/haproxy.cfg", listens: []string{"bind :8080", "bind :8404"}, inside: "127.0.0.1:8405", checks: true,
 		args: func(config string) []string { return []string{"-db", "-f", config} }}
 	nginx = kind{program: "nginx", config: "../../deploy/nginx/nginx.conf", listens: []string{"listen 8080"},
 		args: func(config string) []string {
@@ -109,6 +114,8 @@ func each(t *testing.T, test func(t *testing.T, k kind)) {
 type proxy struct {
 	kind
 	api, operations string // base URLs; the latter of HAProxy only
+	client          *http.Client
+	change          func(t *testing.T) // to a new process
 }
 
 // balance starts a load balancer in front of three addresses. Of the
@@ -130,10 +137,22 @@ func (k kind) balance(t *testing.T, nodes [3]string, forgives bool) *proxy {
 		text = strings.ReplaceAll(text, old, replacement)
 	}
 	addrs := make([]string, len(k.listens))
+	p := &proxy{kind: k, api: "http://" + freeAddr(t), client: http.DefaultClient}
 	for i, listen := range k.listens {
-		addrs[i] = freeAddr(t)
+		if addrs[i] = strings.TrimPrefix(p.api, "http://"); i > 0 {
+			addrs[i] = freeAddr(t)
+		}
 		verb, _, _ := strings.Cut(listen, " ")
-		put(listen, verb+" "+addrs[i])
+		bound := verb + " " + addrs[i]
+		if i == 0 && k.tls != "" {
+			var file string
+			file, p.client = certificate(t, dir)
+			bound += strings.ReplaceAll(k.tls, "CERTIFICATE", file)
+		}
+		put(listen, bound)
+	}
+	if k.inside != "" {
+		put(k.inside, freeAddr(t))
 	}
 	for old, other := range k.instead {
 		put(old, other)
@@ -164,16 +183,23 @@ func (k kind) balance(t *testing.T, nodes [3]string, forgives bool) *proxy {
 			t.Log(k.program + " said:\n" + log.String())
 		}
 	})
-	p := &proxy{kind: k, api: "http://" + addrs[0]}
 	alive := p.api + "/metrics" // which it answers itself
+	if k.tls != "" {
+		p.api = "https://" + addrs[0]
+		alive = p.api + "/metrics"
+	}
 	if k.checks {
 		p.operations = "http://" + addrs[1]
 		alive = p.operations + "/healthz"
 	}
 	polltest.Eventually(t, k.program+" listens", func() bool {
-		_, err := get(t.Context(), alive)
+		_, err := p.get(t.Context(), alive)
 		return err == nil
 	})
+	if k.reload != nil {
+		current := cmd
+		p.change = func(t *testing.T) { t.Helper(); current = k.reload(t, current, config) }
+	}
 	return p
 }
 
@@ -185,18 +211,18 @@ func (p *proxy) up(t *testing.T, want int) {
 	}
 	line := regexp.MustCompile(`(?m)^haproxy_backend_active_servers\{proxy="nodes"\} (\d+)$`)
 	polltest.Eventually(t, fmt.Sprintf("%d nodes are up", want), func() bool {
-		text, err := get(t.Context(), p.operations+"/metrics")
+		text, err := p.get(t.Context(), p.operations+"/metrics")
 		found := line.FindStringSubmatch(text)
 		return err == nil && found != nil && found[1] == fmt.Sprint(want)
 	})
 }
 
-func get(ctx context.Context, url string) (string, error) {
+func (p *proxy) get(ctx context.Context, url string) (string, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return "", err
 	}
-	resp, err := http.DefaultClient.Do(req)
+	resp, err := p.client.Do(req)
 	if err != nil {
 		return "", err
 	}

@@ -132,11 +132,14 @@ func (p *proxy) send(t *testing.T, method, key string, size int, expect bool) in
 		req.Header.Set("Expect", "100-continue")
 	}
 	req.Close = true
-	resp, err := http.DefaultClient.Do(req)
+	resp, err := p.client.Do(req)
 	if err != nil {
 		return 0
 	}
 	resp.Body.Close()
+	if resp.ProtoMajor == 2 != (p.tls != "") {
+		t.Errorf("it speaks %s", resp.Proto)
+	}
 	return resp.StatusCode
 }
 

@@ -17,15 +17,20 @@ import (
 // await waits for a command in hand. When the caller's deadline, the limit of
 // Config.LateAfter, or a drain comes first, it has the command made durable: from
 // then on it is visible, can be cancelled, is taken over, and "accepted" is
-// honest. What waits for a place then waits here no longer: [ErrCrowded].
+// honest. What waits for a place then waits here no longer: [ErrCrowded]. An import that may fit no mailbox waits as
+// long as its caller does.
 func (h *handle) await(ctx context.Context, w *waiter) (Result, error) {
 	timer := time.NewTimer(h.n.cfg.LateAfter)
 	defer timer.Stop()
+	late := timer.C
+	if len(w.cmd.State) > slowState {
+		late = nil
+	}
 	select {
 	case <-w.done:
 		return w.result, w.err
 	case <-ctx.Done():
-	case <-timer.C:
+	case <-late:
 	case <-h.n.draining:
 	}
 	if h.inbox.takeBack(w) {
@@ -39,8 +44,8 @@ func (h *handle) await(ctx context.Context, w *waiter) (Result, error) {
 // may run for hours yet.
 func (h *handle) ask(ctx context.Context, w *waiter) (Result, error) {
 	answer := make(chan persistAnswer, 1)
-	waits, stop := patience(ctx, h.n.persistFor, len(w.cmd.State) > slowState)
-	defer stop()
+	grace := time.NewTimer(h.n.persistFor)
+	defer grace.Stop()
 	look := time.NewTicker(persistRetry)
 	defer look.Stop()
 	h.desk.ask(func(o *owner) { answer <- o.persist(w) })
@@ -55,7 +60,7 @@ func (h *handle) ask(ctx context.Context, w *waiter) (Result, error) {
 			if w.cmd.Kind != workflow.CommandImport && h.inbox.lasting(w) {
 				return h.undecided(ctx, w)
 			}
-		case <-waits.Done():
+		case <-grace.C:
 			return h.undecided(ctx, w)
 		case a = <-answer:
 			asked = false
@@ -64,8 +69,12 @@ func (h *handle) ask(ctx context.Context, w *waiter) (Result, error) {
 	if errors.Is(a.err, errNoInstance) || errors.Is(a.err, etcdstore.ErrTooLarge) {
 		// It is as much in hand as before, and may be committed: its burst says what
 		// there is to say, as long as its caller waits. An import of many places takes some time.
-		waits, stop := patience(ctx, h.n.persistFor, true)
-		defer stop()
+		waits := ctx
+		if ctx.Err() != nil {
+			var stop context.CancelFunc
+			waits, stop = context.WithTimeout(context.WithoutCancel(ctx), h.n.persistFor)
+			defer stop()
+		}
 		select {
 		case <-w.done:
 			return w.result, w.err
@@ -88,16 +97,8 @@ func (h *handle) ask(ctx context.Context, w *waiter) (Result, error) {
 	return Result{}, unavailable("this node lost instance "+h.id+" before it could commit", a.err)
 }
 
-// patience is for how long a caller is kept waiting: as long as it waits itself, if what it wants takes its time.
-func patience(ctx context.Context, usual time.Duration, long bool) (context.Context, context.CancelFunc) {
-	if long && ctx.Err() == nil {
-		return context.WithCancel(ctx)
-	}
-	return context.WithTimeout(context.WithoutCancel(ctx), usual)
-}
-
 // slowState is from how many bytes on a state may fit no mailbox, and its import takes longer than other commands.
-const slowState = 4 << 20
+const slowState = 1 << 20
 
 // ended gives the answer of an owner that is gone.
 func (h *handle) ended(w *waiter) (Result, error) {

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -25,9 +24,9 @@ const (
 
 // wideDefinitions are one that waits for a task for each item, and one that waits for a child for each.
 var wideDefinitions = []string{
-	"id: wide-places\ninputs: {items: {type: array}}\nroot:\n  - parallelForEach: ${{ inputs.items }}\n    body: {runTask: pack}\n",
+	"id: wide-places\ninputs: {n: {type: integer}}\nroot:\n  - parallelForEach: ${{ 1..inputs.n }}\n    body: {runTask: pack}\n",
 	"id: wide-child\nroot:\n  - event: never\n",
-	"id: wide-children\ninputs: {items: {type: array}}\nroot:\n  - parallelForEach: ${{ inputs.items }}\n    body: {executeWorkflow: {workflowDefinitionId: wide-child, waitForCompletion: true}}\n",
+	"id: wide-children\ninputs: {n: {type: integer}}\nroot:\n  - parallelForEach: ${{ 1..inputs.n }}\n    body: {executeWorkflow: {workflowDefinitionId: wide-child, waitForCompletion: true}}\n",
 }
 
 // wideOne is the instance, and where its node is.
@@ -83,14 +82,7 @@ type wideStep struct {
 
 func (w *wideOne) steps() []wideStep {
 	n, mine := w.o.wide, "/instances/wide"
-	items := make([]int, n)
-	for i := range items {
-		items[i] = i
-	}
-	start := func() []byte {
-		b, _ := json.Marshal(map[string]any{"instanceId": "wide", "input": map[string]any{"items": items}}) // numbers always fit
-		return b
-	}
+	start := func() []byte { return fmt.Appendf(nil, `{"instanceId": "wide", "input": {"n": %d}}`, n) }
 	state := func() []byte { return w.state }
 	all := n
 	if w.of == ofChildren {

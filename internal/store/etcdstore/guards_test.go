@@ -123,6 +123,17 @@ func TestWhatMovedIsRefused(t *testing.T) {
 			_, err = w.Enqueue(w.ctx(), w.item("s", event("paid")), l)
 			return true, err
 		}, "queue/"},
+		{"queueing from a send record that was worked on", func(w *world) (bool, error) {
+			w.ok(w.PutSend(w.ctx(), store.Send{ID: "s", Stimulus: event("paid"), CreatedAt: w.now}, nil))
+			sends, _, err := w.Sends(w.ctx(), "", 10)
+			w.ok(err)
+			l, err := w.MatchAgain(w.ctx(), &sends[0], hashOf("paid"))
+			w.ok(err)
+			_, err = w.Deliver(w.ctx(), nil, &sends[0], []store.Target{{}}, nil, nil, nil)
+			w.ok(err)
+			ok, err := w.Enqueue(w.ctx(), w.item("s", event("paid")), l)
+			return !ok, err
+		}, "queue/"},
 		{"expiring an earlier stay in the queue", func(w *world) (bool, error) {
 			item := w.queued("i", event("paid"))
 			due := w.inQueue()

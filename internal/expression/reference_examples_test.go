@@ -41,6 +41,9 @@ var exprFunctions = []example{
 var jsNames = []example{
 	{"inputs", "inputs.amount * 2"}, {"variables", "variables.order.lines.map(l => l.sku)"}, {"secrets", "secrets.KEY.length"}, {"getX()", "getTotal() + 1"}, {"setX()", "setTotal(42); getTotal()"},
 	{"getResultFromX()", "getResultFromFetch()"}, {"return", "if (inputs.formal) { return 'Dear' } return 'Hi'"},
+	{"TimeSpan: FromDays, FromHours, FromMinutes, FromSeconds, FromMilliseconds, FromTicks, Zero", "TimeSpan.FromSeconds(90)"}, {"of one: TotalDays to TotalMilliseconds, Days to Milliseconds", "TimeSpan.FromSeconds(90).TotalMinutes"},
+	{"DateTime, DateTimeOffset: UtcNow, Now (a Date, in UTC)", "DateTime.UtcNow.getTime() === Date.now()"}, {"Guid: NewGuid, Parse, Empty", "Guid.NewGuid().length"},
+	{"LogPersistenceMode, WorkflowStatus, WorkflowSubStatus, ActivityStatus: their names", "WorkflowSubStatus.Faulted"},
 }
 
 var jsFunctions = []example{
@@ -51,7 +54,7 @@ var jsFunctions = []example{
 	{"getInput", "getInput('orderId')"}, {"getLastResult", "getLastResult()"}, {"getOutputFrom", "getOutputFrom('fetch', 'statusCode')"}, {"getSecret", "getSecret('KEY').length"},
 	{"getVariable", "getVariable('total')"}, {"setVariable", "setVariable('total', 42); variables.total"},
 	{"setOutcome", "setOutcome('Large')"}, {"setOutcomes", "setOutcomes('Large', 'Urgent')"}, {"setOutput", "setOutput('sum', 3)"},
-	{"getShortGuid", "getShortGuid().length"}, {"newGuid", "newGuid().length"}, {"newGuidString", "newGuidString().length"}, {"newShortGuid", "newShortGuid().length"}, {"parseGuid", "parseGuid('{0193b0c4-7a0e-7000-8000-000000000000}')"},
+	{"getShortGuid", "getShortGuid().length"}, {"newGuid", "newGuid().length"}, {"newGuidString", "newGuidString().length"}, {"getGuidString", "getGuidString().length"}, {"newShortGuid", "newShortGuid().length"}, {"parseGuid", "parseGuid('{0193b0c4-7a0e-7000-8000-000000000000}')"},
 	{"getWorkflowDefinitionId", "getWorkflowDefinitionId()"}, {"getWorkflowDefinitionVersion", "getWorkflowDefinitionVersion()"}, {"getWorkflowInstanceId", "getWorkflowInstanceId()"},
 	{"getWorkflowInstanceName", "getWorkflowInstanceName()"}, {"setWorkflowInstanceName", "setWorkflowInstanceName('B'); getWorkflowInstanceName()"},
 	{"isNullOrEmpty", "isNullOrEmpty('')"}, {"isNullOrWhiteSpace", "isNullOrWhiteSpace(' ')"}, {"resumeUrl", "resumeUrl('decision', 'approve', '72h')"},

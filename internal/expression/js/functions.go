@@ -83,13 +83,8 @@ var hostFunctions = map[string]hostFunction{
 	"newGuidString": newGUID,
 	"newShortGuid":  newShortGUID,
 	"getShortGuid":  newShortGUID,
-	"parseGuid": func(x *scriptRun, c goja.FunctionCall) goja.Value {
-		id, err := uuid.Parse(text(c.Argument(0)))
-		if err != nil {
-			panic(x.vm.NewTypeError("parseGuid: this is not a GUID"))
-		}
-		return x.vm.ToValue(id.String())
-	},
+	"getGuidString": newGUID,
+	"parseGuid":     parseGUID,
 
 	"toJson":    toJSON,
 	"parseJson": fromJSON,
@@ -115,6 +110,14 @@ var hostFunctions = map[string]hostFunction{
 	"bytesToHexString": func(x *scriptRun, c goja.FunctionCall) goja.Value {
 		return x.vm.ToValue(hex.EncodeToString(x.bytes(c.Argument(0))))
 	},
+}
+
+func parseGUID(x *scriptRun, c goja.FunctionCall) goja.Value {
+	id, err := uuid.Parse(text(c.Argument(0)))
+	if err != nil {
+		panic(x.vm.NewTypeError("this is not a GUID"))
+	}
+	return x.vm.ToValue(id.String())
 }
 
 func name(x *scriptRun, c goja.FunctionCall, i int) string {
@@ -240,8 +243,10 @@ func (x *scriptRun) byteList(b []byte) goja.Value {
 	return x.vm.NewArray(items...)
 }
 
-// isHostFunction reports whether a script may call a function of that name beside what the language has.
-func isHostFunction(name string) bool { return hostFunctions[name] != nil }
+// isHostName reports whether a script finds a function or a type of that name beside what the language has.
+func isHostName(name string) bool {
+	return hostFunctions[name] != nil || dotnet[name] != nil || dotnetValues[name] != nil
+}
 
 // Functions lists what a script may call beside what the language has, sorted.
 func Functions() []string {

@@ -52,6 +52,9 @@ func (x *scriptRun) hostValue(key string) goja.Value {
 	if fn, ok := hostFunctions[key]; ok {
 		return x.vm.ToValue(func(c goja.FunctionCall) goja.Value { return fn(x, c) })
 	}
+	if v := x.dotnet(key); v != nil {
+		return v
+	}
 	switch {
 	case strings.HasPrefix(key, "get") && len(key) > 3:
 		return x.getter(key[3:])

@@ -219,5 +219,5 @@ func (Evaluator) Check(e workflow.Expression, names *engine.Names) ([]engine.Mis
 	if err != nil {
 		return nil, ""
 	}
-	return check.Script(source, names, isHostFunction, Functions), ""
+	return check.Script(source, names, isHostName, Functions), ""
 }

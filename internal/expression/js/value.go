@@ -102,6 +102,22 @@ var (
 	typeSet     = reflect.TypeFor[[]any]()
 )
 
+// textObject is the text that a String object is about. goja would export its letters by their positions, and what the
+// script may have made of its toString is not asked.
+func (g *outGauge) textObject(o *goja.Object) (any, error) {
+	n := int(o.Get("length").ToInteger())
+	if err := g.Take(n + 2); err != nil {
+		return nil, err
+	}
+	units := make([]uint16, n)
+	for i := range units {
+		if letter, ok := o.Get(strconv.Itoa(i)).(goja.String); ok {
+			units[i] = letter.CharAt(0)
+		}
+	}
+	return goja.StringFromUTF16(units).String(), nil
+}
+
 func (g *outGauge) object(o *goja.Object, depth int) (any, error) {
 	if depth > evaluation.MaxDepth {
 		return nil, fmt.Errorf("the value contains itself, or %w", evaluation.ErrDepth)
@@ -112,8 +128,10 @@ func (g *outGauge) object(o *goja.Object, depth int) (any, error) {
 	switch class := o.ClassName(); class {
 	case "Array":
 		return g.array(o, depth)
-	case "Boolean", "Number", "String":
+	case "Boolean", "Number":
 		return g.value(g.vm.ToValue(o.Export()), depth)
+	case "String":
+		return g.textObject(o)
 	case "Date":
 		if t, ok := o.Export().(time.Time); ok {
 			return t.UTC().Format("2006-01-02T15:04:05.999Z07:00"), g.Take(26)

@@ -270,7 +270,7 @@ func (a *altering) setVariable(alt *workflow.Alteration) {
 		a.problem("not-kept", "variable", "%s is not kept with the instance, so it has no value between bursts", p.name)
 		return
 	}
-	if err := p.x.setVariable(p.name, alt.Value, nil, p.x.hidden[p.name]); err != nil {
+	if err := p.x.setVariable(p.name, alt.Value, nil, p.x.hidden[p.name], false); err != nil {
 		a.problem("bad-value", "value", "%v", err)
 		return
 	}

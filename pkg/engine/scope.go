@@ -73,12 +73,12 @@ func (x *Execution) Variable(name string) (any, bool) {
 // secret although the variable is kept with the instance.
 func (x *Execution) SetVariable(name string, v any) error {
 	by := x.b.calling
-	return x.setVariable(name, v, by, by.keepsInputs() || by.keepsOutputs())
+	return x.setVariable(name, v, by, by.keepsInputs() || by.keepsOutputs(), false)
 }
 
 // setVariable is SetVariable for the activity by, which may keep the value out of the
 // journal.
-func (x *Execution) setVariable(name string, v any, by *Execution, hidden bool) error {
+func (x *Execution) setVariable(name string, v any, by *Execution, hidden, asGiven bool) error {
 	if err := checkName("a variable", name); err != nil {
 		return err
 	}
@@ -97,7 +97,9 @@ func (x *Execution) setVariable(name string, v any, by *Execution, hidden bool) 
 	for i := range e.node.vars {
 		if d := &e.node.vars[i]; d.name == name {
 			kept = !d.memory
-			n, err = convertStored(n, d.alias)
+			if !asGiven || d.alias != "String" { // Elsa keeps what an output gives
+				n, err = convertStored(n, d.alias)
+			}
 			switch {
 			case err != nil && hidden: // whose text has the value
 				return fmt.Errorf("variable %s: its value, which is hidden, does not fit the type %s", name, d.alias)
@@ -178,7 +180,7 @@ func (x *Execution) setOutput(name string, v any) error {
 	switch {
 	case !ok:
 	case t.variable != "":
-		if err := x.parent.setVariable(t.variable, n, x, x.keepsOutput(name)); err != nil {
+		if err := x.parent.setVariable(t.variable, n, x, x.keepsOutput(name), x.node.activity.Place.Pointer != ""); err != nil {
 			return fmt.Errorf("output %s: %w", name, err)
 		}
 	default:

@@ -58,6 +58,13 @@ func (r *reader) activity(c cur) *workflow.Activity {
 			ar.specific(f)
 		}
 	}
+	if elsas, other := waitsUnlessSaid[a.Type]; other && a.Ref == nil {
+		if wait, given := a.Inputs[waitInput]; !given {
+			setInput(a, waitInput, workflow.Expression{Kind: workflow.Literal, Value: elsas})
+		} else if wait.Kind == workflow.Literal && wait.Value == !elsas {
+			delete(a.Inputs, waitInput) // it is written again
+		}
+	}
 	ar.settings(fs)
 	ar.graph(fs)
 	if a.ID == "" {
@@ -66,6 +73,12 @@ func (r *reader) activity(c cur) *workflow.Activity {
 	a.Extra = r.keep(fs, (&writer{types: r.types}).activityFields(a), ar.holds)
 	return a
 }
+
+// waitsUnlessSaid are activities that wait for their children, or not, where a definition says nothing, in Elsa the other way
+// round than in the other notation: what is read and written says it.
+var waitsUnlessSaid = map[string]bool{"Elsa.ExecuteWorkflow": false, "Elsa.BulkDispatchWorkflows": true}
+
+const waitInput = "waitForCompletion"
 
 // refer reads which definition this activity runs, if its type is the name of
 // one. Activities such as ExecuteWorkflow have an input of the same name.

@@ -132,6 +132,9 @@ func (w *writer) activityFields(a *workflow.Activity) fields {
 		}
 		fs.set(inputKey(a, name), inputField(a.Inputs[name], want))
 	}
+	if elsas, other := waitsUnlessSaid[a.Type]; other && a.Ref == nil && a.Inputs[waitInput].IsZero() {
+		fs.set(waitInput, inputField(workflow.Expression{Kind: workflow.Literal, Value: !elsas}, workflow.InputDescriptor{Type: "Boolean"}))
+	}
 	for _, name := range slices.Sorted(maps.Keys(a.Outputs)) {
 		fs.set(outputKey(a, name), outputField(a.Outputs[name], name, d))
 	}

@@ -227,15 +227,6 @@ func (c *compiler) unknownVariable(n *Node, what, name string, place workflow.Pl
 	c.problem("unknown-variable", place, "%s of %s %s names the variable %q, which is not in scope here; declare it%s", what, n.desc.ShortName(), n.local, name, suggest(name, names))
 }
 
-// declaresSomewhere reports whether a definition declares a variable of an id or a name, in any scope.
-func declaresSomewhere(def *workflow.Definition, name string) (found bool) {
-	workflow.Walk(def.Root, func(a, _ *workflow.Activity, _ int) bool {
-		found = found || slices.ContainsFunc(a.Variables, func(v workflow.Variable) bool { return v.ID == name || v.Name == name })
-		return !found
-	})
-	return found
-}
-
 // findVariable looks for a declared variable by id, then by name, from n
 // outwards to the boundary of its definition.
 func findVariable(n *Node, name string) *variable {
@@ -280,7 +271,7 @@ func (c *compiler) targets(n *Node) {
 			t.variable = v.name
 		} else if i := slices.IndexFunc(n.unit.def.Outputs, func(o workflow.Output) bool { return o.Name == to }); i >= 0 {
 			t.output = to
-		} else if n.activity.Place.Pointer != "" && !declaresSomewhere(n.unit.def, to) {
+		} else if n.activity.Place.Pointer != "" && !n.unit.def.HasVariable(to) {
 			continue // Elsa's designer leaves references such as "WriteLine1:output-0", or to a variable that was deleted
 		} else {
 			c.unknownVariable(n, "output "+desc, to, n.activity.Place)

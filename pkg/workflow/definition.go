@@ -2,6 +2,7 @@ package workflow
 
 import (
 	"encoding/json"
+	"slices"
 )
 
 // Definition is a workflow as its author wrote it. Published definitions are
@@ -240,4 +241,13 @@ func (a *Activity) Children() []*Activity {
 		}
 	}
 	return out
+}
+
+// HasVariable reports whether a variable within the root, of any scope, has an id or a name.
+func (d *Definition) HasVariable(name string) (found bool) {
+	Walk(d.Root, func(a, _ *Activity, _ int) bool {
+		found = found || slices.ContainsFunc(a.Variables, func(v Variable) bool { return v.ID == name || v.Name == name })
+		return !found
+	})
+	return found
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/weft-run/weft/internal/expression/evaluation"
+	"github.com/weft-run/weft/internal/expression/js/dotnet"
 	"github.com/weft-run/weft/internal/expression/js/rewrite"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -84,7 +85,9 @@ var hostFunctions = map[string]hostFunction{
 	"newShortGuid":  newShortGUID,
 	"getShortGuid":  newShortGUID,
 	"getGuidString": newGUID,
-	"parseGuid":     parseGUID,
+	"parseGuid": func(x *scriptRun, c goja.FunctionCall) goja.Value {
+		return dotnet.Host{VM: x.vm}.ParseGUID(text(c.Argument(0)))
+	},
 
 	"toJson":    toJSON,
 	"parseJson": fromJSON,
@@ -110,14 +113,6 @@ var hostFunctions = map[string]hostFunction{
 	"bytesToHexString": func(x *scriptRun, c goja.FunctionCall) goja.Value {
 		return x.vm.ToValue(hex.EncodeToString(x.bytes(c.Argument(0))))
 	},
-}
-
-func parseGUID(x *scriptRun, c goja.FunctionCall) goja.Value {
-	id, err := uuid.Parse(text(c.Argument(0)))
-	if err != nil {
-		panic(x.vm.NewTypeError("this is not a GUID"))
-	}
-	return x.vm.ToValue(id.String())
 }
 
 func name(x *scriptRun, c goja.FunctionCall, i int) string {
@@ -245,7 +240,7 @@ func (x *scriptRun) byteList(b []byte) goja.Value {
 
 // isHostName reports whether a script finds a function or a type of that name beside what the language has.
 func isHostName(name string) bool {
-	return hostFunctions[name] != nil || dotnet[name] != nil || dotnetValues[name] != nil
+	return hostFunctions[name] != nil || dotnet.Has(name)
 }
 
 // Functions lists what a script may call beside what the language has, sorted.

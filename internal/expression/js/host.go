@@ -7,6 +7,7 @@ import (
 	"github.com/dop251/goja"
 
 	"github.com/weft-run/weft/internal/expression/evaluation"
+	"github.com/weft-run/weft/internal/expression/js/dotnet"
 	"github.com/weft-run/weft/internal/expression/js/rewrite"
 )
 
@@ -52,7 +53,7 @@ func (x *scriptRun) hostValue(key string) goja.Value {
 	if fn, ok := hostFunctions[key]; ok {
 		return x.vm.ToValue(func(c goja.FunctionCall) goja.Value { return fn(x, c) })
 	}
-	if v := x.dotnet(key); v != nil {
+	if v := dotnet.Type(dotnet.Host{VM: x.vm, Now: x.scope.Now, NewID: x.newID}, key); v != nil {
 		return v
 	}
 	switch {

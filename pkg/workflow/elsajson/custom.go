@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/weft-run/weft/pkg/workflow/elsajson/names"
 )
 
 // custom is what Weft understands of an activity's or a definition's
@@ -56,7 +58,7 @@ func peekCustom(m map[string]any) custom {
 func logMode(v any, depth int) string {
 	switch v := v.(type) {
 	case string:
-		switch mode := className(v, "Strategy"); mode {
+		switch mode := names.Class(v, "Strategy"); mode {
 		case "Include", "Exclude":
 			return mode
 		}

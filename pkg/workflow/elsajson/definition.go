@@ -7,6 +7,7 @@ import (
 
 	"github.com/weft-run/weft/pkg/workflow"
 	"github.com/weft-run/weft/pkg/workflow/elsajson/jsontree"
+	"github.com/weft-run/weft/pkg/workflow/elsajson/names"
 )
 
 // holdsRoot names the field of a definition that keeps its own form.
@@ -151,9 +152,9 @@ func (r *reader) options(f field) workflow.Options {
 	for _, f := range fs {
 		switch f.name {
 		case "activationStrategyType":
-			o.ActivationStrategy = strategyName(activations, r.str(f))
+			o.ActivationStrategy = names.Activations.Name(r.str(f))
 		case "incidentStrategyType":
-			o.IncidentStrategy = strategyName(incidents, r.str(f))
+			o.IncidentStrategy = names.Incidents.Name(r.str(f))
 		case "commitStrategyName":
 			o.CommitStrategy = r.str(f)
 		case "commitInterval":
@@ -175,7 +176,7 @@ func (r *reader) options(f field) workflow.Options {
 func optionFields(o workflow.Options) fields {
 	var fs fields
 	if o.ActivationStrategy != "" {
-		fs.set("activationStrategyType", strategyType(activations, o.ActivationStrategy))
+		fs.set("activationStrategyType", names.Activations.Type(o.ActivationStrategy))
 	}
 	if o.UsableAsActivity {
 		fs.set("usableAsActivity", true)
@@ -184,7 +185,7 @@ func optionFields(o workflow.Options) fields {
 		fs.set("autoUpdateConsumingWorkflows", true)
 	}
 	if o.IncidentStrategy != "" {
-		fs.set("incidentStrategyType", strategyType(incidents, o.IncidentStrategy))
+		fs.set("incidentStrategyType", names.Incidents.Type(o.IncidentStrategy))
 	}
 	fs.text("commitStrategyName", o.CommitStrategy)
 	fs.text("commitInterval", o.CommitInterval)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/weft-run/weft/pkg/workflow"
 	"github.com/weft-run/weft/pkg/workflow/elsajson/jsontree"
+	"github.com/weft-run/weft/pkg/workflow/elsajson/names"
 )
 
 // Members by which .NET's serializers, and Elsa's on top of them, wrap a value.
@@ -59,7 +60,7 @@ func bag(v any) any {
 		}
 	case map[string]any:
 		if typ, ok := v[wrapType].(string); ok {
-			if inner, ok := island(v, className(typ, "")); ok {
+			if inner, ok := island(v, names.Class(typ, "")); ok {
 				return inner
 			}
 			for _, name := range []string{wrapItems, wrapValues} {

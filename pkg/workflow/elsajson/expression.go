@@ -7,6 +7,7 @@ import (
 
 	"github.com/weft-run/weft/pkg/workflow"
 	"github.com/weft-run/weft/pkg/workflow/elsajson/jsontree"
+	"github.com/weft-run/weft/pkg/workflow/elsajson/names"
 )
 
 // input reads the value of an activity's input in any of its forms: the wrapper
@@ -32,7 +33,7 @@ func (r *reader) input(c cur, want workflow.InputDescriptor) workflow.Expression
 			case "expression":
 				e.Kind, e.Value = r.expression(f.cur)
 			case "typeName":
-				e.Type = declared(alias(r.str(f)), want)
+				e.Type = declared(names.Alias(r.str(f)), want)
 			case "memoryReference":
 				e.Memory = memory(f.Node)
 			}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/weft-run/weft/pkg/workflow"
 	"github.com/weft-run/weft/pkg/workflow/elsajson/jsontree"
+	"github.com/weft-run/weft/pkg/workflow/elsajson/names"
 )
 
 // variable reads a variable's declaration; a text declares just a name.
@@ -26,13 +27,13 @@ func (r *reader) variable(c cur) workflow.Variable {
 		case "name":
 			v.Name = r.str(f)
 		case "typeName":
-			v.Type = alias(r.str(f))
+			v.Type = names.Alias(r.str(f))
 		case "isArray":
 			v.IsArray = r.truth(f)
 		case "value":
 			v.Value = f.cur.Value()
 		case "storageDriverTypeName":
-			v.StorageDriver = driver(r.str(f))
+			v.StorageDriver = names.Driver(r.str(f))
 		}
 	}
 	v.Value = preserved(v.Value, listed(v.Type, v.IsArray))
@@ -59,7 +60,7 @@ func variableFields(v workflow.Variable) fields {
 	if v.Value != nil {
 		fs.set("value", v.Value)
 	}
-	fs.text("storageDriverTypeName", driverName(v.StorageDriver))
+	fs.text("storageDriverTypeName", names.DriverName(v.StorageDriver))
 	return fs
 }
 
@@ -82,7 +83,7 @@ func (r *reader) defInput(c cur) workflow.Input {
 		case "name":
 			in.Name = r.str(f)
 		case "type":
-			in.Type = alias(r.str(f))
+			in.Type = names.Alias(r.str(f))
 		case "description":
 			in.Description = r.str(f)
 		case "isArray":
@@ -92,7 +93,7 @@ func (r *reader) defInput(c cur) workflow.Input {
 		case "defaultValue":
 			in.Default = f.cur.Value()
 		case "storageDriverType":
-			in.StorageDriver = driver(r.str(f))
+			in.StorageDriver = names.Driver(r.str(f))
 		}
 	}
 	in.Default = preserved(in.Default, listed(in.Type, in.IsArray))
@@ -114,7 +115,7 @@ func inputFields(in workflow.Input) fields {
 	if in.Default != nil {
 		fs.set("defaultValue", in.Default)
 	}
-	fs.text("storageDriverType", driverName(in.StorageDriver))
+	fs.text("storageDriverType", names.DriverName(in.StorageDriver))
 	return fs
 }
 
@@ -137,7 +138,7 @@ func (r *reader) defOutput(c cur) workflow.Output {
 		case "name":
 			out.Name = r.str(f)
 		case "type":
-			out.Type = alias(r.str(f))
+			out.Type = names.Alias(r.str(f))
 		case "description":
 			out.Description = r.str(f)
 		case "isArray":

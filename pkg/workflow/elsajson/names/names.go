@@ -1,4 +1,4 @@
-package elsajson
+package names
 
 import (
 	"strings"
@@ -17,9 +17,9 @@ func byLower(names ...string) map[string]string {
 	return m
 }
 
-// alias shortens a type name: assembly-qualified .NET names of known types give
+// Alias shortens a type name: assembly-qualified .NET names of known types give
 // Elsa's alias, other names stay as they are.
-func alias(name string) string {
+func Alias(name string) string {
 	full := strings.TrimSpace(name)
 	if inner, ok := strings.CutPrefix(full, "System.Nullable`1[["); ok {
 		full, _, _ = strings.Cut(inner, "]]")
@@ -57,17 +57,17 @@ func generic(full string) string {
 	if !ok || end < 0 || !strings.HasPrefix(name, "System.Collections.") {
 		return ""
 	}
-	known := collections[strings.ToLower(className(name, ""))]
+	known := collections[strings.ToLower(Class(name, ""))]
 	if known == "" {
 		return ""
 	}
-	return known + "<" + alias(rest[:end]) + ">"
+	return known + "<" + Alias(rest[:end]) + ">"
 }
 
-// className gives the last part of a .NET type name without its namespace,
+// Class gives the last part of a .NET type name without its namespace,
 // assembly and the given suffix: Singleton for
 // Elsa.Workflows.Runtime.ActivationValidators.SingletonStrategy, Elsa.…
-func className(name, suffix string) string {
+func Class(name, suffix string) string {
 	name, _, _ = strings.Cut(name, ",")
 	name = strings.TrimSpace(name)
 	if i := strings.LastIndexAny(name, ".+"); i >= 0 {
@@ -79,10 +79,10 @@ func className(name, suffix string) string {
 	return name
 }
 
-// driver gives the domain's name of a storage driver: "" for those that keep a
+// Driver gives the domain's name of a storage driver: "" for those that keep a
 // variable with its instance.
-func driver(name string) string {
-	switch className(name, "StorageDriver") {
+func Driver(name string) string {
+	switch Class(name, "StorageDriver") {
 	case "", "Workflow", "WorkflowInstance":
 		return ""
 	case "Memory":
@@ -91,40 +91,45 @@ func driver(name string) string {
 	return name
 }
 
-func driverName(driver string) string {
+// DriverName is Elsa's name of one.
+func DriverName(driver string) string {
 	if driver == "Memory" {
 		return "Elsa.Workflows.MemoryStorageDriver, Elsa.Workflows.Core"
 	}
 	return driver
 }
 
-// strategy maps between the domain's names and Elsa's types; unknown names pass
+// Strategies map between the domain's names and Elsa's types; unknown names pass
 // unchanged, for the compiler to refuse.
-type strategy struct{ name, typ string }
+type Strategies []struct{ name, typ string }
 
-var activations = []strategy{
+// Activations are when an instance may start.
+var Activations = Strategies{
 	{"Always", "Elsa.Workflows.Runtime.ActivationValidators.AllowAlwaysStrategy, Elsa.Workflows.Runtime"},
 	{"Singleton", "Elsa.Workflows.Runtime.ActivationValidators.SingletonStrategy, Elsa.Workflows.Runtime"},
 	{"CorrelatedSingleton", "Elsa.Workflows.Runtime.ActivationValidators.CorrelatedSingletonStrategy, Elsa.Workflows.Runtime"},
 	{"Correlation", "Elsa.Workflows.Runtime.ActivationValidators.CorrelationStrategy, Elsa.Workflows.Runtime"},
 }
 
-var incidents = []strategy{
+// Incidents are what a fault does to its instance.
+var Incidents = Strategies{
 	{"Fault", "Elsa.Workflows.IncidentStrategies.FaultStrategy, Elsa.Workflows.Core"},
 	{"ContinueWithIncidents", "Elsa.Workflows.IncidentStrategies.ContinueWithIncidentsStrategy, Elsa.Workflows.Core"},
 }
 
-func strategyName(table []strategy, typ string) string {
-	class := className(typ, "Strategy")
+// Name is the domain's name of one of Elsa's types.
+func (table Strategies) Name(typ string) string {
+	class := Class(typ, "Strategy")
 	for _, s := range table {
-		if strings.EqualFold(class, s.name) || strings.EqualFold(class, className(s.typ, "Strategy")) || strings.EqualFold(class, className(s.typ, "")) {
+		if strings.EqualFold(class, s.name) || strings.EqualFold(class, Class(s.typ, "Strategy")) || strings.EqualFold(class, Class(s.typ, "")) {
 			return s.name
 		}
 	}
 	return typ
 }
 
-func strategyType(table []strategy, name string) string {
+// Type is Elsa's type of a name of the domain.
+func (table Strategies) Type(name string) string {
 	for _, s := range table {
 		if s.name == name {
 			return s.typ

@@ -29,8 +29,8 @@ const (
 	maxEncoded = 16 << 20
 	maxPassed  = 32 << 20
 	maxDecoded = 64 << 20
-	maxWaits   = 64 << 20             // what the places where an instance waits may add to its record
-	maxJoined  = maxPassed + maxWaits // what a record has with its parts
+	maxWaits   = 64 << 20               // what the places where an instance waits may add to its record
+	maxJoined  = maxPassed + 2*maxWaits // what a record has with its parts: where it waits, and where it did
 )
 
 var (

@@ -62,7 +62,9 @@ func (s recordParts) put(o *ops, before, r *store.Record, apart bool) int64 {
 	var wide *cut.Lists
 	if r.Cut == formWide {
 		wide = &cut.Lists{Part: s.width.Part, Listed: s.width.Listed}
-		r.Waits, most = len(r.Header.Bookmarks), o.most+maxWaits
+		if r.Waits, most = len(r.Header.Bookmarks), o.most+maxWaits; r.Unwritten != nil {
+			most += maxWaits // the places that go are in it, too
+		}
 	}
 	raw, err := workflow.Marshal(r)
 	if err != nil || len(raw) > most || len(raw) < partsAbove && wide == nil || !apart {

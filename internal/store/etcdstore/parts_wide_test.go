@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/weft-run/weft/internal/find"
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/cut"
+	"github.com/weft-run/weft/internal/testsize"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -146,6 +148,45 @@ func TestPlacesStayInTheRecordUntilEveryNodeReadsThemInParts(t *testing.T) {
 				t.Errorf("it is of form %d, and waits at %d places", rec.Cut, len(rec.Header.Bookmarks))
 			}
 		})
+	}
+}
+
+// A decision that takes the widest instance from all its places to as many others, as an import does, is written and read.
+func TestADecisionHoldsThePlacesOfBeforeAndOfNow(t *testing.T) {
+	testsize.NotRaced(t, "it goes over much JSON on one goroutine")
+	t.Parallel()
+	w := newWorld(t)
+	places := func(of string) (list []workflow.Bookmark) {
+		for i := range 450 {
+			list = append(list, workflow.Bookmark{ID: fmt.Sprint(of, i), Payload: strings.Repeat(of, 100<<10)})
+		}
+		return list
+	}
+	r := store.Record{Header: workflow.Instance{ID: "i", Bookmarks: places("n")}, Unwritten: &store.Unwritten{Gone: places("b")}, Cut: formWide}
+	o := newContent()
+	partsOf(w.conn).put(o, nil, &r, true)
+	if o.err != nil {
+		t.Fatal(o.err)
+	}
+	texts := map[string][]byte{}
+	var stored []byte
+	for i := range o.writes {
+		if key := string(o.writes[i].KeyBytes()); key == w.keys.instance("i") {
+			stored = o.writes[i].ValueBytes()
+		} else {
+			texts[strings.TrimPrefix(key, w.keys.partsOf("i"))] = o.writes[i].ValueBytes()
+		}
+	}
+	read := &store.Record{}
+	w.ok(Decode(stored, read))
+	whole, lacks, err := splice(stored, read, texts)
+	if err != nil || lacks != "" {
+		t.Fatal(err, lacks)
+	}
+	back := &store.Record{}
+	w.ok(Decode(whole, back))
+	if !reflect.DeepEqual(back.Header.Bookmarks, r.Header.Bookmarks) || !reflect.DeepEqual(back.Unwritten.Gone, r.Unwritten.Gone) {
+		t.Errorf("%d places, and %d of before", len(back.Header.Bookmarks), len(back.Unwritten.Gone))
 	}
 }
 

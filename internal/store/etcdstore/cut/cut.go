@@ -14,6 +14,7 @@ import (
 	"github.com/weft-run/weft/internal/store"
 )
 
+// How large parts are, and how many.
 const (
 	LeastPart  = 8 << 10 // bytes of a part
 	MostParts  = 64      // of one record: beyond it parts are larger

@@ -196,7 +196,7 @@ func zoneOf(name string) (*time.Location, error) {
 }
 
 // withOffset is the end of a time that says what it is in UTC.
-var withOffset = regexp.MustCompile(`:\d\d(\.\d+)?(Z|[+-]\d\d(:\d\d)?)$`)
+var withOffset = regexp.MustCompile(`:\d\d([.,]\d+)?(Z|[+-]\d\d(:\d\d)?)$`)
 
 // onClock is the moment at which the clock of a zone shows what is written.
 func onClock(written any, zone string) (time.Time, error) {

@@ -57,6 +57,9 @@ func (h *handle) ask(ctx context.Context, w *waiter) (Result, error) {
 		case <-h.done:
 			return h.ended(w)
 		case <-look.C: // who imports wants to know more than that
+			if w.finished() {
+				return w.result, w.err
+			}
 			if w.cmd.Kind != workflow.CommandImport && h.inbox.lasting(w) {
 				return h.undecided(ctx, w)
 			}

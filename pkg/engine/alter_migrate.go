@@ -295,7 +295,9 @@ func (m *migration) variables(x *Execution) {
 			x.vars[v.name] = v.value
 			continue
 		}
-		x.vars[v.name], _ = convertStored(held, v.alias) // checked
+		if _, text := held.(string); text || v.alias != "String" || x.node.activity.Place.Pointer == "" { // Elsa keeps what an output gives
+			x.vars[v.name], _ = convertStored(held, v.alias) // checked
+		}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -96,7 +97,7 @@ func (c *compiler) newNode(parent *Node, id, local string, a *workflow.Activity,
 
 // unit compiles one definition below its boundary node.
 func (c *compiler) unit(boundary *Node, def *workflow.Definition, prefix string, depth int) {
-	u := &unit{def: def, node: boundary, prefix: prefix, byID: map[string]*Node{}, byName: map[string]*Node{}}
+	u := &unit{def: def, node: boundary, prefix: prefix, byID: map[string]*Node{}, byName: map[string]*Node{}, declared: sync.OnceValue(def.DeclaredVariables)}
 	boundary.inner = u
 	if boundary.unit == nil {
 		boundary.unit = u

@@ -85,7 +85,7 @@ func (c *compiler) inputs(n *Node) {
 			if d.Default != nil {
 				in.value, _ = convertDefault(d) // checked by Register
 			}
-			if d.Required {
+			if d.Required && !(d.Null && n.activity.Place.Pointer != "") { // Elsa's JSON writes null, or nothing
 				c.problem("missing-input", n.activity.Place, "%s %s needs the input %s", n.desc.ShortName(), n.local, d.Name)
 			}
 		}
@@ -271,7 +271,7 @@ func (c *compiler) targets(n *Node) {
 			t.variable = v.name
 		} else if i := slices.IndexFunc(n.unit.def.Outputs, func(o workflow.Output) bool { return o.Name == to }); i >= 0 {
 			t.output = to
-		} else if n.activity.Place.Pointer != "" && !n.unit.def.HasVariable(to) {
+		} else if n.activity.Place.Pointer != "" && !n.unit.declared()[to] {
 			continue // Elsa's designer leaves references such as "WriteLine1:output-0", or to a variable that was deleted
 		} else {
 			c.unknownVariable(n, "output "+desc, to, n.activity.Place)

@@ -171,8 +171,9 @@ type unit struct {
 	byName      map[string]*Node
 	inputs      []declaredInput
 	outputs     []declaredOutput
-	labels      []declaredLabel // of the workflow itself
-	keepOutputs bool            // some expression may read activity outputs or the last result
+	labels      []declaredLabel        // of the workflow itself
+	keepOutputs bool                   // some expression may read activity outputs or the last result
+	declared    func() map[string]bool // ids and names of variables of any scope
 }
 
 type declaredInput struct {

@@ -95,21 +95,21 @@ func TestAFullDiskIsToldAndLivedThrough(t *testing.T) {
 	}
 
 	fillDisk(t, dir, 200<<20)
-	f.reaches(1)
+	reaches(t, f.Node, 1)
 	refused("start", f.execute(10), "starts and new definitions are refused")
 	if a := f.event(kept[0]); a.status != 200 {
 		t.Errorf("event: %+v", a)
 	}
 
 	fillDisk(t, dir, 100<<20)
-	f.reaches(2)
+	reaches(t, f.Node, 2)
 	refused("event", f.event(kept[0]), "only what ends or deletes instances")
 	if a := f.ask("POST", "/instances/"+kept[1]+"/cancel", ""); a.status != 200 {
 		t.Errorf("cancel: %+v", a)
 	}
 
 	fillDisk(t, dir, 0)
-	f.reaches(3)
+	reaches(t, f.Node, 3)
 	refused("event", f.event(kept[0]), "nothing is taken that writes")
 	refused("cancel", f.ask("POST", "/instances/"+kept[2]+"/cancel", ""), "nothing is taken that writes")
 	refused("delete", f.ask("DELETE", "/instances/"+kept[2], ""), "nothing is taken that writes")
@@ -139,7 +139,7 @@ func TestAFullDiskIsToldAndLivedThrough(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, "other")); err != nil {
 		t.Fatal(err)
 	}
-	f.reaches(0)
+	reaches(t, f.Node, 0)
 	if a := f.event(kept[0]); a.status != 200 {
 		t.Errorf("event after there was room: %+v", a)
 	}
@@ -186,7 +186,7 @@ func TestANodeStartsOnAFullDiskOrSaysWhyNot(t *testing.T) {
 
 	fillDisk(t, dir, 96<<20)
 	f.Node = start(t, cfg)
-	f.reaches(3)
+	reaches(t, f.Node, 3)
 	if a := f.ask("GET", "/instances/"+id, ""); a.status != 200 {
 		t.Errorf("read: %+v", a)
 	}

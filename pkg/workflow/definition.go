@@ -2,7 +2,6 @@ package workflow
 
 import (
 	"encoding/json"
-	"slices"
 )
 
 // Definition is a workflow as its author wrote it. Published definitions are
@@ -243,11 +242,14 @@ func (a *Activity) Children() []*Activity {
 	return out
 }
 
-// HasVariable reports whether a variable within the root, of any scope, has an id or a name.
-func (d *Definition) HasVariable(name string) (found bool) {
+// DeclaredVariables are the ids and names of the variables within the root, of any scope.
+func (d *Definition) DeclaredVariables() map[string]bool {
+	out := map[string]bool{}
 	Walk(d.Root, func(a, _ *Activity, _ int) bool {
-		found = found || slices.ContainsFunc(a.Variables, func(v Variable) bool { return v.ID == name || v.Name == name })
-		return !found
+		for _, v := range a.Variables {
+			out[v.ID], out[v.Name] = true, true
+		}
+		return true
 	})
-	return found
+	return out
 }

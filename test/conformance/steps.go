@@ -28,7 +28,7 @@ type Step struct {
 	As     string         `json:"as"`     // the name of the instance that is started; "": it
 	Input  map[string]any `json:"input"`  // of the start, the resume or the event
 	Token  bool           `json:"token"`  // the start runs flowcharts by tokens
-	Within float64        `json:"within"` // seconds in which what is expected comes true; 0: 5
+	Within float64        `json:"within"` // seconds in which what is expected comes true; 0: 60
 }
 
 // HTTP is a request to an endpoint of a definition, and what its answer has to be.
@@ -73,6 +73,9 @@ func (s Step) check() error {
 	if n != 1 {
 		return fmt.Errorf("it says %d things to do; it must be one", n)
 	}
+	if o := s.Expect; o != nil && o.Status == "" && o.SubStatus == "" && (o.Lacks != nil || o.Lines != nil) {
+		return errors.New("what is not there, or all that is, is known of a status only")
+	}
 	if s.API != nil && len(s.API) != 3 {
 		return errors.New("api has a method, a path and a body")
 	}
@@ -112,7 +115,7 @@ func (c *cluster) step(ctx context.Context, s Step, names map[string]string) err
 	}
 	seconds := s.Within
 	if seconds == 0 {
-		seconds = 5
+		seconds = 60 // of a machine that has much to do
 	}
 	for until := time.Now().Add(time.Duration(seconds * float64(time.Second))); ; {
 		var err error

@@ -54,22 +54,23 @@ func endless(p workflow.Problem) bool {
 
 // checker looks over one definition.
 type checker struct {
-	opts       Options
-	def        *workflow.Definition
-	evals      map[string]engine.Checker
-	kids       map[string]*workflow.Definition // that were asked for, by id
-	activities map[string]*workflow.Descriptor
-	derived    bool // some ids are the engine's, and not known here
-	made       map[string]bool
-	more       bool
-	byID       map[string]string // names of variables
-	inputNames map[string]bool   // in lower case
-	outputs    map[string]bool   // that are declared
-	given      map[string]bool   // outputs that something sets
-	moreGiven  bool              // and others, whose names are not known
-	mute       bool              // names are collected
-	spent      int               // of mostWork
-	problems   workflow.Problems
+	opts          Options
+	def           *workflow.Definition
+	evals         map[string]engine.Checker
+	kids          map[string]*workflow.Definition // that were asked for, by id
+	activities    map[string]*workflow.Descriptor
+	derived       bool // some ids are the engine's, and not known here
+	made          map[string]bool
+	more          bool
+	byID          map[string]string // names of variables
+	variableNames map[string]bool
+	inputNames    map[string]bool // in lower case
+	outputs       map[string]bool // that are declared
+	given         map[string]bool // outputs that something sets
+	moreGiven     bool            // and others, whose names are not known
+	mute          bool            // names are collected
+	spent         int             // of mostWork
+	problems      workflow.Problems
 }
 
 // mostWork bounds what the looks at expressions cost: for each the names that it may read,
@@ -89,7 +90,7 @@ type place struct {
 
 func find(def *workflow.Definition, prog *engine.Program, opts Options) workflow.Problems {
 	c := &checker{opts: opts, def: def, evals: map[string]engine.Checker{}, kids: map[string]*workflow.Definition{}, activities: map[string]*workflow.Descriptor{}, made: map[string]bool{},
-		byID: map[string]string{}, inputNames: map[string]bool{}, outputs: map[string]bool{}, given: map[string]bool{}}
+		byID: map[string]string{}, variableNames: map[string]bool{}, inputNames: map[string]bool{}, outputs: map[string]bool{}, given: map[string]bool{}}
 	for _, o := range def.Outputs {
 		c.outputs[o.Name] = true
 	}
@@ -135,6 +136,7 @@ func find(def *workflow.Definition, prog *engine.Program, opts Options) workflow
 
 func (c *checker) ids(vars []workflow.Variable) {
 	for _, v := range vars {
+		c.variableNames[v.Name] = true
 		if v.ID != "" {
 			c.byID[v.ID] = v.Name
 		}

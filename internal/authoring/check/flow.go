@@ -2,7 +2,6 @@ package check
 
 import (
 	"encoding/json"
-	"maps"
 	"slices"
 	"strings"
 
@@ -32,17 +31,12 @@ func (c *checker) targets(p, around place) {
 				c.stored(p, gives, alias(o.Type, o.IsArray), what, "the output "+to, warning)
 			}
 		}
-		if p.a.Place.Pointer != "" && !strings.Contains(to, ":") && !lands(to, c.outputs, c.byID) { // the designer makes those with a colon
+		if p.a.Place.Pointer != "" && !strings.Contains(to, ":") && !c.outputs[to] && c.byID[to] == "" && !c.variableNames[to] { // the designer makes those with a colon
 			q := warning("leftover-output", "%s goes to %q, which no variable and no output is any more: it goes nowhere", what, workflow.Shorten(to))
 			q.Within = workflow.Within{Text: to}
 			c.report(p, workflow.Place{}, q)
 		}
 	}
-}
-
-// lands reports whether an output or a variable, of any scope, has an id or a name.
-func lands(name string, outputs map[string]bool, variables map[string]string) bool {
-	return outputs[name] || variables[name] != "" || slices.Contains(slices.Collect(maps.Values(variables)), name)
 }
 
 // stored reports a result that what it is written to does not take, or only if it is

@@ -70,12 +70,13 @@ func (p path) eval(r *rendering) (any, error) {
 		steps = steps[1:]
 	}
 	v := r.lookup(name)
+	_, bound := r.bindings[name]
 	for i, s := range steps {
 		index, err := s.eval(r)
 		if err != nil {
 			return nil, err
 		}
-		if of, isObject := v.(map[string]any); i == 0 && isObject && name == "Input" {
+		if of, isObject := v.(map[string]any); i == 0 && isObject && bound && name == "Input" {
 			index = inputNamed(of, index)
 		}
 		v = value.At(v, index)

@@ -95,7 +95,7 @@ func readInOut(ctx context.Context, parts recordParts, r *store.Record, how func
 // headers reads records for those who need no state.
 type headers struct{ of recordParts }
 
-// read reads of a record the parts of its header, and no others: it has no state then. [errMoved]: the record is
+// read reads of a record the parts of its header, and of the others whether they are there: it has no state then. [errMoved]: the record is
 // another by now, and its parts are gone.
 func (h headers) read(ctx context.Context, kv *mvccpb.KeyValue) (*store.Record, error) {
 	s := h.of
@@ -108,8 +108,12 @@ func (h headers) read(ctx context.Context, kv *mvccpb.KeyValue) (*store.Record, 
 		return r, err
 	}
 	list := cut.Find(r.Text, r.Parts, "header", "")
-	if r = withoutParts(r); list == nil || len(list.Parts) == 0 {
-		return r, nil
+	r = withoutParts(r)
+	if err = h.complete(ctx, r, 0); errors.Is(err, ErrDamaged) {
+		err = h.whyGone(ctx, r, err)
+	}
+	if err != nil || list == nil || len(list.Parts) == 0 {
+		return r, err
 	}
 	text, err := io.ReadAll(s.reader(ctx, r.Header.ID, list))
 	if errors.Is(err, store.ErrFenced) {

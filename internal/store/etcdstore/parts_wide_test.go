@@ -226,13 +226,17 @@ func TestTheHeaderOfAWideInstanceIsReadWithoutItsState(t *testing.T) {
 	r.Text = text
 	state := cut.Find(r.Text, r.Parts, "state", "")
 	for _, p := range state.Parts {
-		w.del(w.keys.part("wide", p.ID))
+		w.spoil(w.keys.part("wide", p.ID), []byte("x"))
 	}
 	if len(state.Parts) == 0 || !reflect.DeepEqual(header().Header, whole.Header) {
-		t.Errorf("with %d parts of its state gone", len(state.Parts))
+		t.Errorf("with %d parts of its state spoilt", len(state.Parts))
 	}
 	if r, err := w.Reader.Instance(w.ctx(), "wide"); !errors.Is(err, ErrDamaged) {
 		t.Errorf("all of it: %v, %v", r, err)
+	}
+	w.del(w.keys.part("wide", state.Parts[0].ID))
+	if r, err := w.Reader.Header(w.ctx(), "wide"); !errors.Is(err, ErrDamaged) {
+		t.Errorf("with a part gone: %v, %v", r, err)
 	}
 	if r, err := short(); !errors.Is(err, ErrDamaged) {
 		t.Errorf("in brief: %v, %v", r, err)

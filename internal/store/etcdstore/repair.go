@@ -177,8 +177,9 @@ func together(todo []*Finding) (some, rest []*Finding) {
 	written, size := map[string]bool{}, 0
 	for i, n := range todo {
 		m := n.mend
-		size += m.ops.size + sizeOf(m.cmps)
-		alone := m.lost != "" || len(m.aside) > 0 || m.ops.err != nil || len(m.ops.tail) > 0 || len(m.cmps) > mostOfOne || len(m.ops.writes) > mostOfOne
+		own := m.ops.size + sizeOf(m.cmps)
+		size += own
+		alone := own > maxRequest/2 || m.lost != "" || len(m.aside) > 0 || m.ops.err != nil || len(m.ops.tail) > 0 || len(m.cmps) > mostOfOne || len(m.ops.writes) > mostOfOne
 		switch {
 		case i == 0 && alone:
 			return todo[:1], todo[1:]

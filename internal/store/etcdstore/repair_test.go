@@ -632,3 +632,27 @@ func TestManyFindingsAreRepairedTogether(t *testing.T) {
 	w.want("bookmark/", n)
 	w.want("task/", n)
 }
+
+// A repair that fills half a transaction has one of its own, wherever it stands among the others.
+func TestALargeRepairHasATransactionOfItsOwn(t *testing.T) {
+	t.Parallel()
+	of := func(key string, bytes int) *Finding {
+		m := &mend{ops: newOps()}
+		m.ops.putRaw(key, make([]byte, bytes))
+		return &Finding{Key: key, mend: m}
+	}
+	todo := []*Finding{of("a", 1), of("b", 800<<10), of("c", 1), of("d", 1300<<10), of("e", 800<<10), of("f", 1)}
+	var all []string
+	for want := []string{"a", "b", "c", "d", "e", "f"}; len(todo) > 0; {
+		some, rest := together(todo)
+		if len(some) == 0 || len(some)+len(rest) != len(todo) {
+			t.Fatalf("%d and %d of %d", len(some), len(rest), len(todo))
+		}
+		for _, n := range some {
+			all = append(all, n.Key)
+		}
+		if todo = rest; len(todo) == 0 && !slices.Equal(all, want) {
+			t.Errorf("%v, want %v", all, want)
+		}
+	}
+}

@@ -33,17 +33,26 @@ func bytesOf(v any, media string) ([]byte, bool) {
 	list, ok := v.([]any)
 	kind, sub, _ := strings.Cut(media, "/")
 	switch {
-	case !ok || sub == "" || kind == "text" || kind == "multipart" || strings.HasSuffix(sub, "json") || strings.HasSuffix(sub, "xml") || media == formType:
+	case !ok || len(list) == 0 || sub == "" || kind == "text" || kind == "multipart" || media == formType:
 		return nil, false
+	}
+	for _, text := range []string{"json", "jsonl", "xml", "yaml", "javascript", "graphql", "sql"} {
+		if strings.HasSuffix(sub, text) {
+			return nil, false
+		}
 	}
 	raw := make([]byte, len(list))
 	for i, e := range list {
-		n, err := engine.Convert(e, "Int64")
-		if whole, ok := n.(int64); err == nil && ok && whole >= 0 && whole <= 255 {
-			raw[i] = byte(whole)
-		} else {
+		switch e.(type) {
+		case string, bool:
 			return nil, false
 		}
+		n, err := engine.Convert(e, "Int64")
+		whole, ok := n.(int64)
+		if err != nil || !ok || whole < 0 || whole > 255 {
+			return nil, false
+		}
+		raw[i] = byte(whole)
 	}
 	return raw, true
 }

@@ -33,6 +33,7 @@ type writeHTTPResponseActivity struct{}
 
 func (writeHTTPResponseActivity) Execute(_ context.Context, x *engine.Execution) error {
 	r := workflow.Response{Status: int(x.Int("statusCode")), ContentType: x.Text("contentType")}
+	asIs := false
 	switch v := x.Value("content").(type) {
 	case nil:
 	case string:
@@ -43,7 +44,7 @@ func (writeHTTPResponseActivity) Execute(_ context.Context, x *engine.Execution)
 	default:
 		media, _, _ := mime.ParseMediaType(r.ContentType) // what cannot be read is sent as it is
 		if raw, ok := bytesOf(v, media); ok {
-			r.Body = raw
+			r.Body, asIs = raw, true
 			break
 		}
 		raw, err := json.Marshal(v)
@@ -56,7 +57,10 @@ func (writeHTTPResponseActivity) Execute(_ context.Context, x *engine.Execution)
 		}
 	}
 	var err error
-	if r.Body, err = charset.Encode(r.Body, r.ContentType); err != nil {
+	if !asIs {
+		r.Body, err = charset.Encode(r.Body, r.ContentType)
+	}
+	if err != nil {
 		return err
 	}
 	headers := x.Object("responseHeaders")

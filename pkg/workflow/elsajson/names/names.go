@@ -57,6 +57,9 @@ func generic(full string) string {
 	if !ok || end < 0 || !strings.HasPrefix(name, "System.Collections.") {
 		return ""
 	}
+	if assembly := rest[end+len("]]"):]; assembly != "" && assembly[0] != ',' {
+		return "" // a list of them
+	}
 	known := collections[strings.ToLower(Class(name, ""))]
 	if known == "" {
 		return ""

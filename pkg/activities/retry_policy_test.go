@@ -684,6 +684,18 @@ func TestPausesAreWithinTheirBounds(t *testing.T) {
 	})
 }
 
+// Beyond 2^53 nanoseconds a float has not every one of them, and the longest pause is still the longest.
+func TestALongPauseEndsAtTheNanosecond(t *testing.T) {
+	t.Parallel()
+	const longest = time.Duration(1<<53 + 3)
+	f := &failing{left: 99}
+	b := start(t, root(retried(f.activity("call"), inputs{"attempts": lit(int64(3)), "delay": lit("1ns"), "maxDelay": lit(longest.String()), "factor": lit(float64(1<<53 + 4))})))
+	b.pass(2).wantStatus(workflow.Faulted)
+	if got := f.pauses(); len(got) != 2 || got[1] != longest {
+		t.Errorf("pauses %v, want %v", got, longest)
+	}
+}
+
 var errPlain = errors.New("plain")
 
 // A fault that another handler may still claim carries what was given up below.

@@ -360,7 +360,7 @@ func (s *State) pause(failure error) time.Duration {
 	if errors.As(failure, &status) {
 		d = max(d, min(float64(status.RetryAfter), longest))
 	}
-	return time.Duration(d)
+	return min(time.Duration(d), s.MaxDelay) // which a float64 may not have to the nanosecond
 }
 
 // drawn is a number from 0 to 1 for the pause that comes, the same whenever it is asked.

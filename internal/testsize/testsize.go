@@ -66,14 +66,15 @@ func Waiting() { preset("test.parallel", max(8, 2*runtime.GOMAXPROCS(0))) }
 
 // Roomy lets the garbage collector of this process run seldom, unless all was asked for or the
 // caller said how often (GOGC): the heap of tests is small, so that it would run all the time,
-// for a quarter of what they compute. It is for TestMain.
+// for a quarter of what they compute. Above 3 GiB it runs as often as it must; a limit that tests come
+// near would let it take half of the processors. It is for TestMain.
 func Roomy() {
 	if _, chosen := os.LookupEnv("GOGC"); chosen || Whole() {
 		return
 	}
 	debug.SetGCPercent(400)
 	if debug.SetMemoryLimit(-1) == math.MaxInt64 {
-		debug.SetMemoryLimit(1 << 30)
+		debug.SetMemoryLimit(3 << 30)
 	}
 }
 

@@ -181,13 +181,13 @@ func TestBulkWorkNeverFillsEtcd(t *testing.T) {
 			alter(7 * time.Second)
 			fill(1)
 			alter(3 * time.Second)
-			f.job(`{"kind": "cancel", "q": "def:hoarder corr:c0"}`, 30*time.Second)
-			f.job(`{"kind": "delete", "q": "def:hoarder corr:c1"}`, 30*time.Second)
-			if !f.job(`{"kind": "cancel", "q": "def:hoarder"}`, time.Minute) {
+			f.job(`{"kind": "cancel", "q": "def:hoarder corr:c0"}`, patience)
+			f.job(`{"kind": "delete", "q": "def:hoarder corr:c1"}`, patience)
+			if !f.job(`{"kind": "cancel", "q": "def:hoarder"}`, 5*patience) {
 				t.Error("a bulk cancel did not end")
 			}
 			f.job(`{"kind": "retry", "q": "def:hoarder"}`, 3*time.Second)
-			if !f.job(`{"kind": "delete", "q": "def:hoarder"}`, time.Minute) {
+			if !f.job(`{"kind": "delete", "q": "def:hoarder"}`, 5*patience) {
 				t.Error("a bulk delete did not end")
 			}
 			if n := len(f.ask("GET", "/instances?limit=5", "").items()); n != 0 {

@@ -166,14 +166,22 @@ func (c *cluster) start(t *testing.T, change ...func(*node.Config)) *member {
 	for _, f := range change {
 		f(&cfg)
 	}
-	n, err := fullnode.New(t.Context(), cfg)
-	if err != nil {
-		t.Fatal(err)
+	// A node that cannot read etcd in time ends, and who looks after it starts it again.
+	var n *node.Node
+	for begun := time.Now(); ; {
+		var err error
+		if n, err = fullnode.New(t.Context(), cfg); err != nil {
+			t.Fatal(err)
+		}
+		if err = n.Start(t.Context()); err == nil {
+			break
+		}
+		if !errors.Is(err, context.DeadlineExceeded) || time.Since(begun) > patience {
+			t.Fatal(err)
+		}
+		t.Logf("%s is started again: %v", m.id, err)
 	}
 	t.Cleanup(func() { m.stop(t) })
-	if err := n.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
 	m.node, m.base = n, "http://"+n.HTTPAddr()
 	c.members = append(c.members, m)
 	return m

@@ -70,6 +70,7 @@ func start(options ...Option) (*Etcd, error) {
 	c.Dir = dir
 	c.TickMs, c.ElectionMs = 10, 100
 	c.UnsafeNoFsync = true
+	c.SnapshotCount, c.SnapshotCatchUpEntries = fewEntries, fewEntries
 	c.ZapLoggerBuilder = embed.NewZapLoggerBuilder(zap.NewNop())
 	free := url.URL{Scheme: "http", Host: "127.0.0.1:0"}
 	c.ListenClientUrls, c.AdvertiseClientUrls = []url.URL{free}, []url.URL{free}
@@ -85,6 +86,10 @@ func start(options ...Option) (*Etcd, error) {
 	}
 	return e, nil
 }
+
+// fewEntries is how many entries of its log etcd keeps in memory: by itself it keeps 10,000 and more, which is
+// gigabytes where tests write large instances to ten etcds at a time.
+const fewEntries = 500
 
 func (e *Etcd) run() error {
 	server, err := embed.StartEtcd(e.config)

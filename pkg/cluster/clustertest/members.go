@@ -26,6 +26,7 @@ func Members(tb testing.TB, quotas ...int64) []string {
 	for i, quota := range quotas {
 		c := embed.NewConfig()
 		c.Name, c.Dir, c.UnsafeNoFsync, c.EnableGRPCGateway = fmt.Sprintf("m%d", i), tb.TempDir(), true, false
+		c.SnapshotCount, c.SnapshotCatchUpEntries = fewEntries, fewEntries
 		c.ZapLoggerBuilder = embed.NewZapLoggerBuilder(zap.NewNop())
 		c.QuotaBackendBytes = quota
 		c.ListenClientUrls, c.ListenPeerUrls = []url.URL{freeURL(tb)}, []url.URL{freeURL(tb)}

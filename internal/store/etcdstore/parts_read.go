@@ -95,42 +95,30 @@ func readInOut(ctx context.Context, parts recordParts, r *store.Record, how func
 // headers reads records for those who need no state.
 type headers struct{ of recordParts }
 
-// read reads of a record the parts of its header, and of the others whether they are there: it has no state then. [errMoved]: the record is
-// another by now, and its parts are gone.
-func (h headers) read(ctx context.Context, kv *mvccpb.KeyValue) (*store.Record, error) {
-	s := h.of
+// read reads of a record the parts of its header, and of the others whether they are there: it has no state then. A brief
+// one has, of the places where an instance waits at thousands, the first only. [errMoved]: the record is another by now, and
+// its parts are gone.
+func (h headers) read(ctx context.Context, kv *mvccpb.KeyValue, brief bool) (*store.Record, error) {
 	r := &store.Record{Modified: kv.ModRevision}
 	if err := Decode(kv.Value, r); err != nil || len(r.Parts) == 0 {
 		return r, err
 	}
-	var err error
-	if r.Text, err = inflate(kv.Value, r); err != nil {
+	text, err := inflate(kv.Value, r)
+	if err != nil {
 		return r, err
 	}
-	list := cut.Find(r.Text, r.Parts, "header", "")
+	list := cut.Find(text, r.Parts, "header", "")
 	r = withoutParts(r)
-	if err = h.complete(ctx, r, 0); errors.Is(err, ErrDamaged) {
-		err = h.whyGone(ctx, r, err)
+	r.Text = text
+	if brief && r.Header.MoreWaits > 0 {
+		err = readInOut(ctx, h.of, r, Decode)
+		list = nil
 	}
-	if err != nil || list == nil || len(list.Parts) == 0 {
-		return r, err
-	}
-	text, err := io.ReadAll(s.reader(ctx, r.Header.ID, list))
-	if errors.Is(err, store.ErrFenced) {
-		return r, h.whyGone(ctx, r, err)
-	}
-	r.Header = workflow.Instance{}
-	return r, cmp.Or(err, Decode(text, &r.Header))
-}
-
-// brief is read, but of the places where an instance waits at thousands it reads the first only.
-func (h headers) brief(ctx context.Context, kv *mvccpb.KeyValue) (*store.Record, error) {
-	r, err := decodeRecord(kv)
-	if err != nil || r.Header.MoreWaits == 0 {
-		return h.read(ctx, kv)
-	}
-	if r.Text, err = inflate(kv.Value, r); err == nil {
-		err = cmp.Or(readInOut(ctx, h.of, r, Decode), h.complete(ctx, r, 0))
+	if err = cmp.Or(err, h.complete(ctx, r, 0)); err == nil && list != nil && len(list.Parts) > 0 {
+		if text, err = io.ReadAll(h.of.reader(ctx, r.Header.ID, list)); err == nil {
+			r.Header = workflow.Instance{}
+			return r, Decode(text, &r.Header)
+		}
 	}
 	if errors.Is(err, store.ErrFenced) || errors.Is(err, ErrDamaged) {
 		err = h.whyGone(ctx, r, err)

@@ -14,36 +14,29 @@ import (
 
 // Instance reads one record; nil if there is none.
 func (s *Reader) Instance(ctx context.Context, id string) (*store.Record, error) {
-	return again(func() (*store.Record, error) {
-		resp, err := s.get(ctx, "read instance "+id, s.keys.instance(id))
-		if err != nil || len(resp.Kvs) == 0 {
-			return nil, err
-		}
-		return partsOf(s.conn).join(ctx, resp.Kvs[0], Decode)
-	})
+	return s.instance(ctx, id, func(kv *mvccpb.KeyValue) (*store.Record, error) { return partsOf(s.conn).join(ctx, kv, Decode) })
 }
 
 // Header reads one record for a caller that needs no more of it than its header: of a large instance only the parts of
 // that are read. It has no state then. nil: there is none.
 func (s *Reader) Header(ctx context.Context, id string) (*store.Record, error) {
-	return again(func() (*store.Record, error) {
-		resp, err := s.get(ctx, "read instance "+id, s.keys.instance(id))
-		if err != nil || len(resp.Kvs) == 0 {
-			return nil, err
-		}
-		return headers{partsOf(s.conn)}.read(ctx, resp.Kvs[0])
-	})
+	return s.instance(ctx, id, func(kv *mvccpb.KeyValue) (*store.Record, error) { return headers{partsOf(s.conn)}.read(ctx, kv, false) })
 }
 
 // Brief is Header for a caller that needs no more than the first of the places where the instance waits at thousands: the
 // header says at how many more.
 func (s *Reader) Brief(ctx context.Context, id string) (*store.Record, error) {
+	return s.instance(ctx, id, func(kv *mvccpb.KeyValue) (*store.Record, error) { return headers{partsOf(s.conn)}.read(ctx, kv, true) })
+}
+
+// instance reads the record of an instance by decode, again where it moved meanwhile.
+func (s *Reader) instance(ctx context.Context, id string, decode func(*mvccpb.KeyValue) (*store.Record, error)) (*store.Record, error) {
 	return again(func() (*store.Record, error) {
 		resp, err := s.get(ctx, "read instance "+id, s.keys.instance(id))
 		if err != nil || len(resp.Kvs) == 0 {
 			return nil, err
 		}
-		return headers{partsOf(s.conn)}.brief(ctx, resp.Kvs[0])
+		return decode(resp.Kvs[0])
 	})
 }
 

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"fmt"
 	"math/big"
 	"regexp"
 	"strconv"
@@ -80,11 +81,13 @@ func digits(c *checker, v any, typ, what string, at workflow.Place) {
 	if text = strings.TrimSpace(text); !ok || !strings.EqualFold(typ, "Decimal") || !decimal.MatchString(text) {
 		return
 	}
-	f, _ := strconv.ParseFloat(text, 64)
-	short := strconv.FormatFloat(f, 'f', -1, 64)
+	n, _ := workflow.ParseNumber(text)
+	short := fmt.Sprint(n)
+	if f, ok := n.(float64); ok {
+		short = strconv.FormatFloat(f, 'f', -1, 64)
+	}
 	is, _ := new(big.Rat).SetString(text)
-	becomes, _ := new(big.Rat).SetString(short)
-	if n, _ := workflow.ParseNumber(text); is.Cmp(becomes) != 0 && n == any(f) {
+	if becomes, ok := new(big.Rat).SetString(short); ok && is.Cmp(becomes) != 0 {
 		c.report(place{}, at, warning("lost-digits", "%s is %s, of which %s is kept: numbers with decimals are of 53 bits; keep it as a text", what, workflow.Shorten(text), short))
 	}
 }

@@ -29,7 +29,7 @@ func (s *Reader) Brief(ctx context.Context, id string) (*store.Record, error) {
 	return s.instance(ctx, id, func(kv *mvccpb.KeyValue) (*store.Record, error) { return headers{partsOf(s.conn)}.read(ctx, kv, true) })
 }
 
-// instance reads the record of an instance by decode, again where it moved meanwhile.
+// instance reads the record of an instance by decode, and once more where it moved while it was read.
 func (s *Reader) instance(ctx context.Context, id string, decode func(*mvccpb.KeyValue) (*store.Record, error)) (*store.Record, error) {
 	return again(func() (*store.Record, error) {
 		resp, err := s.get(ctx, "read instance "+id, s.keys.instance(id))

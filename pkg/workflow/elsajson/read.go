@@ -69,7 +69,9 @@ func Read(src []byte, file string, types workflow.Types) (*workflow.Definition, 
 	def := r.definition(c)
 	r.identify(def, c)
 	if def.Root == nil {
-		if c.Get("root") == nil {
+		if of2 := c.Get("activities"); c.Get("root") == nil && of2 != nil && of2.Kind == jsontree.Array {
+			r.problem("missing-root", c, "the definition has activities where a root is expected, as Elsa 1 and 2 write it; Weft reads definitions of Elsa 3: draw it again in Elsa 3, or write it as YAML (docs/notation.md)")
+		} else if c.Get("root") == nil {
 			r.problem("missing-root", c, "the definition has no root; that is the activity that runs")
 		}
 	} else if !r.full {

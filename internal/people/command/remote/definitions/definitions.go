@@ -38,7 +38,7 @@ func Commands(asker *ask.Asker) []*cobra.Command {
 	a := commands{asker}
 	definitions := &cobra.Command{Use: "definitions", Aliases: []string{"definition", "def", "d"}, Short: "List, read and publish definitions"}
 	definitions.AddCommand(a.definitionsList(), a.definitionsGet(), a.definitionsVersions(), a.definitionsPublish(), a.definitionsRetract(), a.definitionsDelete(), a.definitionsRefresh(), a.definitionsReload())
-	return []*cobra.Command{definitions, a.applyCommand(), a.diffCommand(), a.validateCommand(), a.fmtCommand(), a.graphCommand()}
+	return []*cobra.Command{definitions, a.applyCommand(), a.diffCommand(), a.validateCommand(), a.fmtCommand(), a.graphCommand(), a.migrateCommand()}
 }
 
 func (a commands) definitionsList() *cobra.Command {
@@ -434,38 +434,24 @@ func finding(file, severity, code, detail, meant, excerpt string, line, column i
 	return map[string]any{"file": file, "line": line, "column": column, "severity": severity, "code": code, "detail": detail, "meant": meant, "excerpt": excerpt}
 }
 
+func findingOf(file string, p workflow.Problem) map[string]any {
+	return finding(file, map[bool]string{true: "warning", false: "error"}[p.Warning], p.Code, p.Detail, p.Meant, p.Excerpt, p.Place.Line, p.Place.Column)
+}
+
 func (a commands) validateHere(all []ask.Source, strict bool) error {
-	registry := activities.Default()
-	defs := map[string]*workflow.Definition{}
-	parsed := make([]*workflow.Definition, len(all))
-	problems := make([]workflow.Problems, len(all))
-	for i, s := range all {
-		parsed[i], problems[i] = readSource(s, registry)
-		if parsed[i] != nil {
-			defs[parsed[i].ID] = parsed[i]
-		}
-	}
 	var lines []string
 	var found []any
-	for i, s := range all {
-		if parsed[i] != nil {
-			opts := engine.Options{Registry: registry, Evaluators: expression.All(), Resolve: func(ref workflow.DefinitionRef) (*workflow.Definition, bool) {
-				def, ok := defs[ref.ID]
-				return def, ok
-			}}
-			_, found := check.Definition(parsed[i], check.Options{Options: opts, Child: func(id string) *workflow.Definition { return defs[id] }, Starts: func(event string) []string { return check.StartedBy(defs, event) }})
-			problems[i] = problems[i].Join(found)
-		}
+	for _, c := range checkHere(all, readSource) {
 		if strict {
-			problems[i] = problems[i].Strict()
+			c.problems = c.problems.Strict()
 		}
-		for _, p := range problems[i].WithExcerpts(s.Src) {
-			found = append(found, finding(s.Name, map[bool]string{true: "warning", false: "error"}[p.Warning], p.Code, p.Detail, p.Meant, p.Excerpt, p.Place.Line, p.Place.Column))
+		for _, p := range c.problems.WithExcerpts(c.Src) {
+			found = append(found, findingOf(c.Name, p))
 			switch {
 			case !p.Warning:
-				lines = append(lines, problemText(s.Name, p))
+				lines = append(lines, problemText(c.Name, p))
 			case !a.AsData():
-				if err := a.warn(s.Name, int64(p.Place.Line), int64(p.Place.Column), p.Detail, p.Code, p.Excerpt); err != nil {
+				if err := a.warn(c.Name, int64(p.Place.Line), int64(p.Place.Column), p.Detail, p.Code, p.Excerpt); err != nil {
 					return err
 				}
 			}
@@ -476,6 +462,39 @@ func (a commands) validateHere(all []ask.Source, strict bool) error {
 		bad = ask.Exit(ask.ExitBad, errors.New(strings.Join(lines, "\n")))
 	}
 	return a.validated(len(all), found, bad)
+}
+
+// reading is a source with what was found in it.
+type reading struct {
+	ask.Source
+	def      *workflow.Definition // as far as it could be read; nil: not at all
+	problems workflow.Problems
+}
+
+// checkHere checks definitions with the built-in activities. They know each other; of two with one id the later version
+// is known, and of two with one version the later source.
+func checkHere(all []ask.Source, read func(ask.Source, workflow.Types) (*workflow.Definition, workflow.Problems)) []reading {
+	registry := activities.Default()
+	defs := map[string]*workflow.Definition{}
+	out := make([]reading, len(all))
+	for i, s := range all {
+		out[i].Source = s
+		out[i].def, out[i].problems = read(s, registry)
+		if def := out[i].def; def != nil && (defs[def.ID] == nil || defs[def.ID].Version <= def.Version) {
+			defs[def.ID] = def
+		}
+	}
+	opts := engine.Options{Registry: registry, Evaluators: expression.All(), Resolve: func(ref workflow.DefinitionRef) (*workflow.Definition, bool) {
+		def, ok := defs[ref.ID]
+		return def, ok
+	}}
+	for i, c := range out {
+		if c.def != nil {
+			_, found := check.Definition(c.def, check.Options{Options: opts, Child: func(id string) *workflow.Definition { return defs[id] }, Starts: func(event string) []string { return check.StartedBy(defs, event) }})
+			out[i].problems = c.problems.Join(found)
+		}
+	}
+	return out
 }
 
 func readSource(s ask.Source, types workflow.Types) (*workflow.Definition, workflow.Problems) {

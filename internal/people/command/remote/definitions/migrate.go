@@ -1,0 +1,308 @@
+package definitions
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/weft-run/weft/internal/authoring/format"
+	"github.com/weft-run/weft/internal/people/command/ask"
+	"github.com/weft-run/weft/pkg/activities"
+	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/elsajson"
+	weftyaml "github.com/weft-run/weft/pkg/workflow/yaml"
+)
+
+// Bounds of an archive: its bytes, those of all its files unpacked, and how many there are.
+const (
+	maxArchive  = 64 << 20
+	maxUnpacked = 256 << 20
+	maxFiles    = 10_000
+)
+
+// migration is one call of weft migrate elsa.
+type migration struct {
+	asker *ask.Asker
+	out   string // directory for YAML; "": none is written
+}
+
+func (a commands) migrateCommand() *cobra.Command {
+	g := migration{asker: a.Asker}
+	elsa := &cobra.Command{
+		Use: "elsa FILE|DIRECTORY|ZIP|-...", Short: "Say which definitions that Elsa 3 exported run here, unchanged or not, and which do not and why", Args: cobra.MinimumNArgs(1),
+		Long: "Read what Elsa 3 exported, files, directories and zip archives, and say of each definition whether it runs unchanged, runs with differences\n" +
+			"(each with its place), or is refused (place, reason, what to write instead). No node is asked: the built-in activities are known, and the\n" +
+			"definitions know each other. --out writes those that run as YAML into a directory, and no file that is there already; without it nothing is\n" +
+			"written. What runs need not be converted: weft apply takes Elsa's JSON as it is. The exit code is 1 if one is refused.",
+		RunE: func(_ *cobra.Command, args []string) error {
+			sources, unread, err := g.exported(args)
+			if err != nil {
+				return err
+			}
+			return g.tell(moving(sources, unread))
+		},
+	}
+	elsa.Flags().StringVar(&g.out, "out", "", "directory for the definitions as YAML")
+	cmd := &cobra.Command{Use: "migrate", Short: "Move to Weft from Elsa 3"}
+	cmd.AddCommand(elsa)
+	return cmd
+}
+
+// exported reads the sources; unread says of those that could not be read why.
+func (g *migration) exported(args []string) (sources []ask.Source, unread map[string]error, err error) {
+	unread = map[string]error{}
+	read := func(name string) ([]byte, error) {
+		src, err := g.asker.ReadSmall(name, maxArchive, "an export")
+		if err != nil && !slices.Contains(args, name) { // below a directory: the others are looked at
+			unread[name], err = err, nil
+		}
+		return src, err
+	}
+	files, err := g.asker.Files(args, "exports (*.json, *.zip)", isExport, read)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, f := range files {
+		if !bytes.HasPrefix(f.Src, []byte("PK\x03\x04")) {
+			sources = append(sources, f)
+			continue
+		}
+		inside, err := unpacked(f, unread)
+		if err != nil {
+			return nil, nil, err
+		}
+		if len(inside) == 0 {
+			return nil, nil, ask.Usage("%s has no *.json", f.Name)
+		}
+		sources = append(sources, inside...)
+	}
+	return sources, unread, nil
+}
+
+func isExport(name string) bool {
+	ext := strings.ToLower(filepath.Ext(name))
+	return ext == ".json" || ext == ".zip"
+}
+
+// unpacked are the JSON files of an archive, each at most as large as a definition may be.
+func unpacked(archive ask.Source, unread map[string]error) ([]ask.Source, error) {
+	z, err := zip.NewReader(bytes.NewReader(archive.Src), int64(len(archive.Src)))
+	if err != nil {
+		return nil, ask.Usage("%s is no zip archive that can be read: %v", archive.Name, err)
+	}
+	if len(z.File) > maxFiles {
+		return nil, ask.Usage("%s has %d files, and may have %d", archive.Name, len(z.File), maxFiles)
+	}
+	var out []ask.Source
+	total := 0
+	for _, f := range z.File {
+		if f.FileInfo().IsDir() || !strings.EqualFold(filepath.Ext(f.Name), ".json") {
+			continue
+		}
+		name := archive.Name + "/" + f.Name
+		src, err := entry(f)
+		if total += len(src); total > maxUnpacked {
+			return nil, ask.Usage("%s unpacks to more than %d MiB; export fewer definitions at a time", archive.Name, maxUnpacked>>20)
+		}
+		if err != nil {
+			unread[name] = err
+		}
+		out = append(out, ask.Source{Name: name, Src: src})
+	}
+	return out, nil
+}
+
+// entry reads a file of an archive, and of one that is too large for a definition a byte more than that, which tells it.
+func entry(f *zip.File) ([]byte, error) {
+	r, err := f.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	return io.ReadAll(io.LimitReader(r, workflow.MaxSource+1))
+}
+
+// verdict is what becomes of a source.
+type verdict string
+
+const (
+	unchanged verdict = "unchanged"
+	differs   verdict = "differs"
+	refused   verdict = "refused"
+	older     verdict = "older"      // another source has a later version
+	leftAlone verdict = "left-alone" // it is no definition
+)
+
+// move is a source on its way.
+type move struct {
+	reading
+	verdict verdict
+	why     string // beside its problems
+	file    string // its YAML; "" if none is written
+}
+
+// moving looks at each source.
+func moving(sources []ask.Source, unread map[string]error) []*move {
+	moves := make([]*move, len(sources))
+	var read []ask.Source
+	var at []int // where each that is read stands in sources
+	for i, s := range sources {
+		switch err := unread[s.Name]; {
+		case err != nil:
+			moves[i] = &move{reading: reading{Source: s}, verdict: refused, why: fmt.Sprintf("it could not be read: %v", err)}
+		case s.Name != "-" && !isDefinition(s.Src):
+			moves[i] = &move{reading: reading{Source: s}, verdict: leftAlone, why: "it is no definition: it has no root"}
+		default:
+			read, at = append(read, s), append(at, i)
+		}
+	}
+	newest := map[string]*move{}
+	for i, r := range checkHere(read, func(s ask.Source, types workflow.Types) (*workflow.Definition, workflow.Problems) {
+		return elsajson.Read(s.Src, s.Name, types)
+	}) {
+		m := &move{reading: r, verdict: unchanged}
+		moves[at[i]] = m
+		switch bad, doubtful := r.problems.Split(); {
+		case len(bad) > 0:
+			m.verdict = refused
+		case len(doubtful) > 0:
+			m.verdict = differs
+		}
+		if m.def == nil {
+			continue
+		}
+		early, late := newest[m.def.ID], m
+		if early != nil && early.def.Version > m.def.Version {
+			early, late = m, early
+		}
+		newest[m.def.ID] = late
+		if early != nil {
+			early.verdict, early.why = older, fmt.Sprintf("%s has version %d of %s, and this is version %d", late.Name, late.def.Version, m.def.ID, early.def.Version)
+		}
+	}
+	return moves
+}
+
+// isDefinition tells definitions, of Elsa 1 and 2 too, from other JSON.
+func isDefinition(src []byte) bool {
+	model, _ := elsajson.Unwrap(src)
+	var top struct{ Activities []json.RawMessage }
+	return format.LooksLikeDefinition(model, "x.json") || json.Unmarshal(src, &top) == nil && top.Activities != nil
+}
+
+// tell writes what is to be written, and tells what was found.
+func (g *migration) tell(moves []*move) error {
+	if g.out != "" {
+		if err := converted(moves, g.out); err != nil {
+			return err
+		}
+	}
+	counts := map[verdict]int{}
+	var items []any
+	for _, m := range moves {
+		counts[m.verdict]++
+		item := map[string]any{"file": m.Name, "verdict": string(m.verdict), "why": m.why, "written": m.file, "definition": "", "version": 0}
+		if m.def != nil {
+			item["definition"], item["version"] = m.def.ID, m.def.Version
+		}
+		findings := []any{}
+		for _, p := range m.problems.WithExcerpts(m.Src) {
+			findings = append(findings, findingOf(m.Name, p))
+		}
+		item["findings"] = findings
+		items = append(items, item)
+	}
+	err := error(nil)
+	if g.asker.AsData() {
+		err = g.asker.Data(map[string]any{"items": items})
+	} else {
+		_, err = fmt.Fprintln(g.asker.Out, ask.Printable(report(moves, counts)))
+	}
+	if err != nil {
+		return err
+	}
+	if counts[refused] > 0 {
+		return ask.Exit(ask.ExitBad, nil)
+	}
+	return nil
+}
+
+// report is what a person reads.
+func report(moves []*move, counts map[verdict]int) string {
+	says := map[verdict]string{unchanged: "runs unchanged", differs: "runs, with differences", refused: "is refused", older: "is older", leftAlone: "is left alone"}
+	var text strings.Builder
+	for _, m := range moves {
+		fmt.Fprintf(&text, "%s: %s", m.Name, says[m.verdict])
+		if m.why != "" {
+			fmt.Fprintf(&text, ": %s", m.why)
+		}
+		if m.file != "" {
+			fmt.Fprintf(&text, "; written as %s", m.file)
+		}
+		text.WriteString("\n")
+		if m.verdict == older {
+			continue
+		}
+		for _, p := range m.problems.WithExcerpts(m.Src) {
+			where, kind := "", ""
+			if p.Place.Line > 0 {
+				where = fmt.Sprintf("%d:%d: ", p.Place.Line, p.Place.Column)
+			}
+			if p.Warning && m.verdict == refused {
+				kind = "difference: "
+			}
+			for line := range strings.Lines(fmt.Sprintf("%s%s%s (%s)\n%s", where, kind, p.Detail, p.Code, p.Excerpt)) {
+				text.WriteString("    " + strings.TrimRight(line, "\n") + "\n")
+			}
+		}
+	}
+	fmt.Fprintf(&text, "%d run unchanged, %d run with differences, %d refused", counts[unchanged], counts[differs], counts[refused])
+	if n := counts[older] + counts[leftAlone]; n > 0 {
+		fmt.Fprintf(&text, ", %d left alone", n)
+	}
+	return text.String()
+}
+
+// converted writes what runs as YAML into a directory: all of it, or nothing where a file is there already.
+func converted(moves []*move, dir string) error {
+	types := activities.Default()
+	texts := map[*move][]byte{}
+	for _, m := range moves {
+		if m.verdict != unchanged && m.verdict != differs {
+			continue
+		}
+		text, err := weftyaml.Write(m.def, types)
+		if err == nil {
+			_, problems := weftyaml.Read(text, "", types)
+			bad, _ := problems.Split()
+			err = bad.Err()
+		}
+		if err != nil {
+			m.why = fmt.Sprintf("it has no form as YAML (%v); weft apply takes the JSON", err)
+			continue
+		}
+		m.file, texts[m] = filepath.Join(dir, strings.ReplaceAll(m.def.ID, ":", "_")+".yaml"), text
+		if _, err := os.Lstat(m.file); !errors.Is(err, fs.ErrNotExist) {
+			return ask.Usage("%s is there already; nothing was written. Give --out an empty directory", m.file)
+		}
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	for m, text := range texts {
+		if err := ask.WriteFile(m.file, text); err != nil {
+			return err
+		}
+	}
+	return nil
+}

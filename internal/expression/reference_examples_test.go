@@ -55,7 +55,7 @@ var jsFunctions = []example{
 	{"getVariable", "getVariable('total')"}, {"setVariable", "setVariable('total', 42); variables.total"},
 	{"setOutcome", "setOutcome('Large')"}, {"setOutcomes", "setOutcomes('Large', 'Urgent')"}, {"setOutput", "setOutput('sum', 3)"},
 	{"getShortGuid", "getShortGuid().length"}, {"newGuid", "newGuid().length"}, {"newGuidString", "newGuidString().length"}, {"getGuidString", "getGuidString().length"}, {"newShortGuid", "newShortGuid().length"}, {"parseGuid", "parseGuid('{0193b0c4-7a0e-7000-8000-000000000000}')"},
-	{"getWorkflowDefinitionId", "getWorkflowDefinitionId()"}, {"getWorkflowDefinitionVersion", "getWorkflowDefinitionVersion()"}, {"getWorkflowInstanceId", "getWorkflowInstanceId()"},
+	{"getWorkflowDefinitionId", "getWorkflowDefinitionId()"}, {"getWorkflowDefinitionVersion", "getWorkflowDefinitionVersion()"}, {"getWorkflowDefinitionVersionId", "getWorkflowDefinitionVersionId()"}, {"getWorkflowInstanceId", "getWorkflowInstanceId()"},
 	{"getWorkflowInstanceName", "getWorkflowInstanceName()"}, {"setWorkflowInstanceName", "setWorkflowInstanceName('B'); getWorkflowInstanceName()"},
 	{"isNullOrEmpty", "isNullOrEmpty('')"}, {"isNullOrWhiteSpace", "isNullOrWhiteSpace(' ')"}, {"resumeUrl", "resumeUrl('decision', 'approve', '72h')"},
 }
@@ -85,4 +85,7 @@ var liquidFilters = []example{
 	{"remove_last", "{{ 'banana' | remove_last: 'an' }}"}, {"replace_last", "{{ 'banana' | replace_last: 'an', '-' }}"}, {"sum", "{{ inputs.numbers | sum }}"}, {"time_zone", "{{ '2026-07-01T12:00:00Z' | time_zone: 'Europe/Berlin' | date: '%H:%M %z' }}"},
 	{"where", "{{ variables.order.lines | where: 'sku', 'y' | map: 'sku' | join: ',' }}"}, {"reject", "{{ variables.order.lines | reject: 'sku', 'y' | map: 'sku' | join: ',' }}"}, {"find", "{% assign l = variables.order.lines | find: 'sku', 'y' %}{{ l.sku }}"},
 	{"find_index", "{{ variables.order.lines | find_index: 'sku', 'y' }}"}, {"has", "{{ variables.order.lines | has: 'sku', 'y' }}"},
+	{"base64", "{{ variables.order | base64 | size }}"}, {"keys", "{{ variables.order | keys | join: ',' }}"}, {"handle", "{{ 'Zwei Wörter!' | handle }}"}, {"handleize", "{{ 'A & B' | handleize }}"}, {"raw", "{{ '<a>' | raw }}"},
+	{"md5", "{{ 'a' | md5 }}"}, {"sha1", "{{ 'a' | sha1 }}"}, {"sha256", "{{ 'a' | sha256 | size }}"}, {"hmac_sha1", "{{ 'a' | hmac_sha1: 'key' }}"}, {"hmac_sha256", "{{ 'a' | hmac_sha256: 'key' | size }}"},
+	{"format_string", "{{ '{0} of {1}' | format_string: 1, inputs.numbers.size }}"},
 }

@@ -132,7 +132,8 @@ type Compiled interface {
 type Scope interface {
 	Variable(name string) (any, bool) // nearest scope first; by name or id
 	SetVariable(name string, v any) error
-	Variables() map[string]any // all visible, for variables.X
+	Variables() map[string]any   // all visible, for variables.X
+	IsDate(variable string) bool // whether it is declared as a date by Elsa's JSON, whose scripts find a Date
 	Input(name string) (any, bool)
 	Inputs() map[string]any
 	ActivityOutput(activity, name string) (any, bool) // of the activity with that id or name, in its last execution; name "" is its first output
@@ -140,6 +141,7 @@ type Scope interface {
 	InstanceID() string
 	DefinitionID() string
 	DefinitionVersion() int
+	DefinitionVersionID() string // Elsa's id of this version; where it has none, the definition's id with the version behind a colon
 	CorrelationID() string
 	SetCorrelationID(id string)
 	InstanceName() string

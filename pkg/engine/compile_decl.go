@@ -1,7 +1,9 @@
 package engine
 
 import (
+	"cmp"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -95,14 +97,18 @@ func (c *compiler) variables(decl []workflow.Variable, place workflow.Place) []v
 		if d.Name == "" {
 			d.Name = d.ID
 		}
-		at := firstPlace(d.Place, place)
+		at := cmp.Or(d.Place, place)
 		if d.Name == "" || seen[d.Name] {
 			c.problem("bad-variable", at, "variable %q has no name, or a name that is used twice in its scope", d.Name)
 			continue
 		}
 		seen[d.Name] = true
 		v := variable{id: d.ID, name: d.Name, alias: aliasOf(d.Type, d.IsArray), memory: isMemory(d.StorageDriver)}
+		v.date = at.Pointer != "" && slices.Contains([]string{"datetime", "datetimeoffset"}, strings.ToLower(strings.TrimSuffix(v.alias, "[]")))
 		value, err := initial(d.Value, v.alias)
+		if text, ok := d.Value.(string); ok && at.Pointer != "" && strings.EqualFold(v.alias, "Object") && strings.TrimSpace(text) != "" {
+			value, err = Normalize(text) // in Elsa a text stays one
+		}
 		if err != nil {
 			c.problem("bad-literal", at, "initial value of variable %s: %v", d.Name, err)
 		}
@@ -110,16 +116,6 @@ func (c *compiler) variables(decl []workflow.Variable, place workflow.Place) []v
 		out = append(out, v)
 	}
 	return out
-}
-
-// firstPlace is the first that is known.
-func firstPlace(places ...workflow.Place) workflow.Place {
-	for _, p := range places {
-		if p != (workflow.Place{}) {
-			return p
-		}
-	}
-	return workflow.Place{}
 }
 
 // initial gives a declared value the form of its alias. Elsa writes initial
@@ -155,7 +151,7 @@ func (c *compiler) declaredInputs(def *workflow.Definition) []declaredInput {
 	out := make([]declaredInput, 0, len(def.Inputs))
 	seen := map[string]bool{}
 	for _, d := range def.Inputs {
-		at := firstPlace(d.Place, def.Place)
+		at := cmp.Or(d.Place, def.Place)
 		if d.Name == "" || seen[strings.ToLower(d.Name)] {
 			c.problem("bad-input", at, "input %q has no name, or a name that is used twice; capitals make no other name", d.Name)
 			continue

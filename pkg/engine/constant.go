@@ -59,6 +59,11 @@ func (s *constantScope) Variable(name string) (any, bool) {
 	return nil, false
 }
 
+func (s *constantScope) IsDate(name string) bool {
+	v := findVariable(s.node, name)
+	return v != nil && v.date
+}
+
 func (s *constantScope) Variables() map[string]any {
 	out := map[string]any{}
 	for p := s.node; p != nil; p = p.parent {
@@ -101,6 +106,7 @@ func (s *constantScope) LastResult() any                           { return s.te
 func (s *constantScope) InstanceID() string                        { return s.text() }
 func (s *constantScope) DefinitionID() string                      { return s.node.unit.def.ID }
 func (s *constantScope) DefinitionVersion() int                    { s.ask(); return s.probe }
+func (s *constantScope) DefinitionVersionID() string               { return s.text() }
 func (s *constantScope) CorrelationID() string                     { return s.text() }
 func (s *constantScope) SetCorrelationID(string)                   { s.ask() }
 func (s *constantScope) InstanceName() string                      { return s.text() }

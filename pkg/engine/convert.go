@@ -3,12 +3,12 @@ package engine
 import (
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/value"
 )
 
 // convert gives v the Go type that an input of this descriptor has: string,
@@ -146,7 +146,7 @@ func toInt(v any) (any, error) {
 		if i, err := strconv.ParseInt(s, 10, 64); err == nil {
 			return i, nil // 007 and +7 are no JSON
 		}
-		if i, ok := numberOf(s).(int64); ok {
+		if i, ok := value.NumberOf(s).(int64); ok {
 			return i, nil
 		}
 	case json.Number:
@@ -166,24 +166,11 @@ func toFloat(v any) (any, error) {
 		}
 		return float64(v), nil
 	case string:
-		if n := numberOf(strings.TrimSpace(v)); n != nil {
+		if n := value.NumberOf(strings.TrimSpace(v)); n != nil {
 			return toFloat(n)
 		}
 	}
 	return nil, mismatch(v, "a number")
-}
-
-// numberOf reads a number from text, nil if it is none. It takes what Go does too,
-// such as .5 and +7.
-func numberOf(s string) any {
-	if n, ok := workflow.ParseNumber(s); ok {
-		return n
-	}
-	f, err := strconv.ParseFloat(s, 64)
-	if err != nil {
-		return nil
-	}
-	return workflow.Float(f)
 }
 
 func toDuration(v any) (any, error) {
@@ -226,7 +213,7 @@ func inCalendar(t time.Time, v any) (any, error) {
 
 func toStatus(v any) (any, error) {
 	if s, ok := v.(string); ok {
-		if code, ok := statusByName[strings.ToLower(strings.TrimSpace(s))]; ok {
+		if code, ok := value.HTTPStatus(s); ok {
 			return code, nil
 		}
 	}
@@ -236,17 +223,6 @@ func toStatus(v any) (any, error) {
 	}
 	return n, nil
 }
-
-// statusByName knows .NET's names (OK, NotFound) next to numbers.
-var statusByName = func() map[string]int64 {
-	m := map[string]int64{"redirect": 302, "ambiguous": 300, "moved": 301, "unused": 306, "redirectmethod": 303, "redirectkeepverb": 307}
-	for code := 100; code < 600; code++ {
-		if t := http.StatusText(code); t != "" {
-			m[strings.ToLower(strings.NewReplacer(" ", "", "-", "", "'", "").Replace(t))] = int64(code)
-		}
-	}
-	return m
-}()
 
 func toList(v any) (any, error) {
 	switch v := v.(type) {

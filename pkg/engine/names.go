@@ -36,6 +36,7 @@ func (m Mistake) At(text string, offset int) Mistake {
 type Names struct {
 	Inputs        map[string]string               // by name, with the type alias; "" is anything
 	MoreInputs    bool                            // a start may bring others
+	Undeclared    bool                            // MoreInputs, but nobody said so: nothing is declared, as Elsa's JSON need not
 	Variables     map[string]string               // in scope, by name and by id, with the type alias; "" is anything
 	Made          map[string]bool                 // variables that scripts make as they run; a Checker adds those that it sees
 	MoreVariables bool                            // scripts make others, whose names are known only then

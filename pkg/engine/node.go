@@ -61,6 +61,7 @@ type variable struct {
 	value    any
 	alias    string // type alias, with [] for arrays
 	memory   bool   // not kept with the instance
+	date     bool   // a date, or a list of dates, of Elsa's JSON
 }
 
 // target is where an activity's output goes.

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -141,6 +142,13 @@ func convertStored(v any, alias string) (any, error) {
 		}
 		return convertType(v, alias)
 	}
+	if text, ok := v.(string); ok && workflow.HoldsJSON(alias) && alias != "" && !strings.EqualFold(alias, "Object") { // of Elsa's dictionaries
+		if t := strings.TrimSpace(text); t != "" && (t[0] == '{' || t[0] == '[') {
+			if tree, err := decodeValue([]byte(t)); err == nil {
+				return tree, nil
+			}
+		}
+	}
 	return v, nil
 }
 
@@ -279,6 +287,11 @@ func (x *Execution) SetLabel(name, value string) error {
 func (s *scope) Variable(name string) (any, bool)     { return s.from.Variable(name) }
 func (s *scope) SetVariable(name string, v any) error { return s.from.SetVariable(name, v) }
 
+func (s *scope) IsDate(named string) bool {
+	e, name := holder(s.from, named)
+	return e != nil && slices.ContainsFunc(e.node.vars, func(v variable) bool { return v.date && v.name == name })
+}
+
 func (s *scope) Variables() map[string]any {
 	out := map[string]any{}
 	for e := s.from; e != nil; e = e.parent {
@@ -336,6 +349,9 @@ func (s *scope) InstanceID() string     { return s.b.header.ID }
 func (s *scope) DefinitionID() string   { return s.b.header.DefinitionID }
 func (s *scope) DefinitionVersion() int { return s.b.header.Version }
 func (s *scope) CorrelationID() string  { return s.b.header.CorrelationID }
+func (s *scope) DefinitionVersionID() string {
+	return cmp.Or(s.b.prog.def.VersionID, fmt.Sprintf("%s:%d", s.DefinitionID(), s.DefinitionVersion()))
+}
 
 func (s *scope) SetCorrelationID(id string) {
 	if err := s.from.SetCorrelationID(id); err != nil {

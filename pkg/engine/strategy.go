@@ -180,6 +180,11 @@ func (c *compiler) logMode(mode string, n *Node) string {
 func excluded(modes map[string]any, name string, include bool) bool {
 	m := field(modes, name)
 	if o, ok := m.(map[string]any); ok { // newer designers write {"evaluationMode": …, "strategyType"/"mode": …}
+		if by, _ := field(o, "evaluationMode").(string); strings.EqualFold(by, "Expression") && field(o, "expression") != nil {
+			e, _ := field(o, "expression").(map[string]any)
+			kind, _ := field(e, "type").(string)
+			return !strings.EqualFold(kind, "Literal") || excluded(e, "value", include) // publishing tells of what only a run could say
+		}
 		for _, k := range sortedKeys(o) {
 			if s, ok := o[k].(string); ok && strings.Contains(strings.ToLower(s), "exclude") {
 				return true

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/weft-run/weft/pkg/engine"
+	"github.com/weft-run/weft/internal/authoring/check/ignored"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -27,6 +27,16 @@ func (c *checker) fields() {
 		return
 	}
 	at := place{}
+	for _, s := range ignored.Settings(c.def) {
+		p, of := at, ""
+		if s.Activity != nil {
+			p = place{a: s.Activity, desc: c.describe(s.Activity)}
+			of = p.title() + ": "
+		}
+		q := warning("ignored-setting", "%s%s", of, s.Detail)
+		q.Within = workflow.Within{Text: s.Name}
+		c.report(p, s.Place, q)
+	}
 	c.strange(at, c.def.Place, "the definition", c.def.Extra, definitionFields)
 	c.strange(at, c.def.Place, "options", c.def.Options.Extra, optionFields)
 	workflow.Walk(c.def.Root, func(a, _ *workflow.Activity, _ int) bool {
@@ -35,15 +45,16 @@ func (c *checker) fields() {
 	})
 }
 
-// strange reports names that are nearly known ones, where those are not there themselves.
+// strange reports names that are nearly known ones, where those are not there themselves, and those of an activity that
+// say something and are unknown.
 func (c *checker) strange(p place, at workflow.Place, what string, extra map[string]json.RawMessage, known []string) {
 	for _, name := range sortedKeys(extra) {
 		if slices.ContainsFunc(known, func(k string) bool { return strings.EqualFold(k, name) }) {
 			continue
 		}
-		if near := workflow.Nearest(name, known); near != "" {
-			q := warning("unknown-field", "%s has a field %s, which says nothing here (did you mean %s?)", what, workflow.Shorten(name), near)
-			q.Meant, q.Within = near, workflow.Within{Text: name}
+		q := meant(warning("unknown-field", "%s has a field %s, which says nothing here", what, workflow.Shorten(name)), name, known)
+		if q.Meant != "" || p.a != nil && !ignored.Inert(extra[name]) {
+			q.Within = workflow.Within{Text: name}
 			c.report(p, at, q)
 		}
 	}
@@ -79,9 +90,7 @@ func (c *checker) activityFields(a *workflow.Activity) {
 		}
 		q := warning("unknown-input", "%s has no input %s, so what it is given has no effect", p.title(), workflow.Shorten(name))
 		q.Within = workflow.Within{Text: name}
-		if near := workflow.Nearest(name, known); near != "" {
-			c.report(p, a.Inputs[name].Place, meant(q, name, known))
-		} else if a.Ref != nil {
+		if q = meant(q, name, known); q.Meant != "" || a.Ref != nil || !ignored.Inert(a.Inputs[name].Value) {
 			c.report(p, a.Inputs[name].Place, q)
 		}
 	}
@@ -120,7 +129,7 @@ func (c *checker) lost(p place) {
 	}
 	for _, v := range list {
 		con, _ := v.(map[string]any)
-		from, to := endOf(con["source"]), endOf(con["target"])
+		from, to := ignored.EndOf(con["source"]), ignored.EndOf(con["target"])
 		for _, id := range []string{from, to} {
 			if c.full() || slices.Contains(ids, id) {
 				continue
@@ -135,20 +144,4 @@ func (c *checker) lost(p place) {
 			break
 		}
 	}
-}
-
-// endOf is the id at one end of a connection.
-func endOf(v any) string {
-	if m, ok := v.(map[string]any); ok {
-		for _, key := range []string{"activity", "id"} {
-			if m[key] != nil {
-				return endOf(m[key])
-			}
-		}
-		return ""
-	}
-	if v == nil {
-		return ""
-	}
-	return engine.Text(v)
 }

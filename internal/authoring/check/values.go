@@ -279,7 +279,7 @@ func (c *checker) look(p place, e workflow.Expression) ([]engine.Mistake, string
 		return nil, ""
 	}
 	names := &engine.Names{
-		Inputs: map[string]string{}, MoreInputs: c.def.Options.AdditionalInputs || c.elsa() && len(c.def.Inputs) == 0, Variables: p.variables,
+		Inputs: map[string]string{}, MoreInputs: c.def.Options.AdditionalInputs || c.elsa() && len(c.def.Inputs) == 0, Undeclared: !c.def.Options.AdditionalInputs, Variables: p.variables,
 		Made: c.made, MoreVariables: c.more, Activities: c.activities, MoreActivities: c.derived, Outputs: c.outputs, Given: c.given, MoreGiven: c.moreGiven,
 	}
 	for _, in := range c.def.Inputs {

@@ -3,6 +3,7 @@ package expressiontest
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 type Scope struct {
 	mu          sync.Mutex
 	Vars        map[string]any
+	Dates       []string // those of Vars that are dates of Elsa's JSON
 	In          map[string]any
 	Outputs     map[string]any // "activity/output"
 	Last        any
@@ -38,6 +40,9 @@ func (s *Scope) SetVariable(name string, v any) error {
 	return nil
 }
 
+// IsDate implements [engine.Scope].
+func (s *Scope) IsDate(name string) bool { return slices.Contains(s.Dates, name) }
+
 // Variables implements [engine.Scope].
 func (s *Scope) Variables() map[string]any { return maps.Clone(s.Vars) }
 
@@ -58,6 +63,9 @@ func (s *Scope) DefinitionID() string { return "definition-1" }
 
 // DefinitionVersion implements [engine.Scope].
 func (s *Scope) DefinitionVersion() int { return 7 }
+
+// DefinitionVersionID implements [engine.Scope].
+func (s *Scope) DefinitionVersionID() string { return "definition-1:7" }
 
 // CorrelationID implements [engine.Scope].
 func (s *Scope) CorrelationID() string { return s.Correlation }

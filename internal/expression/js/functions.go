@@ -69,6 +69,9 @@ var hostFunctions = map[string]hostFunction{
 	"getWorkflowDefinitionVersion": func(x *scriptRun, _ goja.FunctionCall) goja.Value {
 		return x.vm.ToValue(x.scope.DefinitionVersion())
 	},
+	"getWorkflowDefinitionVersionId": func(x *scriptRun, _ goja.FunctionCall) goja.Value {
+		return x.vm.ToValue(x.scope.DefinitionVersionID())
+	},
 	"getCorrelationId": func(x *scriptRun, _ goja.FunctionCall) goja.Value { return x.vm.ToValue(x.scope.CorrelationID()) },
 	"setCorrelationId": func(x *scriptRun, c goja.FunctionCall) goja.Value {
 		x.scope.SetCorrelationID(text(c.Argument(0)))

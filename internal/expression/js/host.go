@@ -161,9 +161,13 @@ func (x *scriptRun) readVariable(name string) goja.Value {
 	if !ok {
 		return goja.Undefined()
 	}
-	out := x.in(v)
-	if _, ok := out.(*goja.Object); ok {
-		was, err := evaluation.Clean(v, 1<<62)
+	out, was := x.in(v), v
+	if x.scope.IsDate(name) {
+		out = dotnet.Host{VM: x.vm}.Dates(v, x.in)
+		was = x.mustOut(out) // a text of it that is another as a date's is no change of the script
+	}
+	if o, ok := out.(*goja.Object); ok && o.ClassName() != "Date" { // each reader has his own Date
+		was, err := evaluation.Clean(was, 1<<62)
 		if err != nil {
 			panic(x.vm.NewGoError(err))
 		}

@@ -83,20 +83,21 @@ var bindable = map[string]func(s engine.Scope) any{
 	"Input":     func(s engine.Scope) any { return s.Inputs() },
 	"Inputs":    func(s engine.Scope) any { return s.Inputs() },
 
-	"lastResult":                func(s engine.Scope) any { return s.LastResult() },
-	"LastResult":                func(s engine.Scope) any { return s.LastResult() },
-	"instanceId":                func(s engine.Scope) any { return s.InstanceID() },
-	"WorkflowInstanceId":        func(s engine.Scope) any { return s.InstanceID() },
-	"definitionId":              func(s engine.Scope) any { return s.DefinitionID() },
-	"WorkflowDefinitionId":      func(s engine.Scope) any { return s.DefinitionID() },
-	"version":                   func(s engine.Scope) any { return s.DefinitionVersion() },
-	"WorkflowDefinitionVersion": func(s engine.Scope) any { return s.DefinitionVersion() },
-	"correlationId":             func(s engine.Scope) any { return s.CorrelationID() },
-	"CorrelationId":             func(s engine.Scope) any { return s.CorrelationID() },
-	"name":                      func(s engine.Scope) any { return s.InstanceName() },
-	"WorkflowInstanceName":      func(s engine.Scope) any { return s.InstanceName() },
-	"now":                       func(s engine.Scope) any { return s.Now().UTC() },
-	"secrets":                   nil, // filled with those that are named
+	"lastResult":                  func(s engine.Scope) any { return s.LastResult() },
+	"LastResult":                  func(s engine.Scope) any { return s.LastResult() },
+	"instanceId":                  func(s engine.Scope) any { return s.InstanceID() },
+	"WorkflowInstanceId":          func(s engine.Scope) any { return s.InstanceID() },
+	"definitionId":                func(s engine.Scope) any { return s.DefinitionID() },
+	"WorkflowDefinitionId":        func(s engine.Scope) any { return s.DefinitionID() },
+	"version":                     func(s engine.Scope) any { return s.DefinitionVersion() },
+	"WorkflowDefinitionVersion":   func(s engine.Scope) any { return s.DefinitionVersion() },
+	"WorkflowDefinitionVersionId": func(s engine.Scope) any { return s.DefinitionVersionID() },
+	"correlationId":               func(s engine.Scope) any { return s.CorrelationID() },
+	"CorrelationId":               func(s engine.Scope) any { return s.CorrelationID() },
+	"name":                        func(s engine.Scope) any { return s.InstanceName() },
+	"WorkflowInstanceName":        func(s engine.Scope) any { return s.InstanceName() },
+	"now":                         func(s engine.Scope) any { return s.Now().UTC() },
+	"secrets":                     nil, // filled with those that are named
 }
 
 func namesIn(source string) []string {

@@ -63,11 +63,22 @@ func bytesOf(v any, media string) ([]byte, bool) {
 func sentBody(x *engine.Execution) (body []byte, contentType string, err error) {
 	given := x.Text("contentType")
 	media, _, _ := mime.ParseMediaType(given) // what cannot be read is sent as it is
-	switch v := x.Value("content").(type) {
+	content := x.Value("content")
+	elsa := x.Node().Activity().Place.Pointer != ""
+	if text, ok := content.(string); ok && elsa && media == formType && strings.HasPrefix(strings.TrimSpace(text), "{") { // the text of an object
+		var fields map[string]any
+		if workflow.Unmarshal([]byte(text), &fields) == nil {
+			content = fields
+		}
+	}
+	switch v := content.(type) {
 	case nil:
 		return nil, given, nil
 	case string:
 		body, contentType = []byte(v), "text/plain; charset=utf-8"
+		if elsa { // whose text is JSON where nothing is said
+			contentType = "application/json"
+		}
 	case map[string]any:
 		switch media {
 		case formType:

@@ -66,6 +66,9 @@ func logMode(v any, depth int) string {
 		if depth > 2 {
 			return ""
 		}
+		if by, ok := byExpression(v); ok {
+			return by
+		}
 		for _, key := range []string{"default", "strategyType", "value"} {
 			if mode := logMode(lookup(v, []string{key}), depth+1); mode != "" {
 				return mode
@@ -73,6 +76,22 @@ func logMode(v any, depth int) string {
 		}
 	}
 	return ""
+}
+
+// byExpression is the mode of a strategy that is an expression: what a literal says, and Exclude for what only a run could
+// say. Publishing tells of it.
+func byExpression(v map[string]any) (mode string, ok bool) {
+	e, _ := lookup(v, []string{"expression"}).(map[string]any)
+	text, _ := lookup(v, []string{"evaluationMode"}).(string)
+	if e == nil || !strings.EqualFold(text, "Expression") {
+		return "", false
+	}
+	kind, _ := lookup(e, []string{"type"}).(string)
+	value, _ := lookup(e, []string{"value"}).(string)
+	if strings.EqualFold(kind, "Literal") && !strings.EqualFold(value, "Exclude") {
+		return logMode(value, 3), true
+	}
+	return "Exclude", true
 }
 
 // nameModes writes log persistence modes by their names where .NET has the number of the name.

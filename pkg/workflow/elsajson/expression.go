@@ -15,6 +15,7 @@ import (
 // The zero Expression means that the activity's default holds.
 func (r *reader) input(c cur, want workflow.InputDescriptor) workflow.Expression {
 	var e workflow.Expression
+	anything := false
 	switch {
 	case c.Kind == jsontree.Null:
 		return e
@@ -33,7 +34,8 @@ func (r *reader) input(c cur, want workflow.InputDescriptor) workflow.Expression
 			case "expression":
 				e.Kind, e.Value = r.expression(f.cur)
 			case "typeName":
-				e.Type = declared(names.Alias(r.str(f)), want)
+				alias := names.Alias(r.str(f))
+				e.Type, anything = declared(alias, want), alias == "Object"
 			case "memoryReference":
 				e.Memory = memory(f.Node)
 			}
@@ -50,6 +52,9 @@ func (r *reader) input(c cur, want workflow.InputDescriptor) workflow.Expression
 		e.Place = r.place(c)
 	}
 	e.Value = r.typed(c, e, want)
+	if text, ok := e.Value.(string); ok && anything && e.Kind == workflow.Object && strings.TrimSpace(text) != "" {
+		e.Kind = workflow.Literal // where anything fits, Elsa reads no JSON out of a text
+	}
 	return e
 }
 

@@ -469,7 +469,9 @@ var elsewhere = map[string]string{
 	"require": "there are no modules", "process": "the environment is not read here; a secret is secrets.NAME", "window": "there is no page", "document": "there is no page",
 	"setTimeout": "a script does not wait: delay does", "setInterval": "a script does not wait: timer does", "eval": "a script is what is written",
 	"Buffer": "stringToBase64, bytesFromBase64 and their like are functions of their own", "outputs": "write getOutputFrom(\"its id\"), or getResultFromNAME()",
-	"moment": "write new Date()", "_": "lists have map, filter, find and reduce",
+	"moment": "write new Date()", "_": "lists have map, filter, find and reduce", "lodashFp": "lists have map, filter, find and reduce",
+	"getConfig": "no configuration is read here; a secret is getSecret(\"its name\")", "createEventTriggerUrl": "a link that resumes what waits is resumeUrl(\"the activity that waits\")",
+	"getGuid": "write newGuid()",
 }
 
 // accessors are the functions getX and setX that there are.
@@ -584,8 +586,12 @@ func (c *checking) global(name string, has *accessors) *engine.Mistake {
 		if m, known := c.outputOf(name[3:]); known {
 			return m
 		}
-		if c.names.MoreVariables || c.names.MoreInputs {
+		switch {
+		case elsewhere[name] != "":
+		case c.names.MoreVariables || c.names.MoreInputs && !c.names.Undeclared:
 			return nil
+		case c.names.MoreInputs:
+			return &engine.Mistake{Code: "unknown-name", Warning: true, Detail: "there is no name " + workflow.Shorten(name) + ", unless a start brings an input of that name: the definition declares none"}
 		}
 	}
 	if strings.HasPrefix(name, "set") && len(name) > 3 && c.names.MoreVariables {

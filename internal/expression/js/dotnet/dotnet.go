@@ -8,6 +8,8 @@ import (
 
 	"github.com/dop251/goja"
 	"github.com/google/uuid"
+
+	"github.com/weft-run/weft/pkg/engine"
 )
 
 // Host is what the members ask the script's run for.
@@ -36,8 +38,8 @@ var types = map[string]map[string]member{
 		"Parse":   function(parse),
 		"Empty":   func(h Host) goja.Value { return h.VM.ToValue(uuid.Nil.String()) },
 	},
-	"DateTime":           {"UtcNow": Host.date, "Now": Host.date},
-	"DateTimeOffset":     {"UtcNow": Host.date, "Now": Host.date},
+	"DateTime":           {"UtcNow": Host.now, "Now": Host.now},
+	"DateTimeOffset":     {"UtcNow": Host.now, "Now": Host.now},
 	"LogPersistenceMode": enum("Inherit", "Include", "Exclude"),
 	"WorkflowStatus":     enum("Running", "Finished"),
 	"WorkflowSubStatus":  enum("Pending", "Executing", "Suspended", "Finished", "Cancelled", "Faulted"),
@@ -96,12 +98,35 @@ func (h Host) ParseGUID(text string) goja.Value {
 	return h.VM.ToValue(id.String())
 }
 
-func (h Host) date() goja.Value {
-	now, err := h.VM.New(h.VM.Get("Date"), h.VM.ToValue(h.Now().UnixMilli()))
+func (h Host) now() goja.Value { return h.Date(h.Now()) }
+
+// Date is a Date.
+func (h Host) Date(t time.Time) goja.Value {
+	date, err := h.VM.New(h.VM.GlobalObject().Get("Date"), h.VM.ToValue(t.UnixMilli()))
 	if err != nil {
 		panic(err)
 	}
-	return now
+	return date
+}
+
+// Dates is a variable that is declared as a date, or as a list of them: a text that is a time is a Date; in gives all else.
+func (h Host) Dates(v any, in func(any) goja.Value) goja.Value {
+	switch v := v.(type) {
+	case string:
+		at, err := engine.Convert(v, "DateTimeOffset")
+		if t, ok := at.(time.Time); ok && err == nil {
+			return h.Date(t)
+		}
+	case []any:
+		items := make([]any, len(v))
+		for i, e := range v {
+			if items[i] = in(e); goja.IsString(items[i].(goja.Value)) {
+				items[i] = h.Dates(e, in)
+			}
+		}
+		return h.VM.NewArray(items...)
+	}
+	return in(v)
 }
 
 // tick is the precision of a TimeSpan.

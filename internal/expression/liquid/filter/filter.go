@@ -117,7 +117,7 @@ func (c *Call) flat(list []any) ([]any, error) {
 }
 
 // filters are all there are, by name.
-var filters = allOf(textFilters, numberFilters, listFilters, dateFilters)
+var filters = allOf(textFilters, numberFilters, listFilters, dateFilters, elsaFilters)
 
 func allOf(some ...map[string]Filter) map[string]Filter {
 	all := map[string]Filter{}

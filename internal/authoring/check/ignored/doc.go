@@ -1,0 +1,2 @@
+// Package ignored finds what a definition of Elsa's JSON asks for and does not get here: settings that only Elsa follows.
+package ignored

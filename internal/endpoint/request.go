@@ -18,7 +18,7 @@ type Request struct {
 	Headers       map[string]any
 	ContentType   string
 	Body          string
-	Parse         func() (any, error) // gives the body as JSON, if it is; asked once it is known who takes it
+	Parse         func() (Body, error) // reads the body; asked once it is known who takes it
 	CorrelationID string
 	InstanceID    string
 	Key           *answers.Key
@@ -65,7 +65,7 @@ func (r *Request) Input(place *workflow.Endpoint) (map[string]any, error) {
 			}
 		}
 	}
-	body, parsed := r.Body, any(nil)
+	body, parsed, refused := r.Body, Body{}, ""
 	tooLarge := place.MaxBody > 0 && int64(len(body)) > place.MaxBody
 	if tooLarge && !place.TooLarge {
 		return nil, tooLargeFor(int64(len(body)), place.MaxBody)
@@ -77,9 +77,21 @@ func (r *Request) Input(place *workflow.Endpoint) (map[string]any, error) {
 		if parsed, err = r.Parse(); err != nil {
 			return nil, err
 		}
+		if len(parsed.Files) > 0 {
+			body = "" // which is no text, and holds them too
+			if refused, err = refusedFiles(parsed.Files, place.Files); err != nil {
+				return nil, err
+			}
+		}
+	}
+	files := []any{}
+	for i := range parsed.Files {
+		if refused == "" {
+			files = append(files, parsed.Files[i].value())
+		}
 	}
 	return map[string]any{"method": r.Method, "path": r.Path, "routeData": data, "query": r.Query, "headers": r.Headers,
-		"contentType": r.ContentType, "body": body, "parsedBody": parsed, "tooLarge": tooLarge}, nil
+		"contentType": r.ContentType, "body": body, "parsedBody": parsed.Value, "files": files, "refused": refused, "tooLarge": tooLarge}, nil
 }
 
 func tooLargeFor(length, limit int64) error {

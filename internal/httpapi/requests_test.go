@@ -28,6 +28,7 @@ type wireRow struct {
 	Packed       string
 	Status       int
 	Parsed, Body any
+	Files        any
 	Query, Route any
 	Method       string
 	Says, Hides  string
@@ -47,6 +48,7 @@ root:
       content:
         parsed: ${{ variables.got.parsedBody }}
         body: ${{ variables.got.body }}
+        files: ${{ variables.got.files }}
         query: ${{ variables.got.query }}
         route: ${{ variables.got.routeData }}
         method: ${{ variables.got.method }}
@@ -170,7 +172,7 @@ func (r *wireRow) try(t *testing.T, s *server, client *http.Client) {
 	var got map[string]any
 	for name := range r.has {
 		switch name {
-		case "parsed", "body", "query", "route", "method":
+		case "parsed", "body", "files", "query", "route", "method":
 		default:
 			continue
 		}

@@ -3,11 +3,13 @@ package activities_test
 import (
 	"fmt"
 	"net/http"
+	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/files"
 )
 
 func request(extra map[string]any) map[string]any {
@@ -78,4 +80,51 @@ func TestRoutes(t *testing.T) {
 			t.Errorf("%q: %s %v", path, b.header.SubStatus, b.header.Incidents)
 		}
 	}
+}
+
+func TestRulesForFilesOfAnEndpoint(t *testing.T) {
+	t.Parallel()
+	given := inputs{
+		"path": lit("a"), "fileSizeLimit": lit("10"), "allowedFileExtensions": {Kind: workflow.Object, Value: `[".pdf"]`}, "blockedFileExtensions": lit([]any{".exe"}),
+		"allowedMimeTypes": lit([]any{"application/pdf"}), "exposeFileTooLargeOutcome": lit(true), "exposeInvalidFileExtensionOutcome": lit(true), "exposeInvalidFileMimeTypeOutcome": lit(true),
+	}
+	want := files.Rules{MaxSize: 10, Allowed: []string{".pdf"}, Blocked: []string{".exe"}, Types: []string{"application/pdf"}, SizeGoesOn: true, ExtensionGoesOn: true, TypeGoesOn: true}
+	ep := endpoint(given)
+	ep.CanStart = true
+	def := root(seq(ep))
+	def.Variables = []workflow.Variable{{Name: "route"}, {Name: "content"}}
+	b := start(t, def, withTrigger("ep", request(nil)))
+	if tr := b.prog.Triggers(); len(tr) != 1 || tr[0].Route.Files == nil || !reflect.DeepEqual(*tr[0].Route.Files, want) {
+		t.Errorf("the trigger's: %+v", tr)
+	}
+	def = root(endpoint(given))
+	def.Variables = []workflow.Variable{{Name: "route"}, {Name: "content"}}
+	b = start(t, def).wantStatus(workflow.Suspended)
+	if e := workflow.EndpointOf(&b.header.Bookmarks[0]); e == nil || e.Files == nil || !reflect.DeepEqual(*e.Files, want) {
+		t.Errorf("the bookmark's: %+v", e)
+	}
+	for limit, most := range map[any]int64{nil: 0, 0: -1, 7: 7} {
+		b = start(t, root(act("HttpEndpoint", inputs{"path": lit("a"), "fileSizeLimit": lit(limit)}))).wantStatus(workflow.Suspended)
+		if e := workflow.EndpointOf(&b.header.Bookmarks[0]); e.Files.MaxSize != most {
+			t.Errorf("%v: %+v", limit, e.Files)
+		}
+	}
+}
+
+func TestFilesOfARequest(t *testing.T) {
+	t.Parallel()
+	ep := named("ep", act("HttpEndpoint", inputs{"path": lit("a")}))
+	ep.Outputs = map[string]string{"file": "one", "files": "all"}
+	def := root(flow("ep -> w, ep.Invalid file extension -> no", ep, named("w", act("WriteLine", inputs{"text": expr(func(s engine.Scope) (any, error) {
+		one, _ := s.Variable("one")
+		all, _ := s.Variable("all")
+		return fmt.Sprint(one, all), nil
+	})})), say("no")))
+	def.Variables = []workflow.Variable{{Name: "one"}, {Name: "all"}}
+	b := start(t, def)
+	b.resume("ep", request(map[string]any{"files": []any{"a", "b"}}))
+	b.wantLines("a[a b]")
+	b = start(t, def)
+	b.resume("ep", request(map[string]any{"files": []any{}, "refused": files.Extension}))
+	b.wantLines("no")
 }

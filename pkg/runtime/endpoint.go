@@ -19,6 +19,12 @@ import (
 // EndpointRequest is a request for an HTTP endpoint that a definition declares.
 type EndpointRequest = endpoint.Request
 
+// EndpointBody is the body of such a request, and EndpointFile a file in it.
+type (
+	EndpointBody = endpoint.Body
+	EndpointFile = endpoint.File
+)
+
 // Endpoints hands HTTP requests to the definitions and instances that wait for them.
 type Endpoints struct {
 	cfg     *front.Config

@@ -3,6 +3,8 @@ package workflow
 import (
 	"strings"
 	"time"
+
+	"github.com/weft-run/weft/pkg/workflow/files"
 )
 
 // EndpointType is the activity type whose stimuli are HTTP requests.
@@ -24,6 +26,7 @@ type EndpointLimits struct {
 	Timeout   time.Duration `json:"timeout,omitempty"`   // how long the caller is kept waiting, in nanoseconds; 0: the server's
 	MaxBody   int64         `json:"maxBody,omitempty"`   // bytes; 0: the server's
 	TooLarge  bool          `json:"tooLarge,omitempty"`  // a larger body goes on without it instead of being refused
+	Files     *files.Rules  `json:"files,omitempty"`     // nil: files are refused; it was published before they were taken
 }
 
 // Guard is who may call the endpoint.
@@ -39,6 +42,7 @@ const (
 	endpointTimeout   = "timeout"
 	endpointMaxBody   = "maxBody"
 	endpointTooLarge  = "tooLarge"
+	endpointFiles     = "files"
 )
 
 // EndpointPayload is the hashed part of the stimulus that a request is: the method,
@@ -53,14 +57,19 @@ func (e *Endpoint) Payload() map[string]any { return EndpointPayload(e.Method, e
 
 // Metadata is the rest of what the endpoint's bookmark says.
 func (e *Endpoint) Metadata() map[string]any {
-	return map[string]any{
+	meta := map[string]any{
 		endpointTemplate: e.Template, endpointAuthorize: e.Authorize, endpointPolicy: e.Policy,
 		endpointTimeout: e.Timeout.String(), endpointMaxBody: e.MaxBody, endpointTooLarge: e.TooLarge,
 	}
+	if e.Files != nil {
+		meta[endpointFiles] = e.Files.Kept()
+	}
+	return meta
 }
 
 // EndpointOf is what an HTTP endpoint's bookmark says about itself; nil if it is
-// none. A bookmark that does not say who may call is for authenticated callers.
+// none. A bookmark that does not say who may call is for authenticated callers, and one that does not say which files
+// it takes takes none.
 func EndpointOf(b *Bookmark) *Endpoint {
 	payload, _ := b.Payload.(map[string]any)
 	meta, _ := b.Metadata.(map[string]any)
@@ -83,5 +92,6 @@ func EndpointOf(b *Bookmark) *Endpoint {
 	case float64:
 		e.MaxBody = int64(n)
 	}
+	e.Files = files.Of(meta[endpointFiles])
 	return e
 }

@@ -2,10 +2,12 @@ package workflow_test
 
 import (
 	"encoding/json"
+	"reflect"
 	"testing"
 	"time"
 
 	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/files"
 	"github.com/weft-run/weft/pkg/workflow/value"
 )
 
@@ -26,6 +28,16 @@ func TestEndpointIsKeptInItsBookmark(t *testing.T) {
 			`{"method":"POST","path":"orders/{}/{*}"}`,
 			`{"authorize":true,"maxBody":1099511627776,"policy":"clerk","template":"Orders/{id}/{*rest}","timeout":"1m30s","tooLarge":true}`,
 		},
+		{
+			workflow.Endpoint{Method: "POST", Template: "a", EndpointLimits: workflow.EndpointLimits{Files: &files.Rules{
+				MaxSize: 1 << 40, Allowed: []string{".pdf"}, Blocked: []string{".exe"}, Types: []string{"application/pdf"}, SizeGoesOn: true, ExtensionGoesOn: true, TypeGoesOn: true}}},
+			`{"method":"POST","path":"a"}`,
+			`{"authorize":false,"files":{"allowed":[".pdf"],"blocked":[".exe"],"extensionGoesOn":true,"maxSize":1099511627776,"sizeGoesOn":true,"typeGoesOn":true,"types":["application/pdf"]},"maxBody":0,"policy":"","template":"a","timeout":"0s","tooLarge":false}`,
+		},
+		{
+			workflow.Endpoint{Method: "POST", Template: "a", EndpointLimits: workflow.EndpointLimits{Files: &files.Rules{}}}, `{"method":"POST","path":"a"}`,
+			`{"authorize":false,"files":{},"maxBody":0,"policy":"","template":"a","timeout":"0s","tooLarge":false}`,
+		},
 	} {
 		payload, err := json.Marshal(c.e.Payload())
 		if err != nil || string(payload) != c.payload {
@@ -36,7 +48,7 @@ func TestEndpointIsKeptInItsBookmark(t *testing.T) {
 			t.Errorf("metadata %s, %v", metadata, err)
 		}
 		written := workflow.Bookmark{ActivityType: workflow.EndpointType, Payload: c.e.Payload(), Metadata: c.e.Metadata()}
-		if got := workflow.EndpointOf(&written); got == nil || *got != c.e {
+		if got := workflow.EndpointOf(&written); got == nil || !reflect.DeepEqual(*got, c.e) {
 			t.Errorf("%+v became %+v", c.e, got)
 		}
 		data, err := json.Marshal(written)
@@ -47,7 +59,7 @@ func TestEndpointIsKeptInItsBookmark(t *testing.T) {
 		if err := value.Unmarshal(data, &read); err != nil {
 			t.Fatal(err)
 		}
-		if got := workflow.EndpointOf(&read); got == nil || *got != c.e {
+		if got := workflow.EndpointOf(&read); got == nil || !reflect.DeepEqual(*got, c.e) {
 			t.Errorf("%+v was read as %+v", c.e, got)
 		}
 	}

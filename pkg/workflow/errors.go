@@ -40,6 +40,7 @@ const (
 	CodeRouteTaken         Code = "route-taken"
 	CodeKeyReused          Code = "idempotency-key-reused" // with another body
 	CodeTooLarge           Code = "too-large"
+	CodeMediaType          Code = "unsupported-media-type"
 	CodeBusy               Code = "busy"              // repeat later
 	CodeUnavailable        Code = "unavailable"       // etcd or the session is away; repeat later with the same key
 	CodeUnknownOutcome     Code = "outcome-unknown"   // it may or may not have been applied; repeat with the same key

@@ -31,6 +31,7 @@ var noLimits = []string{
 	", and makes it again as retracted, with the versions that are there (up to …)", // a repair, and a version
 	"disk quota exceeded", // what the system says, which is looked for
 	"Request too large",   // the name of a port of an activity
+	"File too large",      // another
 	"a whole number of at most 64 bits, -9223372036854775808 to 9223372036854775807", // the name of a type
 }
 

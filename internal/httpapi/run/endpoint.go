@@ -67,14 +67,11 @@ func findEndpoint(c *serve.Call) error {
 }
 
 func answerEndpoint(c *serve.Call) (serve.Reply, error) {
-	if !utf8.Valid(c.Body) {
-		if _, err := parsedBody(c); err != nil && c.MediaType() == wire.MultipartType {
-			return serve.Reply{}, err // names the file that is in it
-		}
-		return serve.Reply{}, workflow.Fail(serve.CodeMediaType, "endpoints take text and JSON; this body is binary, or text in a charset that its Content-Type does not name")
+	if !utf8.Valid(c.Body) && c.MediaType() != wire.MultipartType { // whose files may be anything
+		return serve.Reply{}, binary()
 	}
 	req := c.Found
-	req.Body, req.Parse = string(c.Body), func() (any, error) { return parsedBody(c) }
+	req.Body, req.Parse = string(c.Body), func() (runtime.EndpointBody, error) { return parsedBody(c) }
 	var err error
 	if req.Key, err = c.Key(); err != nil {
 		return serve.Reply{}, err
@@ -220,10 +217,33 @@ func values(v url.Values) map[string]any {
 	return out
 }
 
-// parsedBody is the body as a value if it is JSON or a form, else its text; nil
+func binary() error {
+	return workflow.Fail(serve.CodeMediaType, "endpoints take text, JSON and forms with files; this body is binary, or text in a charset that its Content-Type does not name")
+}
+
+// parsedBody is the body as a value if it is JSON or a form, with the files of that, else its text; nil
 // if there is none. Without a word, or with what curl says by default, the body is
 // told by its content. What says that it is JSON has to be JSON.
-func parsedBody(c *serve.Call) (any, error) {
+func parsedBody(c *serve.Call) (body runtime.EndpointBody, err error) {
+	if len(c.Body) > 0 && c.MediaType() == wire.MultipartType {
+		form, files, err := wire.Multipart(c.Body, c.Request.Header.Get("Content-Type"))
+		if err != nil {
+			return body, serve.Invalid("bad-form", "", "the form of parts cannot be read: "+err.Error())
+		}
+		if len(files) == 0 && !utf8.Valid(c.Body) {
+			return body, binary()
+		}
+		for _, f := range files {
+			body.Files = append(body.Files, runtime.EndpointFile(f))
+		}
+		body.Value = values(form)
+		return body, nil
+	}
+	body.Value, err = parsedText(c)
+	return body, err
+}
+
+func parsedText(c *serve.Call) (any, error) {
 	if len(c.Body) == 0 {
 		return nil, nil
 	}
@@ -238,13 +258,6 @@ func parsedBody(c *serve.Call) (any, error) {
 			return nil, serve.Invalid("bad-form", "", "the body says that it is a form, and cannot be read: "+err.Error()+". Text that is none has a Content-Type of its own, such as text/plain")
 		}
 		return text, nil
-	}
-	if typ == wire.MultipartType {
-		form, err := wire.Multipart(c.Body, c.Request.Header.Get("Content-Type"))
-		if err != nil {
-			return nil, serve.Invalid("bad-form", "", "the form of parts cannot be read: "+err.Error())
-		}
-		return values(form), nil
 	}
 	if typ != "" && !wire.IsJSON(typ) && !looksJSON(c.Body) {
 		return text, nil

@@ -18,7 +18,7 @@ import (
 const (
 	codeNotFound         workflow.Code = "not-found" // no such route
 	codeMethodNotAllowed workflow.Code = "method-not-allowed"
-	CodeMediaType        workflow.Code = "unsupported-media-type"
+	CodeMediaType                      = workflow.CodeMediaType
 	CodeNotAcceptable    workflow.Code = "not-acceptable"
 	codeTimeout          workflow.Code = "request-timeout" // the body did not arrive in time
 )

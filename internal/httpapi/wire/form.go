@@ -48,45 +48,52 @@ func Form(body, contentType string) (url.Values, error) {
 // mostParts bounds the fields of a form of parts.
 const mostParts = 1000
 
-// Multipart reads the fields of a form of parts, multipart/form-data. A part that is a file is refused by its name.
-func Multipart(body []byte, contentType string) (url.Values, error) {
+// File is a file of a form.
+type File struct {
+	Field, Name, Type string // Type as it is declared; "" if it is not
+	Content           []byte
+}
+
+// Multipart reads the fields and the files of a form of parts, multipart/form-data. A file without a name is a field: so
+// browsers send where none was chosen.
+func Multipart(body []byte, contentType string) (url.Values, []File, error) {
 	_, params, err := mime.ParseMediaType(contentType)
 	if err != nil || params["boundary"] == "" {
-		return nil, errors.New("its Content-Type names no boundary")
+		return nil, nil, errors.New("its Content-Type names no boundary")
 	}
 	parts, out := multipart.NewReader(bytes.NewReader(body), params["boundary"]), url.Values{}
+	var files []File
 	for n := 0; ; n++ {
 		part, err := parts.NextPart()
 		switch {
 		case errors.Is(err, io.EOF):
-			return out, nil
+			return out, files, nil
 		case err != nil:
-			return nil, err
+			return nil, nil, err
 		case n == mostParts:
-			return nil, fmt.Errorf("it has more than %d fields, which is fixed", mostParts)
+			return nil, nil, fmt.Errorf("it has more than %d fields, which is fixed", mostParts)
 		case part.FormName() == "":
-			return nil, fmt.Errorf("its part %d has no name", n+1)
-		case part.FileName() != "" || isFile(part):
-			return nil, fmt.Errorf("its part %q is the file %q, and files are not taken: send what is in it as a field, or as the body", part.FormName(), part.FileName())
+			return nil, nil, fmt.Errorf("its part %d has no name", n+1)
 		}
 		raw, err := io.ReadAll(part)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		text, err := charset.Text(raw, part.Header.Get("Content-Type"))
+		name, typ := part.FormName(), part.Header.Get("Content-Type")
+		if file := part.FileName(); file != "" {
+			if !utf8.ValidString(name + file + typ) {
+				return nil, nil, fmt.Errorf("the name or the type of its file %q is not UTF-8", file)
+			}
+			files = append(files, File{name, file, typ, raw})
+			continue
+		}
+		text, err := charset.Text(raw, typ)
 		if err != nil {
-			return nil, fmt.Errorf("its field %q: %w", part.FormName(), err)
+			return nil, nil, fmt.Errorf("its field %q: %w", name, err)
 		}
-		if !utf8.Valid(text) || !utf8.ValidString(part.FormName()) {
-			return nil, fmt.Errorf("its field %q is not UTF-8", part.FormName())
+		if !utf8.Valid(text) || !utf8.ValidString(name) {
+			return nil, nil, fmt.Errorf("its field %q is not UTF-8", name)
 		}
-		out[part.FormName()] = append(out[part.FormName()], string(text))
+		out[name] = append(out[name], string(text))
 	}
-}
-
-// isFile tells a file whose name is empty, as browsers send it where none was chosen.
-func isFile(part *multipart.Part) bool {
-	_, params, err := mime.ParseMediaType(part.Header.Get("Content-Disposition"))
-	_, named := params["filename"]
-	return err == nil && named
 }

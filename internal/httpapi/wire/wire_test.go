@@ -84,22 +84,26 @@ func TestForms(t *testing.T) {
 	for _, c := range []struct {
 		body, typ string
 		want      map[string][]string
+		files     []wire.File
 		says      string
 	}{
 		{body: part(`name="a"`, "1") + part(`name="b c"`, "zwei\r\nZeilen ü") + part(`name="a"`, "2") + "--x--\r\n", typ: head, want: map[string][]string{"a": {"1", "2"}, "b c": {"zwei\r\nZeilen ü"}}},
 		{body: part(`name="a"`, "Gr\xfc\xdfe", "Content-Type: text/plain; charset=iso-8859-1") + "--x--\r\n", typ: head, want: map[string][]string{"a": {"Grüße"}}},
 		{body: part(`name="a"`, "", "Content-Type: text/plain") + "--x--\r\n", typ: head, want: map[string][]string{"a": {""}}},
 		{body: "--x--\r\n", typ: head, want: map[string][]string{}},
-		{body: part(`name="photo"; filename="me.png"`, "\x89PNG") + "--x--\r\n", typ: head, says: `"photo" is the file "me.png"`},
-		{body: part(`name="photo"; filename=""`, "", "Content-Type: application/octet-stream") + "--x--\r\n", typ: head, says: `"photo" is the file`},
+		{body: part(`name="photo"; filename="me.png"`, "\x89PNG", "Content-Type: image/png") + part(`name="a"`, "1") + "--x--\r\n", typ: head, want: map[string][]string{"a": {"1"}}, files: []wire.File{{Field: "photo", Name: "me.png", Type: "image/png", Content: []byte("\x89PNG")}}},
+		{body: part(`name="photo"; filename*=UTF-8''m%C3%A4.png`, "x") + "--x--\r\n", typ: head, want: map[string][]string{}, files: []wire.File{{Field: "photo", Name: "mä.png", Content: []byte("x")}}},
+		{body: part(`name="photo"; filename="../../etc/me.png"`, "x") + "--x--\r\n", typ: head, want: map[string][]string{}, files: []wire.File{{Field: "photo", Name: "me.png", Content: []byte("x")}}},
+		{body: part(`name="photo"; filename=""`, "", "Content-Type: application/octet-stream") + "--x--\r\n", typ: head, want: map[string][]string{"photo": {""}}},
+		{body: part("name=\"photo\"; filename=\"\xff.png\"", "x") + "--x--\r\n", typ: head, says: "is not UTF-8"},
 		{body: part(`name="a"`, "\xff") + "--x--\r\n", typ: head, says: `"a" is not UTF-8`},
 		{body: part(`filename`, "1") + "--x--\r\n", typ: head, says: "has no name"},
 		{body: part(`name="a"`, "1"), typ: head, says: "EOF"},
 		{body: "a=1", typ: "multipart/form-data", says: "boundary"},
 		{body: strings.Repeat(part(`name="a"`, "1"), 1001) + "--x--\r\n", typ: head, says: "more than 1000"},
 	} {
-		got, err := wire.Multipart([]byte(c.body), c.typ)
-		if c.says == "" && (err != nil || !reflect.DeepEqual(map[string][]string(got), c.want)) || c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)) {
+		got, files, err := wire.Multipart([]byte(c.body), c.typ)
+		if c.says == "" && (err != nil || !reflect.DeepEqual(map[string][]string(got), c.want) || !reflect.DeepEqual(files, c.files)) || c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)) {
 			t.Errorf("%.80q: %v, %v", c.body, got, err)
 		}
 	}

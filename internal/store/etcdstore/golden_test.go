@@ -19,6 +19,7 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/files"
 )
 
 var writeGolden = flag.Bool("golden", false, "write the golden files that are not there yet; those that are there stay")
@@ -205,6 +206,10 @@ var golden = []struct {
 	{"route/<method>/<pattern>", "route", &store.RouteEntry{
 		DefinitionID: "order-approval", Version: 3, ActivityID: "http1", Hash: "hash", Method: "GET", Template: "orders/{id}", Activation: "correlation",
 		EndpointLimits: workflow.EndpointLimits{Authorize: true, Policy: "role = clerk", Timeout: time.Minute, MaxBody: 1 << 20, TooLarge: true},
+	}},
+	{"route/<method>/<pattern>", "route-files", &store.RouteEntry{
+		DefinitionID: "order-approval", Version: 3, ActivityID: "http1", Hash: "hash", Method: "POST", Template: "orders/{id}",
+		EndpointLimits: workflow.EndpointLimits{Files: &files.Rules{MaxSize: 1 << 10, Allowed: []string{".pdf"}, Blocked: []string{".exe"}, Types: []string{"application/pdf"}, SizeGoesOn: true, ExtensionGoesOn: true, TypeGoesOn: true}},
 	}},
 	{"cron/<shard>/<due>/<id>/<activity>", "cron", &store.CronEntry{
 		DefinitionID: "order-approval", Version: 3, Generation: 6, ActivityID: "cron1", ActivityType: "Elsa.Cron", Kind: store.ScheduleCron, Expression: "0 0 9 * * *", Interval: time.Hour,

@@ -10,6 +10,7 @@ import (
 
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/files"
 )
 
 func trimPath(p string) string { return strings.Trim(strings.TrimSpace(p), "/") }
@@ -27,15 +28,24 @@ func HTTPEndpoint() (workflow.Descriptor, engine.Activity) {
 			{Name: "requestTimeout", Type: "TimeSpan", Description: "How long the caller waits for what the workflow writes; 20s if it is not given, at most 5m."},
 			{Name: "requestSizeLimit", Type: "Int64", Description: "The largest body, in bytes."},
 			{Name: "exposeRequestTooLargeOutcome", Type: "Boolean", Description: `Whether a larger body goes on along "Request too large" instead of being refused.`},
+			{Name: "fileSizeLimit", Type: "Int64", Description: "The largest file of a form, in bytes."},
+			{Name: "allowedFileExtensions", Type: "String[]", Description: "The extensions that files may have, such as .pdf; any if it is empty."},
+			{Name: "blockedFileExtensions", Type: "String[]", Description: "Extensions that no file may have."},
+			{Name: "allowedMimeTypes", Type: "String[]", Description: "The MIME types that files may have, as declared and by their content; any if it is empty."},
+			{Name: "exposeFileTooLargeOutcome", Type: "Boolean", Description: `Whether a form with a larger file goes on along "File too large", without its files, instead of being refused.`},
+			{Name: "exposeInvalidFileExtensionOutcome", Type: "Boolean", Description: `The same for extensions, along "Invalid file extension".`},
+			{Name: "exposeInvalidFileMimeTypeOutcome", Type: "Boolean", Description: `The same for MIME types, along "Invalid file MIME type".`},
 		},
 		Outputs: []workflow.OutputDescriptor{
-			{Name: "result", Type: "Object", Fields: []string{"method", "path", "routeData", "query", "headers", "contentType", "body", "parsedBody", "tooLarge"}, Description: "The request."},
+			{Name: "result", Type: "Object", Fields: []string{"method", "path", "routeData", "query", "headers", "contentType", "body", "parsedBody", "files", "refused", "tooLarge"}, Description: "The request."},
 			{Name: "parsedContent", Type: "Object", Description: "The body: JSON and forms as values, other text as text."},
+			{Name: "files", Type: "Object[]", Description: "The files of a form, each with name (of its field), fileName, contentType, length and content (in base64)."},
+			{Name: "file", Type: "Object", Fields: []string{"name", "fileName", "contentType", "length", "Name", "FileName", "ContentType", "Length", "content"}, Description: "The first of them."},
 			{Name: "routeData", Type: "Object", Fields: []string{}, Description: "The parameters of the path."},
 			{Name: "queryStringData", Type: "Object", Fields: []string{}, Description: "The parameters of the query."},
 			{Name: "headers", Type: "Object", Fields: []string{}, Description: "The headers."},
 		},
-		Outcomes: []string{engine.DoneOutcome, tooLargeOutcome},
+		Outcomes: []string{engine.DoneOutcome, tooLargeOutcome, files.TooLarge, files.Extension, files.Type},
 	}, httpEndpointActivity{}
 }
 
@@ -48,8 +58,8 @@ type httpEndpointActivity struct{}
 //
 // The input of a start or resume has the keys method, path, routeData, query
 // and headers (objects of texts), contentType, body (text, or base64 if it is
-// none), parsedBody, and tooLarge (true: the body was too large and is not
-// there).
+// none), parsedBody, files, refused (the outcome for files that are not there, as they do not
+// keep the rules) and tooLarge (true: the body was too large and is not there).
 func (a httpEndpointActivity) Execute(_ context.Context, x *engine.Execution) error {
 	if in, ok := x.TriggerInput(); ok {
 		return a.received(x, in)
@@ -65,6 +75,10 @@ func (a httpEndpointActivity) Execute(_ context.Context, x *engine.Execution) er
 	limits := workflow.EndpointLimits{
 		Authorize: x.Bool("authorize"), Policy: x.Text("policy"),
 		Timeout: x.Duration("requestTimeout"), MaxBody: x.Int("requestSizeLimit"), TooLarge: x.Bool("exposeRequestTooLargeOutcome"),
+		Files: &files.Rules{
+			MaxSize: largestFile(x.Value("fileSizeLimit")), Allowed: x.Texts("allowedFileExtensions"), Blocked: x.Texts("blockedFileExtensions"), Types: x.Texts("allowedMimeTypes"),
+			SizeGoesOn: x.Bool("exposeFileTooLargeOutcome"), ExtensionGoesOn: x.Bool("exposeInvalidFileExtensionOutcome"), TypeGoesOn: x.Bool("exposeInvalidFileMimeTypeOutcome"),
+		},
 	}
 	for _, m := range methods {
 		e := workflow.Endpoint{Method: m, Template: path, EndpointLimits: limits}
@@ -84,7 +98,17 @@ func (httpEndpointActivity) received(x *engine.Execution, in map[string]any) err
 	if large, _ := in["tooLarge"].(bool); large {
 		x.SetOutcomes(tooLargeOutcome)
 	}
+	if outcome, _ := in["refused"].(string); outcome != "" {
+		x.SetOutcomes(outcome)
+	}
+	all, _ := in["files"].([]any)
+	var first any
+	if len(all) > 0 {
+		first = all[0]
+	}
 	return errors.Join(
+		x.TakeOutput("files", all),
+		x.TakeOutput("file", first),
 		x.TakeOutput("parsedContent", in["parsedBody"]),
 		x.TakeOutput("routeData", in["routeData"]),
 		x.TakeOutput("queryStringData", in["query"]),
@@ -121,12 +145,42 @@ func (httpEndpointActivity) Triggers(p *engine.Preparation) []engine.Trigger {
 	limits.Timeout, _ = value("requestTimeout").(time.Duration)
 	limits.MaxBody, _ = value("requestSizeLimit").(int64)
 	limits.TooLarge, _ = value("exposeRequestTooLargeOutcome").(bool)
+	limits.Files = filesOf(p)
 	var out []engine.Trigger
 	for _, m := range methods {
 		e := &workflow.Endpoint{Method: m, Template: template, EndpointLimits: limits}
 		out = append(out, engine.Trigger{Name: m + " /" + template, Payload: e.Payload(), Route: e})
 	}
 	return out
+}
+
+// filesOf are the rules for files that a trigger has. One that cannot be known is a problem of the definition.
+func filesOf(p *engine.Preparation) *files.Rules {
+	value := func(name string) any { v, _ := p.TriggerValue(name); return v }
+	texts := func(name string) (out []string) {
+		items, _ := value(name).([]any)
+		for _, e := range items {
+			out = append(out, engine.Text(e))
+		}
+		return out
+	}
+	yes := func(name string) bool { v, _ := value(name).(bool); return v }
+	return &files.Rules{
+		MaxSize: largestFile(value("fileSizeLimit")), Allowed: texts("allowedFileExtensions"), Blocked: texts("blockedFileExtensions"), Types: texts("allowedMimeTypes"),
+		SizeGoesOn: yes("exposeFileTooLargeOutcome"), ExtensionGoesOn: yes("exposeInvalidFileExtensionOutcome"), TypeGoesOn: yes("exposeInvalidFileMimeTypeOutcome"),
+	}
+}
+
+// largestFile is the limit for the size of a file as the rules have it: 0 as a limit is none there.
+func largestFile(limit any) int64 {
+	switch n, given := limit.(int64); {
+	case !given:
+		return 0
+	case n <= 0:
+		return -1
+	default:
+		return n
+	}
 }
 
 func checkMethods(list []string) ([]string, error) {

@@ -1,0 +1,158 @@
+package endpoint
+
+import (
+	"encoding/base64"
+	"fmt"
+	"mime"
+	"net/http"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/files"
+)
+
+// Body is what is in the body of a request.
+type Body struct {
+	Value any // JSON and forms as values, other text as text
+	Files []File
+}
+
+// File is a file of a form.
+type File struct {
+	Field, Name, Type string // Type as the caller declares it; "" if he does not
+	Content           []byte
+}
+
+// value is what a workflow gets of a file: its members by their names, and by those that they have in .NET.
+func (f *File) value() map[string]any {
+	return map[string]any{
+		"name": f.Field, "fileName": f.Name, "contentType": f.Type, "length": int64(len(f.Content)),
+		"Name": f.Field, "FileName": f.Name, "ContentType": f.Type, "Length": int64(len(f.Content)),
+		"content": base64.StdEncoding.EncodeToString(f.Content),
+	}
+}
+
+// refusedFiles holds the files of a form against the rules of its endpoint. It gives the outcome by which the workflow
+// goes on without them, or the error of the first rule that one of them does not keep.
+func refusedFiles(sent []File, rules *files.Rules) (outcome string, err error) {
+	if rules == nil {
+		return "", workflow.Fail(workflow.CodeInvalid, fmt.Sprintf("the part %q is the file %q, and this endpoint was published by a version of Weft that took no files: publish its definition again, or send what is in it as a field",
+			sent[0].Field, sent[0].Name))
+	}
+	for _, rule := range []struct {
+		keeps   func(f *File) bool
+		says    func(f *File) string
+		code    workflow.Code
+		outcome string
+		goesOn  bool
+	}{
+		{
+			func(f *File) bool { return rules.MaxSize == 0 || int64(len(f.Content)) <= max(rules.MaxSize, 0) },
+			func(f *File) string {
+				return fmt.Sprintf("has %d bytes; this endpoint takes up to %d of a file", len(f.Content), max(rules.MaxSize, 0))
+			},
+			workflow.CodeTooLarge, files.TooLarge, rules.SizeGoesOn,
+		},
+		{
+			func(f *File) bool { return len(rules.Allowed) == 0 || listed(rules.Allowed, f.Name) },
+			func(*File) string {
+				return "is none of those that this endpoint takes: " + strings.Join(rules.Allowed, ", ")
+			},
+			workflow.CodeMediaType, files.Extension, rules.ExtensionGoesOn,
+		},
+		{
+			func(f *File) bool { return !listed(rules.Blocked, f.Name) },
+			func(*File) string {
+				return "is one of those that this endpoint does not take: " + strings.Join(rules.Blocked, ", ")
+			},
+			workflow.CodeMediaType, files.Extension, rules.ExtensionGoesOn,
+		},
+		{
+			func(f *File) bool {
+				return len(rules.Types) == 0 || among(rules.Types, plainType(f.Type)) && isItsType(f)
+			},
+			func(f *File) string {
+				return fmt.Sprintf("is said to be %s, and is %s by what is in it; this endpoint takes %s", plainType(f.Type), typeOf(f.Type, f.Content), strings.Join(rules.Types, ", "))
+			},
+			workflow.CodeMediaType, files.Type, rules.TypeGoesOn,
+		},
+	} {
+		for i := range sent {
+			f := &sent[i]
+			switch {
+			case rule.keeps(f):
+			case rule.goesOn:
+				return rule.outcome, nil
+			default:
+				return "", workflow.Fail(rule.code, fmt.Sprintf("nothing was done: the file %q in the part %q %s", f.Name, f.Field, rule.says(f)))
+			}
+		}
+	}
+	return "", nil
+}
+
+// listed reports whether a file has one of the extensions, with or without their dot. Dots and spaces at the end of its
+// name are none of its own: file systems drop them.
+func listed(extensions []string, name string) bool {
+	ext := path.Ext(strings.TrimRight(name, ". "))
+	return slices.ContainsFunc(extensions, func(e string) bool {
+		e = strings.TrimSpace(e)
+		return e != "" && (strings.EqualFold(e, ext) || strings.EqualFold("."+e, ext))
+	})
+}
+
+func among(types []string, typ string) bool {
+	return slices.ContainsFunc(types, func(t string) bool { return strings.EqualFold(plainType(t), typ) })
+}
+
+// isItsType reports whether a file is what it is said to be; bytes may be anything.
+func isItsType(f *File) bool {
+	declared := plainType(f.Type)
+	return declared == "application/octet-stream" || typeOf(f.Type, f.Content) == declared
+}
+
+// plainType is a MIME type without parameters, by its usual name.
+func plainType(typ string) string {
+	if media, _, err := mime.ParseMediaType(typ); err == nil {
+		typ = media
+	}
+	typ = strings.ToLower(strings.TrimSpace(typ))
+	switch typ {
+	case "":
+		return "application/octet-stream"
+	case "image/jpg", "image/pjpeg":
+		return "image/jpeg"
+	case "application/x-zip-compressed":
+		return "application/zip"
+	case "application/x-gzip":
+		return "application/gzip"
+	}
+	return typ
+}
+
+// signed are types that a file shows by its first bytes.
+var signed = []string{"image/png", "image/jpeg", "image/gif", "image/webp", "image/bmp", "application/pdf", "application/zip", "application/gzip", "application/wasm"}
+
+// typeOf is the type of a file: what its content shows, and where that says little (text, bytes, or a container of many
+// formats) what it is declared to be. A file that is declared as what it would show, and does not, is not that.
+func typeOf(declared string, content []byte) string {
+	declared = plainType(declared)
+	shown := plainType(http.DetectContentType(content))
+	family, _, _ := strings.Cut(declared, "/")
+	shownFamily, _, _ := strings.Cut(shown, "/")
+	switch {
+	case slices.Contains(signed, declared):
+		return shown
+	case shown == "text/plain" || shown == "text/xml":
+		return declared
+	case shown == "application/octet-stream" || shown == "application/zip" || shown == "application/ogg":
+		if family != "text" {
+			return declared
+		}
+	case family == shownFamily && (family == "image" || family == "audio" || family == "video" || family == "font"):
+		return declared // audio/wave and audio/x-wav
+	}
+	return shown
+}

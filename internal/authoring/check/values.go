@@ -60,6 +60,10 @@ func (c *checker) literal(p place, e workflow.Expression, in workflow.InputDescr
 	texts := []any{e.Value}
 	if list, ok := e.Value.([]any); ok {
 		texts = list
+	} else if v, err := engine.Convert(e.Value, in.Type); err == nil { // Elsa also writes a list as a text of JSON
+		if list, ok := v.([]any); ok {
+			texts = list
+		}
 	}
 	for _, v := range texts {
 		text := strings.TrimSpace(engine.Text(v))

@@ -64,13 +64,19 @@ func TestMigrateElsa(t *testing.T) {
 	u.file("exports/warned.json", strings.Replace(elsaSequence("warned", 1, elsaLine), `"name": "warned"`, `"name": "warned", "variables": [{"id": "x", "name": "x", "typeName": "Decimal", "value": "1.00000000000000000000001"}]`, 1))
 	u.file("exports/huge.json", `{"root": {}, "description": "`+strings.Repeat("x", 2<<20)+`"}`)
 	got := u.wants(1, "*", "migrate", "elsa", dir)
-	for _, want := range []string{"/own.json: is refused\n    1:", "Acme.Invoice", "/old.json: is refused\n    1:1: the definition has activities where a root is expected, as Elsa 1 and 2", "/fine.json: runs unchanged\n", "/huge.json: is refused\n", "    the definition has 2097183 bytes", "/warned.json: runs, with differences\n"} {
+	for _, want := range []string{"/own.json: is refused\n    1:", "Acme.Invoice", "\n    instead: an activity in Go, or runTask and a worker", "/old.json: is refused\n    1:1: the definition has activities where a root is expected, as Elsa 1 and 2", "/fine.json: runs unchanged\n", "/huge.json: is refused\n", "    the definition has 2097183 bytes", "/warned.json: runs, with differences\n"} {
 		if !strings.Contains(got.out, want) {
 			t.Errorf("no %q in\n%s", want, got.out)
 		}
 	}
 	u.wants(1, "differs fine.json\n", "migrate", "elsa", dir, "--jq", `.items[] | select(.verdict == "differs") | "\(.verdict) fine.json"`)
 	u.wants(1, "Acme.Invoice\n", "migrate", "elsa", dir, "--jq", `.items[] | select(.definition == "own") | .findings[0].detail | capture("(?<type>Acme.Invoice)").type`)
+
+	// A list may be written as a list, and as the text of one: definitions stored with Elsa do.
+	for _, methods := range []string{`["GET"]`, `"[\u0022GET\u0022]"`} {
+		u.in = elsaSequence("path", 1, `{"type": "Elsa.HttpEndpoint", "version": 1, "id": "in", "customProperties": {"canStartWorkflow": true}, "path": {"typeName": "String", "expression": {"type": "Literal", "value": "in"}}, "supportedMethods": {"typeName": "String[]", "expression": {"type": "Literal", "value": `+methods+`}}}`)
+		u.wants(0, "-: runs unchanged\n1 run unchanged, 0 run with differences, 0 refused\n", "migrate", "elsa", "-")
+	}
 
 	// From standard input, as JSON and as an archive.
 	u.in = elsaSequence("in", 1, elsaLine)

@@ -188,6 +188,9 @@ func moving(sources []ask.Source, unread map[string]error) []*move {
 		newest[m.def.ID] = late
 		if early != nil {
 			early.verdict, early.why = older, fmt.Sprintf("%s has version %d of %s, and this is version %d", late.Name, late.def.Version, m.def.ID, early.def.Version)
+			if early.def.Version == late.def.Version {
+				early.why = fmt.Sprintf("%s is the same version of %s, and is read after it", late.Name, m.def.ID)
+			}
 		}
 	}
 	return moves
@@ -263,6 +266,9 @@ func report(moves []*move, counts map[verdict]int) string {
 			}
 			for line := range strings.Lines(fmt.Sprintf("%s%s%s (%s)\n%s", where, kind, p.Detail, p.Code, p.Excerpt)) {
 				text.WriteString("    " + strings.TrimRight(line, "\n") + "\n")
+			}
+			if p.Code == "unknown-activity-type" && p.Meant == "" {
+				text.WriteString("    instead: an activity in Go, or runTask and a worker (docs/from-elsa.md)\n")
 			}
 		}
 	}

@@ -15,7 +15,6 @@ var slow = map[string]string{
 	"test/loadbalancer.TestANodeThatHangsCostsARequestWithAKeyTheTimeOfTheCheck/nginx": "nginx notices by requests only",
 	"test/upgrade": "it builds the version before",
 	"test/upgrade.TestEveryNodeIsReplacedUnderLoad":                  "nodes of two versions, replaced one by one under load",
-	"pkg/node.TestAnEndedInstanceIsDeletedDuringTheAlarm":            "it fills an etcd to its quota",
 	"pkg/node.TestAFullStoreRefusesStartsThenAllButEndsAndComesBack": "it fills an etcd to its quota",
 	"pkg/node.TestRetentionKeepsTheStoreFromFillingUp":               "it fills an etcd to its quota",
 	"test/e2e.TestBulkWorkNeverFillsEtcd/one_of_three_members":       "it fills an etcd to its quota",

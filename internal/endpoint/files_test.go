@@ -1,6 +1,7 @@
 package endpoint
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 
@@ -78,5 +79,31 @@ func TestRulesForFiles(t *testing.T) {
 		if outcome != c.outcome || workflow.CodeOf(err) != c.code || err != nil && !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %q, %v", name, outcome, err)
 		}
+	}
+}
+
+func TestFilesOfARequest(t *testing.T) {
+	t.Parallel()
+	r := Request{Method: "POST", Path: "a", Body: "--x\xff", Parse: func() (Body, error) {
+		return Body{Value: map[string]any{"b": "c"}, Files: []File{{Field: "f", Name: "a.exe", Type: "text/plain", Content: []byte("hi")}}}, nil
+	}}
+	place := workflow.Endpoint{Method: "POST", Template: "a"}
+	place.Files = &files.Rules{}
+	in, err := r.Input(&place)
+	want := map[string]any{"name": "f", "fileName": "a.exe", "contentType": "text/plain", "length": int64(2), "Name": "f", "FileName": "a.exe", "ContentType": "text/plain", "Length": int64(2), "content": "aGk="}
+	if err != nil || in["body"] != "" || in["refused"] != "" || !reflect.DeepEqual(in["files"], []any{want}) {
+		t.Errorf("taken: %v, %v", in, err)
+	}
+	place.Files = &files.Rules{Blocked: []string{".exe"}}
+	if in, err := r.Input(&place); workflow.CodeOf(err) != workflow.CodeMediaType {
+		t.Errorf("refused: %v, %v", in, err)
+	}
+	place.Files.ExtensionGoesOn = true
+	if in, err := r.Input(&place); err != nil || in["refused"] != files.Extension || !reflect.DeepEqual(in["files"], []any{}) || !reflect.DeepEqual(in["parsedBody"], map[string]any{"b": "c"}) {
+		t.Errorf("goes on: %v, %v", in, err)
+	}
+	place.Files = nil
+	if in, err := r.Input(&place); workflow.CodeOf(err) != workflow.CodeInvalid {
+		t.Errorf("of before: %v, %v", in, err)
 	}
 }

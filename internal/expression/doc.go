@@ -1,7 +1,7 @@
 // Package expression has the languages of the expressions in definitions: Literal,
 // Object, Variable and Input, which are here, and Expr (the ${{ }} of YAML),
-// JavaScript and Liquid, each in a package of its own. [All] gives one evaluator
-// for each; C# and Python are not evaluated.
+// JavaScript and Liquid, each in a package of its own, and C#, which is translated to JavaScript. [All] gives one evaluator
+// for each; Python is not evaluated.
 //
 // Guaranteed: an expression reads and changes the world only through its
 // [engine.Scope]; none reaches files, the network, the environment, the clock
@@ -27,7 +27,7 @@
 //
 // # Rooms
 //
-// A language knows no other: [native], [js] and [liquid] stand on two leaves,
+// A language knows no other, but C#, which stands on JavaScript: [native], [js] and [liquid] stand on two leaves,
 // [evaluation] (what all of them share: values, errors, limits) and [turns] (who of
 // those that take long may run). So one of them can be tested, fuzzed, measured or
 // replaced alone.

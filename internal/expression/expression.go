@@ -3,11 +3,13 @@ package expression
 import (
 	"slices"
 
+	"github.com/weft-run/weft/internal/expression/csharp"
 	"github.com/weft-run/weft/internal/expression/evaluation"
 	"github.com/weft-run/weft/internal/expression/js"
 	"github.com/weft-run/weft/internal/expression/liquid"
 	"github.com/weft-run/weft/internal/expression/native"
 	"github.com/weft-run/weft/pkg/engine"
+	"github.com/weft-run/weft/pkg/workflow"
 )
 
 // Error says what is wrong with an expression, when it is compiled or when it is
@@ -31,12 +33,15 @@ func All() []engine.Evaluator {
 		input{},
 		native.Evaluator{},
 		js.Evaluator{},
+		csharp.Evaluator{},
 		liquid.Evaluator{},
 	}
 }
 
 // Except gives the evaluators of [All] but that of one kind, for a program that has
-// a language switched off.
+// a language switched off. C# runs as JavaScript, and goes with it.
 func Except(kind string) []engine.Evaluator {
-	return slices.DeleteFunc(All(), func(e engine.Evaluator) bool { return slices.Contains(e.Kinds(), kind) })
+	return slices.DeleteFunc(All(), func(e engine.Evaluator) bool {
+		return slices.Contains(e.Kinds(), kind) || kind == workflow.JavaScript && slices.Contains(e.Kinds(), workflow.CSharp)
+	})
 }

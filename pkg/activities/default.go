@@ -54,6 +54,7 @@ var builtins = []func() (workflow.Descriptor, engine.Activity){
 	parallelForEach,
 	publishEvent,
 	retry.Policy,
+	runCSharp,
 	runJavaScript,
 	runTask,
 	web.SendHTTPRequest,

@@ -32,6 +32,7 @@ var examples = map[string]string{
 	"parallelForEach":       "- parallelForEach: ${{ inputs.items }}\n  body: {runTask: pack}\n",
 	"publishEvent":          "- publishEvent: {eventName: shipped, payload: {order: \"${{ inputs.orderId }}\"}}\n",
 	"retryPolicy":           "- retryPolicy:\n    attempts: 3\n    body: {sendHttpRequest: \"https://a.example\"}\n    onGiveUp: {writeLine: \"${{ variables.Error }}\"}\n",
+	"runCSharp":             "- runCSharp: return Input.amount / 2;\n  result: n\n",
 	"runJavaScript":         "- runJavaScript: inputs.items.length * 2\n  result: n\n",
 	"runTask":               "- runTask: {taskName: pack, payload: \"${{ inputs.orderId }}\"}\n  result: answer\n",
 	"sendHttpRequest":       "- sendHttpRequest: {url: \"https://a.example/orders\", method: POST, content: {order: \"${{ inputs.orderId }}\"}}\n  outputs: {parsedContent: answer}\n  expectedStatusCodes: {404: [{fault: not there}]}\n",

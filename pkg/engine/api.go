@@ -121,6 +121,11 @@ type Evaluator interface {
 	Compile(e workflow.Expression) (Compiled, error)
 }
 
+// Typed is an [Evaluator] of a language in which the declared types of variables and inputs, as aliases, decide what is meant.
+type Typed interface {
+	CompileTyped(e workflow.Expression, variable, input func(name string) (alias string, ok bool)) (Compiled, error)
+}
+
 // Compiled is a checked expression, safe for concurrent use.
 type Compiled interface {
 	// Eval returns a JSON-like value (nil, bool, float64, int64, string,

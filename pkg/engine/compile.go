@@ -71,6 +71,7 @@ type compiler struct {
 	order    []*Node
 	stack    []string // ids of the definitions being used, outermost first
 	via      *Node    // the outermost activity that uses a definition; problems inside it get its place
+	at       *Node    // where what is compiled stands
 	tooBig   bool
 }
 

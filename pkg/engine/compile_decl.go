@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"errors"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,7 +20,7 @@ func (c *compiler) expression(e workflow.Expression, what string) Compiled {
 	if ev == nil {
 		return nil
 	}
-	compiled, err := ev.Compile(e)
+	compiled, err := c.compiled(ev, e)
 	if err != nil {
 		c.problem("bad-expression", e.Place, "%s: %s", what, err)
 		if c.via == nil {
@@ -29,6 +30,27 @@ func (c *compiler) expression(e workflow.Expression, what string) Compiled {
 	}
 	c.noteSecrets(compiled, e.Place, what)
 	return compiled
+}
+
+// compiled tells an evaluator that wants them the declared types of what is in scope.
+func (c *compiler) compiled(ev Evaluator, e workflow.Expression) (Compiled, error) {
+	typed, ok := ev.(Typed)
+	if !ok {
+		return ev.Compile(e)
+	}
+	return typed.CompileTyped(e, func(name string) (string, bool) {
+		v := findVariable(c.at, name)
+		if v == nil {
+			return "", false
+		}
+		return v.alias, true
+	}, func(name string) (string, bool) {
+		i := slices.IndexFunc(c.at.unit.inputs, func(in declaredInput) bool { return in.Name == name })
+		if i < 0 {
+			return "", false
+		}
+		return c.at.unit.inputs[i].alias, true
+	})
 }
 
 // within is the place that an evaluator's error names in the text of an expression; the
@@ -72,13 +94,13 @@ func (c *compiler) evaluator(e workflow.Expression, what string) Evaluator {
 	ev := c.evals[e.Kind]
 	switch {
 	case e.Kind == "":
-	case e.Kind == workflow.CSharp || e.Kind == workflow.Python:
-		c.problem(code, e.Place, "%s is written in %s, which Weft does not run; rewrite it in JavaScript, Liquid or ${{ }}", what, e.Kind)
 	case ev != nil:
 		c.prog.kinds[e.Kind] = true
 		return ev
-	case e.Kind == workflow.JavaScript:
-		c.problem(code, e.Place, "%s is written in JavaScript, which is switched off here (--javascript=off); rewrite it in Liquid or ${{ }}", what)
+	case e.Kind == workflow.Python:
+		c.problem(code, e.Place, "%s is written in %s, which Weft does not run; rewrite it in JavaScript, Liquid or ${{ }}", what, e.Kind)
+	case e.Kind == workflow.JavaScript || e.Kind == workflow.CSharp: // which runs as JavaScript
+		c.problem(code, e.Place, "%s is written in %s, which is switched off here (--javascript=off); rewrite it in Liquid or ${{ }}", what, e.Kind)
 	case e.Kind != workflow.Literal:
 		kinds := sortedKeys(c.evals)
 		c.problem(code, e.Place, "%s is an expression of the unknown kind %q; known are %s%s", what, e.Kind, strings.Join(kinds, ", "), suggest(e.Kind, kinds))
@@ -213,10 +235,7 @@ func (c *compiler) labels(n *Node) {
 	}
 	for _, name := range sortedKeys(u.def.Labels) {
 		e := u.def.Labels[name]
-		place := e.Place
-		if place == (workflow.Place{}) {
-			place = u.def.Place
-		}
+		place := cmp.Or(e.Place, u.def.Place)
 		label := declaredLabel{name: name}
 		label.value = c.input(&Node{activity: &workflow.Activity{Place: place}, desc: n.desc, local: n.local, parent: n, unit: u}, workflow.InputDescriptor{Name: "label " + name, Type: "String"}, e)
 		err := workflow.CheckLabelName(name)
@@ -231,25 +250,16 @@ func (c *compiler) labels(n *Node) {
 	}
 }
 
-// mentionsOutputs tells whether an expression's source may read the output of
-// an activity: every way to do so has one of these words in it.
+// mentionsOutputs tells whether a source may read the output of an activity: every way to do so has one of these words in it.
 func mentionsOutputs(v any, depth int) bool {
 	switch v := v.(type) {
 	case string:
 		l := strings.ToLower(v)
 		return strings.Contains(l, "output") || strings.Contains(l, "from") || strings.Contains(l, "result")
 	case map[string]any:
-		for _, e := range v {
-			if depth < 50 && mentionsOutputs(e, depth+1) {
-				return true
-			}
-		}
+		return mentionsOutputs(slices.Collect(maps.Values(v)), depth)
 	case []any:
-		for _, e := range v {
-			if depth < 50 && mentionsOutputs(e, depth+1) {
-				return true
-			}
-		}
+		return depth < 50 && slices.ContainsFunc(v, func(e any) bool { return mentionsOutputs(e, depth+1) })
 	}
 	return false
 }

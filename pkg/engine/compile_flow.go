@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"cmp"
+
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -37,11 +39,7 @@ func (c *compiler) connections(n *Node) {
 	for _, con := range n.activity.Connections {
 		for _, end := range []string{con.Source, con.Target} {
 			if !has[end] {
-				place := con.Place
-				if place == (workflow.Place{}) {
-					place = n.activity.Place
-				}
-				c.problem("unknown-connection", place, "the connection %s → %s leads to %q, which is no activity of %s %s%s", con.Source, con.Target, end, n.desc.ShortName(), n.local, suggest(end, known))
+				c.problem("unknown-connection", cmp.Or(con.Place, n.activity.Place), "the connection %s → %s leads to %q, which is no activity of %s %s%s", con.Source, con.Target, end, n.desc.ShortName(), n.local, suggest(end, known))
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -9,8 +10,7 @@ import (
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
-// goType is the type of inputs that hold Go values, for activities that exist
-// in Go only.
+// goType is the type of inputs that hold Go values, for activities that exist in Go only.
 const goType = "Go"
 
 // prepareAll compiles what the nodes hold, once the whole tree is there.
@@ -20,6 +20,7 @@ func (c *compiler) prepareAll() {
 		if n.unit != c.prog.root.inner {
 			c.via = outermostUse(n)
 		}
+		c.at = n
 		c.connections(n)
 		if n.impl == nil { // an unknown type: look at its expressions only
 			for _, name := range sortedKeys(n.activity.Inputs) {
@@ -44,6 +45,7 @@ func (c *compiler) prepareAll() {
 		if n == c.prog.root {
 			c.labels(n)
 		}
+		c.at = n
 		p := &Preparation{c: c, Node: n}
 		if pr, ok := n.impl.(Preparer); ok {
 			pr.Prepare(p)
@@ -73,7 +75,9 @@ func (c *compiler) inputs(n *Node) {
 		byLower[strings.ToLower(name)] = name
 	}
 	n.inputs = make([]input, 0, len(n.desc.Inputs))
+	known := make([]string, 0, len(n.desc.Inputs))
 	for _, d := range n.desc.Inputs {
+		known = append(known, d.Name)
 		name, ok := byLower[strings.ToLower(d.Name)]
 		in := input{desc: d}
 		if ok {
@@ -91,26 +95,17 @@ func (c *compiler) inputs(n *Node) {
 		}
 		n.inputs = append(n.inputs, in)
 	}
-	known := make([]string, 0, len(n.desc.Inputs))
-	for _, d := range n.desc.Inputs {
-		known = append(known, d.Name)
-	}
 	for _, lower := range slices.Sorted(maps.Keys(byLower)) {
 		name := byLower[lower]
 		e := given[name]
 		if e.Place.Pointer != "" || n.activity.Place.Pointer != "" {
-			// Elsa's JSON has fields of versions that we do not know; keep to
-			// refusing what can not run anywhere.
+			// Elsa's JSON has fields of versions that we do not know; keep to refusing what can not run anywhere.
 			if e.Kind == workflow.CSharp || e.Kind == workflow.Python {
 				c.expression(e, fmt.Sprintf("input %s of %s %s", name, n.desc.ShortName(), n.local))
 			}
 			continue
 		}
-		place := e.Place
-		if place == (workflow.Place{}) {
-			place = n.activity.Place
-		}
-		c.problem("unknown-input", place, "%s has no input %q%s", n.desc.ShortName(), name, suggest(name, known))
+		c.problem("unknown-input", cmp.Or(e.Place, n.activity.Place), "%s has no input %q%s", n.desc.ShortName(), name, suggest(name, known))
 	}
 }
 
@@ -122,13 +117,11 @@ func convertDefault(d workflow.InputDescriptor) (any, error) {
 	return convert(v, d)
 }
 
-// input compiles one given input. A literal is converted here, so that a bad
-// one is a problem with its place and a good one costs nothing at run time.
+// input compiles one given input. A literal is converted here: a bad one is a problem with its place, a good one costs no run.
 func (c *compiler) input(n *Node, d workflow.InputDescriptor, e workflow.Expression) input {
+	c.at = n
 	in := input{desc: d, expr: e}
-	if e.Place == (workflow.Place{}) {
-		in.expr.Place = n.activity.Place
-	}
+	in.expr.Place = cmp.Or(e.Place, n.activity.Place)
 	switch {
 	case e.IsZero() || e.Kind == workflow.Literal && (e.Value == nil || d.Required && e.Value == ""):
 		return in

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -144,11 +145,8 @@ func (s *scopeState) setOutput(name string, v any) {
 }
 
 func aliasOf(typ string, array bool) string {
-	if array && typ != "" {
-		return typ + "[]"
-	}
 	if array {
-		return "Object[]"
+		return cmp.Or(typ, "Object") + "[]"
 	}
 	return typ
 }

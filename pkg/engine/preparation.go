@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"cmp"
+
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -10,17 +12,12 @@ type Preparation struct {
 	c    *compiler
 }
 
-// Problem reports that something is wrong at place; a zero place means the
-// activity's.
+// Problem reports that something is wrong at place; a zero place means the activity's.
 func (p *Preparation) Problem(code string, place workflow.Place, format string, args ...any) {
-	if place == (workflow.Place{}) {
-		place = p.Node.activity.Place
-	}
-	p.c.problem(code, place, format, args...)
+	p.c.problem(code, cmp.Or(place, p.Node.activity.Place), format, args...)
 }
 
-// SetData stores what [Node.Data] gives at run time. It must not be changed
-// later.
+// SetData stores what [Node.Data] gives at run time. It must not be changed later.
 func (p *Preparation) SetData(v any) { p.Node.data = v }
 
 // Constant is the converted value of an input that is known at compile time:
@@ -45,9 +42,7 @@ func (p *Preparation) Place(name string) workflow.Place {
 // Compile compiles an expression that is not an input of its own, such as a
 // script; problems are reported under the name what. nil if it is bad.
 func (p *Preparation) Compile(what string, e workflow.Expression) Compiled {
-	if e.Place == (workflow.Place{}) {
-		e.Place = p.Node.activity.Place
-	}
+	e.Place = cmp.Or(e.Place, p.Node.activity.Place)
 	return p.c.expression(e, what)
 }
 

@@ -23,7 +23,7 @@ var scriptGuards = []patch{
 	{"a definition needs the languages of all its expressions", "pkg/engine/compile_decl.go",
 		"\t\tc.prog.kinds[e.Kind] = true\n", "", "./pkg/activities", "TestJavaScriptIsRefused|TestADefinitionNeeds"},
 	{"a script that is worked out is refused where there is no JavaScript", "pkg/activities/run_javascript.go",
-		"case !constant && !isScript(p.Node):", "case false:", "./pkg/activities", "TestJavaScriptIsRefused"},
+		"case !r.isScript(p.Node):", "case false:", "./pkg/activities", "TestJavaScriptIsRefused"},
 	{"a node without JavaScript evaluates none", "pkg/node/languages.go",
 		"if c.JavaScript == JavaScriptOff {", "if false {", "./pkg/node", "TestANodeWithoutJavaScript"},
 	{"scripts: brackets are not nested deep", "internal/expression/evaluation/error.go",

@@ -113,7 +113,7 @@ func (c *checker) leadsOut(a *workflow.Activity) bool {
 	if d == nil || a.Ref != nil || !strings.HasPrefix(d.Type, "Elsa.") || d.Trigger || d.Terminal {
 		return true
 	}
-	for _, typ := range []string{"Break", "Finish", "Complete", "Fault", "Delay", "RunTask", "ExecuteWorkflow", "DispatchWorkflow", "BulkDispatchWorkflows", "RunJavaScript", "SendHttpRequest", "FlowSendHttpRequest", "StateMachine", "Inline"} {
+	for _, typ := range []string{"Break", "Finish", "Complete", "Fault", "Delay", "RunTask", "ExecuteWorkflow", "DispatchWorkflow", "BulkDispatchWorkflows", "RunJavaScript", "RunCSharp", "SendHttpRequest", "FlowSendHttpRequest", "StateMachine", "Inline"} {
 		if is(a, "Elsa."+typ) {
 			return true
 		}

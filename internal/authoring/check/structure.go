@@ -202,7 +202,7 @@ func (c *checker) transitions(p place, s *workflow.State) {
 		if t.Trigger == nil {
 			continue
 		}
-		if instant(t.Trigger) || is(t.Trigger, "Elsa.RunJavaScript") {
+		if instant(t.Trigger) || is(t.Trigger, "Elsa.RunJavaScript") || is(t.Trigger, "Elsa.RunCSharp") {
 			c.report(place{a: t.Trigger}, t.Trigger.Place, warning("waits-for-nothing", "on: says what the transition from %s to %s waits for, and %s waits for nothing; what it does stands in then:", s.Name, t.To, shortName(t.Trigger)))
 		}
 		if e := t.Trigger.Inputs["eventName"]; is(t.Trigger, "Elsa.Event") && e.Kind == workflow.Literal && t.Condition.IsZero() {

@@ -24,8 +24,10 @@ func (c *checker) inputs(p place) {
 		if in.Type == "Variable" {
 			continue
 		}
-		if is(p.a, "Elsa.RunJavaScript") && in.Name == "script" && e.Kind == workflow.Literal {
+		if script := in.Name == "script" && e.Kind == workflow.Literal; script && is(p.a, "Elsa.RunJavaScript") {
 			e.Kind = workflow.JavaScript
+		} else if script && is(p.a, "Elsa.RunCSharp") {
+			e.Kind = workflow.CSharp
 		}
 		c.written(p, e, in.Name, in.Name+" of "+p.title())
 		if in.Name != "content" { // which is sent as it is
@@ -276,7 +278,7 @@ func (c *checker) typeOf(p place, e workflow.Expression) string {
 // look asks the language of an expression.
 func (c *checker) look(p place, e workflow.Expression) ([]engine.Mistake, string) {
 	ch := c.evals[e.Kind]
-	if ch == nil || c.mute && e.Kind != workflow.JavaScript {
+	if ch == nil || c.mute && e.Kind != workflow.JavaScript && e.Kind != workflow.CSharp {
 		return nil, ""
 	}
 	if c.spent += (1 + len(p.variables) + len(c.def.Inputs) + len(c.made)) * weight(e.Value, 0); c.spent > mostWork {

@@ -38,6 +38,7 @@ var types = map[string]map[string]member{
 		"Parse":   function(parse),
 		"Empty":   func(h Host) goja.Value { return h.VM.ToValue(uuid.Nil.String()) },
 	},
+	"CSharp":             csharp(),
 	"DateTime":           {"UtcNow": Host.now, "Now": Host.now},
 	"DateTimeOffset":     {"UtcNow": Host.now, "Now": Host.now},
 	"LogPersistenceMode": enum("Inherit", "Include", "Exclude"),

@@ -42,7 +42,7 @@ func (c *Catalog) Source(ctx context.Context, id string, version int, as notatio
 	}
 	out.Notation, out.Converted = as, true
 	if out.Content, err = notation.Write(as, def, c.cfg.Registry); err != nil {
-		return Source{}, &workflow.Error{Code: workflow.CodeInvalid, Detail: "definition " + id + " cannot be written as " + string(as), Err: err}
+		return Source{}, &workflow.Error{Code: workflow.CodeInvalid, Detail: "definition " + id + " cannot be written as " + string(as) + ": " + err.Error(), Err: err}
 	}
 	return out, nil
 }

@@ -253,7 +253,7 @@ func (c *compiler) typeOf(a *workflow.Activity) (*workflow.Descriptor, Activity,
 		}
 	}
 	if a.Ref != nil {
-		c.problem("unknown-definition", a.Place, "activity type %s runs the definition %s, and there is no such published definition; publish it first", a.Type, cmp.Or(ref.ID, ref.VersionID))
+		c.problem("unknown-definition", a.Place, "activity type %s runs the definition %s, and there is no such published definition; publish it first, or both in one weft apply", a.Type, cmp.Or(ref.ID, ref.VersionID))
 	} else {
 		var names []string
 		for _, d := range c.opts.Registry.All() {

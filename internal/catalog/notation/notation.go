@@ -78,6 +78,9 @@ func Write(n Notation, def *workflow.Definition, registry *engine.Registry) ([]b
 	if n == JSON {
 		return elsajson.Write(def, registry)
 	}
+	if err := elsajson.Bound(def); err != nil {
+		return nil, err
+	}
 	return yaml.Write(def, registry)
 }
 

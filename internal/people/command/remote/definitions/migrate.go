@@ -3,6 +3,7 @@ package definitions
 import (
 	"archive/zip"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -288,6 +289,7 @@ func converted(moves []*move, dir string) error {
 			continue
 		}
 		text, err := weftyaml.Write(m.def, types)
+		err = cmp.Or(elsajson.Bound(m.def), err)
 		if err == nil {
 			_, problems := weftyaml.Read(text, "", types)
 			bad, _ := problems.Split()

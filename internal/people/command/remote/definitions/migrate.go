@@ -226,7 +226,7 @@ func (g *migration) tell(moves []*move) error {
 		item["findings"] = findings
 		items = append(items, item)
 	}
-	err := error(nil)
+	var err error
 	if g.asker.AsData() {
 		err = g.asker.Data(map[string]any{"items": items})
 	} else {

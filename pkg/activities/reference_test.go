@@ -156,7 +156,7 @@ func example(t *testing.T, d *workflow.Descriptor) (yml, jsn string) {
 		problems = append(problems, more...)
 	}
 	for _, p := range problems.WithExcerpts([]byte(src)) {
-		if p.Code == "translated" { // of C#, which says what runs
+		if p.Code == workflow.Translated { // of C#, which says what runs
 			continue
 		}
 		t.Errorf("%s: %s: %s\n%s", d.ShortName(), p.Code, p.Detail, p.Excerpt)

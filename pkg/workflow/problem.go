@@ -93,11 +93,14 @@ func (ps Problems) Split() (errors, warnings Problems) {
 	return errors, warnings
 }
 
-// Strict makes errors of warnings.
+// Translated is the code of a warning that says what runs in the place of what is written: it is no mistake.
+const Translated = "translated"
+
+// Strict makes errors of warnings, but of those that are no mistakes.
 func (ps Problems) Strict() Problems {
 	out := slices.Clone(ps)
 	for i := range out {
-		out[i].Warning = false
+		out[i].Warning = out[i].Warning && out[i].Code == Translated
 	}
 	return out
 }

@@ -80,6 +80,6 @@ func (Evaluator) Check(e workflow.Expression, known *engine.Names) (mistakes []e
 		}
 		mistakes = append(mistakes, engine.Mistake{Code: n.Code, Detail: n.Detail, Warning: true}.At(source, n.Off))
 	}
-	mistakes = append(mistakes, engine.Mistake{Code: "translated", Warning: true, Detail: "C# runs here as this JavaScript: " + written}.At(source, 0))
+	mistakes = append(mistakes, engine.Mistake{Code: workflow.Translated, Warning: true, Detail: "C# runs here as this JavaScript: " + written}.At(source, 0))
 	return mistakes, ""
 }

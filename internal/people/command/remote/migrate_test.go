@@ -78,6 +78,13 @@ func TestMigrateElsa(t *testing.T) {
 		u.wants(0, "-: runs unchanged\n1 run unchanged, 0 run with differences, 0 refused\n", "migrate", "elsa", "-")
 	}
 
+	// C# is shown as what runs, and is no mistake.
+	sharp := u.file("sharp/sharp.json", elsaSequence("sharp", 1, `{"type": "Elsa.WriteLine", "version": 1, "id": "line", "text": {"typeName": "String", "expression": {"type": "CSharp", "value": "\"a\" + 1"}}}`))
+	if got := u.wants(0, "*", "migrate", "elsa", sharp); !strings.HasPrefix(got.out, sharp+": runs, its C# as JavaScript\n") || !strings.Contains(got.out, "1 run unchanged, 0 run with differences") {
+		t.Errorf("C#: %s", got.out)
+	}
+	u.wants(0, "*", "validate", "--strict", sharp)
+
 	// From standard input, as JSON and as an archive.
 	u.in = elsaSequence("in", 1, elsaLine)
 	u.wants(0, "-: runs unchanged\n1 run unchanged, 0 run with differences, 0 refused\n", "migrate", "elsa", "-")

@@ -137,11 +137,12 @@ func entry(f *zip.File) ([]byte, error) {
 type verdict string
 
 const (
-	unchanged verdict = "unchanged"
-	differs   verdict = "differs"
-	refused   verdict = "refused"
-	older     verdict = "older"      // another source has a later version
-	leftAlone verdict = "left-alone" // it is no definition
+	unchanged  verdict = "unchanged"
+	translated verdict = "translated" // from C#, and all else is unchanged
+	differs    verdict = "differs"
+	refused    verdict = "refused"
+	older      verdict = "older"      // another source has a later version
+	leftAlone  verdict = "left-alone" // it is no definition
 )
 
 // move is a source on its way.
@@ -176,8 +177,10 @@ func moving(sources []ask.Source, unread map[string]error) []*move {
 		switch bad, doubtful := r.problems.Split(); {
 		case len(bad) > 0:
 			m.verdict = refused
-		case len(doubtful) > 0:
+		case slices.ContainsFunc(doubtful, func(p workflow.Problem) bool { return p.Code != workflow.Translated }):
 			m.verdict = differs
+		case len(doubtful) > 0:
+			m.verdict = translated
 		}
 		if m.def == nil {
 			continue
@@ -243,7 +246,7 @@ func (g *migration) tell(moves []*move) error {
 
 // report is what a person reads.
 func report(moves []*move, counts map[verdict]int) string {
-	says := map[verdict]string{unchanged: "runs unchanged", differs: "runs, with differences", refused: "is refused", older: "is older", leftAlone: "is left alone"}
+	says := map[verdict]string{unchanged: "runs unchanged", translated: "runs, its C# as JavaScript", differs: "runs, with differences", refused: "is refused", older: "is older", leftAlone: "is left alone"}
 	var text strings.Builder
 	for _, m := range moves {
 		fmt.Fprintf(&text, "%s: %s", m.Name, says[m.verdict])
@@ -273,7 +276,7 @@ func report(moves []*move, counts map[verdict]int) string {
 			}
 		}
 	}
-	fmt.Fprintf(&text, "%d run unchanged, %d run with differences, %d refused", counts[unchanged], counts[differs], counts[refused])
+	fmt.Fprintf(&text, "%d run unchanged, %d run with differences, %d refused", counts[unchanged]+counts[translated], counts[differs], counts[refused])
 	if n := counts[older] + counts[leftAlone]; n > 0 {
 		fmt.Fprintf(&text, ", %d left alone", n)
 	}
@@ -285,7 +288,7 @@ func converted(moves []*move, dir string) error {
 	types := activities.Default()
 	texts := map[*move][]byte{}
 	for _, m := range moves {
-		if m.verdict != unchanged && m.verdict != differs {
+		if !slices.Contains([]verdict{unchanged, translated, differs}, m.verdict) {
 			continue
 		}
 		text, err := weftyaml.Write(m.def, types)

@@ -19,11 +19,11 @@ import (
 // EndpointRequest is a request for an HTTP endpoint that a definition declares.
 type EndpointRequest = endpoint.Request
 
-// EndpointBody is the body of such a request, and EndpointFile a file in it.
-type (
-	EndpointBody = endpoint.Body
-	EndpointFile = endpoint.File
-)
+// EndpointBody is the body of such a request.
+type EndpointBody = endpoint.Body
+
+// EndpointFile is a file in such a body.
+type EndpointFile = endpoint.File
 
 // Endpoints hands HTTP requests to the definitions and instances that wait for them.
 type Endpoints struct {

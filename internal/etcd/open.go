@@ -74,8 +74,8 @@ func Open(ctx context.Context, cfg Config, undo *undo.Steps, counts *metrics.Met
 	return embedded(ctx, cfg, undo)
 }
 
-// snapshotEntries is after how many entries of its log the embedded etcd writes a snapshot, and how many it keeps in memory
-// then. etcd's own are 10,000 and 5,000, for members that are behind; here is one.
+// snapshotEntries is how many entries of its log the embedded etcd keeps in memory, and after how many it writes a snapshot.
+// etcd's own are 5,000, for members that are behind, and 10,000; here is one member.
 const snapshotEntries = 500
 
 func embedded(ctx context.Context, cfg Config, undo *undo.Steps) (_ Clients, err error) {

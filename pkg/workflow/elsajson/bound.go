@@ -1,31 +1,34 @@
 package elsajson
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
-// Bound says why a definition that was read from Elsa's JSON would be another one in another notation; nil: it would not.
-// Only in this one the dates of variables are Date objects to scripts.
+// Bound says why a definition that was read from Elsa's JSON may be another one in another notation; nil: it is the same.
+// Only in this one the dates of variables are Date objects to scripts, and the text of an object is a text.
 func Bound(def *workflow.Definition) error {
 	if def.Root == nil || def.Root.Place.Pointer == "" {
 		return nil
 	}
-	var dates []string
+	date, text := "", ""
 	declared := func(vars []workflow.Variable) {
 		for _, v := range vars {
-			if strings.EqualFold(v.Type, "DateTime") || strings.EqualFold(v.Type, "DateTimeOffset") {
-				dates = append(dates, v.Name)
+			typ := strings.TrimSuffix(v.Type, "[]")
+			if strings.EqualFold(typ, "DateTime") || strings.EqualFold(typ, "DateTimeOffset") {
+				date = v.Name
+			}
+			if value, ok := v.Value.(string); ok && strings.EqualFold(v.Type, "Object") && !v.IsArray && json.Valid([]byte(value)) {
+				text = v.Name
 			}
 		}
 	}
-	var scripts []string
+	scripts := false
 	look := func(e workflow.Expression) {
-		if text, ok := e.Value.(string); ok && e.Kind == workflow.JavaScript {
-			scripts = append(scripts, strings.ToLower(text))
-		}
+		scripts = scripts || e.Kind == workflow.JavaScript || e.Kind == workflow.CSharp
 	}
 	declared(def.Variables)
 	for _, o := range def.Outputs {
@@ -33,8 +36,12 @@ func Bound(def *workflow.Definition) error {
 			look(*o.Value)
 		}
 	}
+	for _, e := range def.Labels {
+		look(e)
+	}
 	workflow.Walk(def.Root, func(a, _ *workflow.Activity, _ int) bool {
 		declared(a.Variables)
+		scripts = scripts || strings.EqualFold(a.Type, "Elsa.RunJavaScript") || strings.EqualFold(a.Type, "Elsa.RunCSharp")
 		for _, e := range a.Inputs {
 			look(e)
 		}
@@ -48,12 +55,11 @@ func Bound(def *workflow.Definition) error {
 		}
 		return true
 	})
-	for _, name := range dates {
-		for _, text := range scripts {
-			if name != "" && strings.Contains(text, strings.ToLower(name)) {
-				return fmt.Errorf("its scripts read the variable %s, which is a Date to them in Elsa's JSON only, and the text of a time in another notation", name)
-			}
-		}
+	switch {
+	case text != "":
+		return fmt.Errorf("the variable %s of type Object begins with a text of JSON, which is a text in Elsa's JSON only, and an object or a value in another notation", text)
+	case date != "" && scripts:
+		return fmt.Errorf("its scripts may read the variable %s, which is a Date to them in Elsa's JSON only, and the text of a time in another notation", date)
 	}
 	return nil
 }

@@ -12,19 +12,23 @@ import (
 func TestWhatOnlyElsasJSONSays(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		typ, kind, text string
-		bound           bool
+		variable, activity string
+		bound              bool
 	}{
-		{"DateTime", "JavaScript", "getDue().getFullYear()", true},
-		{"DateTimeOffset", "JavaScript", "variables.due", true},
-		{"DateTime", "JavaScript", "1 + 1", false},
-		{"String", "JavaScript", "getDue()", false},
-		{"DateTime", "Liquid", "{{ Variables.Due }}", false},
+		{`"typeName": "DateTime"`, `"type": "Elsa.WriteLine", "text": {"typeName": "String", "expression": {"type": "JavaScript", "value": "getDueDate().getFullYear()"}}`, true},
+		{`"typeName": "DateTimeOffset", "isArray": true`, `"type": "Elsa.WriteLine", "text": {"typeName": "String", "expression": {"type": "JavaScript", "value": "variables[k]"}}`, true},
+		{`"typeName": "DateTime"`, `"type": "Elsa.WriteLine", "text": {"typeName": "String", "expression": {"type": "CSharp", "value": "Variables.Due"}}`, true},
+		{`"typeName": "DateTime"`, `"type": "Elsa.RunJavaScript", "script": {"typeName": "String", "expression": {"type": "Literal", "value": "getDue()"}}`, true},
+		{`"typeName": "String"`, `"type": "Elsa.RunJavaScript", "script": {"typeName": "String", "expression": {"type": "Literal", "value": "getDue()"}}`, false},
+		{`"typeName": "DateTime"`, `"type": "Elsa.WriteLine", "text": {"typeName": "String", "expression": {"type": "Liquid", "value": "{{ Variables.Due }}"}}`, false},
+		{`"typeName": "Object", "value": "{\"a\": 1}"`, `"type": "Elsa.WriteLine", "text": {"typeName": "String", "expression": {"type": "Literal", "value": "x"}}`, true},
+		{`"typeName": "Object", "value": "5"`, `"type": "Elsa.WriteLine", "text": {"typeName": "String", "expression": {"type": "Literal", "value": "x"}}`, true},
+		{`"typeName": "Object", "value": "a text"`, `"type": "Elsa.WriteLine", "text": {"typeName": "String", "expression": {"type": "Literal", "value": "x"}}`, false},
+		{`"typeName": "Object", "value": {"a": 1}`, `"type": "Elsa.WriteLine", "text": {"typeName": "String", "expression": {"type": "Literal", "value": "x"}}`, false},
 	} {
-		def, problems := elsajson.Read(fmt.Appendf(nil, `{"definitionId": "x", "variables": [{"id": "v", "name": "Due", "typeName": %q}],
-			"root": {"id": "w", "type": "Elsa.WriteLine", "text": {"typeName": "String", "expression": {"type": %q, "value": %q}}}}`, c.typ, c.kind, c.text), "", activities.Default())
-		if err := elsajson.Bound(def); len(problems) > 0 || (err != nil) != c.bound {
-			t.Errorf("%+v: %v, %v", c, err, problems)
+		def, _ := elsajson.Read(fmt.Appendf(nil, `{"definitionId": "x", "variables": [{"id": "v", "name": "due_date", %s}], "root": {"id": "w", %s}}`, c.variable, c.activity), "", activities.Default())
+		if err := elsajson.Bound(def); (err != nil) != c.bound {
+			t.Errorf("%+v: %v", c, err)
 		}
 	}
 }

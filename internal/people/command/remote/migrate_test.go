@@ -115,3 +115,58 @@ func TestMigrateElsaRefusesArchives(t *testing.T) {
 		t.Errorf("there is %s: %v", out, err)
 	}
 }
+
+// What Elsa runs is what is moved; what cannot be read or would be lost is told, and in the way of no other.
+func TestMigrateElsaLosesNothing(t *testing.T) {
+	t.Parallel()
+	u := newUser(t)
+	published := func(src, is string) string {
+		return strings.Replace(src, `"version"`, `"isPublished": `+is+`, "version"`, 1)
+	}
+	u.file("e/a1.json", published(elsaSequence("a", 1, elsaLine), "false"))
+	u.file("e/a2.json", published(elsaSequence("a", 2, elsaLine), "true"))
+	u.file("e/a3.json", published(elsaSequence("a", 3, elsaLine), "false"))
+	u.file("e/b.json", published(elsaSequence("b", 1, elsaLine), "false"))
+	u.file("e/colon.json", elsaSequence("c:d", 1, elsaLine))
+	u.file("e/line.json", elsaSequence("C_D", 1, elsaLine))
+	u.file("e/x/order.json", strings.Replace(elsaSequence("", 1, elsaLine), `"id": "v--1", "definitionId": "", "name": "", `, "", 1))
+	u.file("e/y/order.json", strings.Replace(elsaSequence("", 1, elsaLine), `"id": "v--1", "definitionId": "", "name": "", `, "", 1))
+	u.file("e/z/cut.zip", zipped(t, "a.json", elsaSequence("z", 1, elsaLine))[:60])
+	u.file("e/z/none.zip", zipped(t, "a.txt", "x"))
+	u.file("e/z/page.zip", "<html>")
+	u.file("e/z/two.zip", zipped(t, "in.zip", zipped(t, "a.json", elsaSequence("z", 1, elsaLine)), "z.json", elsaSequence("z", 1, elsaLine)))
+	u.file("e/z/wide.json", "\xff\xfe{\x00")
+	u.file("e/z/list.json", "["+elsaSequence("l", 1, elsaLine)+"]")
+	u.file("e/z/page.json", `{"items": [`+elsaSequence("l", 1, elsaLine)+`], "totalCount": 1}`)
+	dir := filepath.Join(u.home, "e")
+	out := filepath.Join(u.home, "out")
+	got := u.wants(1, "*", "migrate", "elsa", dir, "--out", out)
+	for _, want := range []string{
+		"/a1.json: is older: " + dir + "/a2.json has version 2 of a, and this is version 1, a draft\n",
+		"/a2.json: runs unchanged; written as " + out + "/a.yaml\n",
+		"/a3.json: is older: " + dir + "/a2.json has version 2 of a, and this is version 3, a draft\n",
+		"/b.json: runs, with differences: it is a draft in Elsa",
+		"/colon.json: runs unchanged; written as " + out + "/c_d.yaml\n",
+		"/line.json: runs unchanged; written as " + out + "/C_D-2.yaml\n",
+		"/x/order.json: runs unchanged",
+		"/y/order.json: is refused: it has no definitionId, and would be called order, as " + dir + "/x/order.json is",
+		"/z/cut.zip: is refused: it could not be read: ",
+		"/z/none.zip: is refused: it could not be read: ",
+		"/z/page.zip: is refused: it could not be read: ",
+		"/z/two.zip/in.zip: is refused: it could not be read: it is an archive within an archive",
+		"/z/two.zip/z.json: runs unchanged",
+		"/z/wide.json: is refused: it could not be read: it is UTF-16",
+		"/z/list.json: is refused: it could not be read: it is a list of 1 definitions",
+		"/z/page.json: is refused: it could not be read: it is a list of 1 definitions",
+	} {
+		if !strings.Contains(got.out, want) {
+			t.Errorf("no %q in\n%s", want, got.out)
+		}
+	}
+	// The bound is of all archives together.
+	var half []string
+	for i := range 150 {
+		half = append(half, fmt.Sprintf("%d.json", i), strings.Repeat(" ", 1<<20))
+	}
+	u.refuses(2, "unpacks to more than 256 MiB, with what was unpacked before it", "migrate", "elsa", u.file("one.zip", zipped(t, half...)), u.file("two.zip", zipped(t, half...)))
+}

@@ -33,12 +33,14 @@ const (
 
 // migration is one call of weft migrate elsa.
 type migration struct {
-	asker *ask.Asker
-	out   string // directory for YAML; "": none is written
+	asker    *ask.Asker
+	out      string           // directory for YAML; "": none is written
+	unread   map[string]error // why a source could not be read
+	unpacked int              // bytes out of archives
 }
 
 func (a commands) migrateCommand() *cobra.Command {
-	g := migration{asker: a.Asker}
+	g := migration{asker: a.Asker, unread: map[string]error{}}
 	elsa := &cobra.Command{
 		Use: "elsa FILE|DIRECTORY|ZIP|-...", Short: "Say which definitions that Elsa 3 exported run here, unchanged or not, and which do not and why", Args: cobra.MinimumNArgs(1),
 		Long: "Read what Elsa 3 exported, files, directories and zip archives, and say of each definition whether it runs unchanged, runs with differences\n" +
@@ -46,11 +48,11 @@ func (a commands) migrateCommand() *cobra.Command {
 			"definitions know each other. --out writes those that run as YAML into a directory, and no file that is there already; without it nothing is\n" +
 			"written. What runs need not be converted: weft apply takes Elsa's JSON as it is. The exit code is 1 if one is refused.",
 		RunE: func(_ *cobra.Command, args []string) error {
-			sources, unread, err := g.exported(args)
+			sources, err := g.exported(args)
 			if err != nil {
 				return err
 			}
-			return g.tell(moving(sources, unread))
+			return g.tell(g.moving(sources))
 		},
 	}
 	elsa.Flags().StringVar(&g.out, "out", "", "directory for the definitions as YAML")
@@ -59,35 +61,38 @@ func (a commands) migrateCommand() *cobra.Command {
 	return cmd
 }
 
-// exported reads the sources; unread says of those that could not be read why.
-func (g *migration) exported(args []string) (sources []ask.Source, unread map[string]error, err error) {
-	unread = map[string]error{}
+// exported reads the sources. What is below a directory and cannot be read is one of them, so that the others are looked at.
+func (g *migration) exported(args []string) (sources []ask.Source, err error) {
 	read := func(name string) ([]byte, error) {
 		src, err := g.asker.ReadSmall(name, maxArchive, "an export")
-		if err != nil && !slices.Contains(args, name) { // below a directory: the others are looked at
-			unread[name], err = err, nil
+		if err != nil && !slices.Contains(args, name) {
+			g.unread[name], err = err, nil
 		}
 		return src, err
 	}
 	files, err := g.asker.Files(args, "exports (*.json, *.zip)", isExport, read)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	for _, f := range files {
-		if !bytes.HasPrefix(f.Src, []byte("PK\x03\x04")) {
+		if g.unread[f.Name] != nil || !strings.EqualFold(filepath.Ext(f.Name), ".zip") && !bytes.HasPrefix(f.Src, []byte("PK\x03\x04")) {
 			sources = append(sources, f)
 			continue
 		}
-		inside, err := unpacked(f, unread)
-		if err != nil {
-			return nil, nil, err
+		inside, err := g.inside(f)
+		if err == nil && len(inside) == 0 {
+			err = ask.Usage("%s has no *.json", f.Name)
 		}
-		if len(inside) == 0 {
-			return nil, nil, ask.Usage("%s has no *.json", f.Name)
+		if err != nil && slices.Contains(args, f.Name) {
+			return nil, err
+		}
+		if err != nil {
+			g.unread[f.Name] = err
+			inside = []ask.Source{{Name: f.Name}}
 		}
 		sources = append(sources, inside...)
 	}
-	return sources, unread, nil
+	return sources, nil
 }
 
 func isExport(name string) bool {
@@ -95,8 +100,9 @@ func isExport(name string) bool {
 	return ext == ".json" || ext == ".zip"
 }
 
-// unpacked are the JSON files of an archive, each at most as large as a definition may be.
-func unpacked(archive ask.Source, unread map[string]error) ([]ask.Source, error) {
+// inside are the JSON files of an archive, each at most as large as a definition may be, and the archives in it, which are
+// not read.
+func (g *migration) inside(archive ask.Source) ([]ask.Source, error) {
 	z, err := zip.NewReader(bytes.NewReader(archive.Src), int64(len(archive.Src)))
 	if err != nil {
 		return nil, ask.Usage("%s is no zip archive that can be read: %v", archive.Name, err)
@@ -105,18 +111,22 @@ func unpacked(archive ask.Source, unread map[string]error) ([]ask.Source, error)
 		return nil, ask.Usage("%s has %d files, and may have %d", archive.Name, len(z.File), maxFiles)
 	}
 	var out []ask.Source
-	total := 0
 	for _, f := range z.File {
-		if f.FileInfo().IsDir() || !strings.EqualFold(filepath.Ext(f.Name), ".json") {
+		if f.FileInfo().IsDir() || !isExport(f.Name) {
 			continue
 		}
 		name := archive.Name + "/" + f.Name
-		src, err := entry(f)
-		if total += len(src); total > maxUnpacked {
-			return nil, ask.Usage("%s unpacks to more than %d MiB; export fewer definitions at a time", archive.Name, maxUnpacked>>20)
+		var src []byte
+		if strings.EqualFold(filepath.Ext(f.Name), ".zip") {
+			err = errors.New("it is an archive within an archive: unpack that one")
+		} else {
+			src, err = entry(f)
 		}
 		if err != nil {
-			unread[name] = err
+			g.unread[name] = err
+		}
+		if g.unpacked += len(src); g.unpacked > maxUnpacked {
+			return nil, ask.Usage("%s unpacks to more than %d MiB, with what was unpacked before it; export fewer definitions at a time", archive.Name, maxUnpacked>>20)
 		}
 		out = append(out, ask.Source{Name: name, Src: src})
 	}
@@ -141,7 +151,7 @@ const (
 	translated verdict = "translated" // from C#, and all else is unchanged
 	differs    verdict = "differs"
 	refused    verdict = "refused"
-	older      verdict = "older"      // another source has a later version
+	older      verdict = "older"      // another source has what is published, or a later version
 	leftAlone  verdict = "left-alone" // it is no definition
 )
 
@@ -154,57 +164,119 @@ type move struct {
 }
 
 // moving looks at each source.
-func moving(sources []ask.Source, unread map[string]error) []*move {
+func (g *migration) moving(sources []ask.Source) []*move {
 	moves := make([]*move, len(sources))
 	var read []ask.Source
 	var at []int // where each that is read stands in sources
+	heads, newest := make([]head, len(sources)), map[string]int{}
 	for i, s := range sources {
-		switch err := unread[s.Name]; {
-		case err != nil:
-			moves[i] = &move{reading: reading{Source: s}, verdict: refused, why: fmt.Sprintf("it could not be read: %v", err)}
-		case s.Name != "-" && !isDefinition(s.Src):
-			moves[i] = &move{reading: reading{Source: s}, verdict: leftAlone, why: "it is no definition: it has no root"}
-		default:
-			read, at = append(read, s), append(at, i)
+		moves[i] = &move{reading: reading{Source: s}}
+		err := g.unread[s.Name]
+		if err == nil {
+			heads[i], err = headOf(s.Src)
+		}
+		id := heads[i].DefinitionID
+		switch {
+		case errors.Is(err, errNoDefinition) && s.Name != "-":
+			moves[i].verdict, moves[i].why = leftAlone, err.Error()
+			continue
+		case err != nil && !errors.Is(err, errNoDefinition):
+			moves[i].verdict, moves[i].why = refused, fmt.Sprintf("it could not be read: %v", err)
+			continue
+		}
+		if before, ok := newest[id]; ok && id != "" {
+			early, late := before, i
+			if heads[before].after(heads[i]) {
+				early, late = i, before
+			}
+			newest[id] = late
+			moves[early].verdict, moves[early].why = older, fmt.Sprintf("%s has %s of %s, and this is %s", sources[late].Name, heads[late], id, heads[early])
+		} else {
+			newest[id] = i
 		}
 	}
-	newest := map[string]*move{}
+	for i, m := range moves {
+		if m.verdict == "" {
+			read, at = append(read, sources[i]), append(at, i)
+		}
+	}
+	first := map[string]string{}
 	for i, r := range checkHere(read, func(s ask.Source, types workflow.Types) (*workflow.Definition, workflow.Problems) {
 		return elsajson.Read(s.Src, s.Name, types)
 	}) {
 		m := &move{reading: r, verdict: unchanged}
 		moves[at[i]] = m
-		switch bad, doubtful := r.problems.Split(); {
-		case len(bad) > 0:
-			m.verdict = refused
-		case slices.ContainsFunc(doubtful, func(p workflow.Problem) bool { return p.Code != workflow.Translated }):
+		bad, doubtful := r.problems.Split()
+		if slices.ContainsFunc(doubtful, func(p workflow.Problem) bool { return p.Code != workflow.Translated }) {
 			m.verdict = differs
-		case len(doubtful) > 0:
+		} else if len(doubtful) > 0 {
 			m.verdict = translated
 		}
-		if m.def == nil {
-			continue
+		if heads[at[i]].draft() {
+			m.verdict, m.why = differs, "it is a draft in Elsa, which runs none; publish it here only if it is to run"
 		}
-		early, late := newest[m.def.ID], m
-		if early != nil && early.def.Version > m.def.Version {
-			early, late = m, early
-		}
-		newest[m.def.ID] = late
-		if early != nil {
-			early.verdict, early.why = older, fmt.Sprintf("%s has version %d of %s, and this is version %d", late.Name, late.def.Version, m.def.ID, early.def.Version)
-			if early.def.Version == late.def.Version {
-				early.why = fmt.Sprintf("%s is the same version of %s, and is read after it", late.Name, m.def.ID)
+		if m.def != nil {
+			if other := first[m.def.ID]; other != "" {
+				m.verdict, m.why = refused, fmt.Sprintf("it has no definitionId, and would be called %s, as %s is: give each one", m.def.ID, other)
 			}
+			first[m.def.ID] = m.Name
+		}
+		if len(bad) > 0 {
+			m.verdict = refused
 		}
 	}
 	return moves
 }
 
-// isDefinition tells definitions, of Elsa 1 and 2 too, from other JSON.
-func isDefinition(src []byte) bool {
+// head is what tells versions of a definition apart.
+type head struct {
+	DefinitionID string
+	Version      int
+	IsPublished  *bool // nil: the export does not say
+}
+
+func (h head) draft() bool { return h.IsPublished != nil && !*h.IsPublished }
+
+// after reports whether h is the one to move of two: what is published goes before a draft, and else the later version.
+func (h head) after(other head) bool {
+	if h.draft() != other.draft() {
+		return other.draft()
+	}
+	return h.Version > other.Version
+}
+
+func (h head) String() string {
+	text := fmt.Sprintf("version %d", h.Version)
+	if h.draft() {
+		text += ", a draft"
+	}
+	return text
+}
+
+var errNoDefinition = errors.New("it is no definition: it has no root")
+
+// headOf reads the head of a definition, of Elsa 1 and 2 too. [errNoDefinition]: it is other JSON.
+func headOf(src []byte) (h head, err error) {
+	if bytes.HasPrefix(src, []byte("\xff\xfe")) || bytes.HasPrefix(src, []byte("\xfe\xff")) {
+		return h, errors.New("it is UTF-16: save it as UTF-8")
+	}
+	if len(src) > workflow.MaxSource { // it was cut, or is too large: reading it says so
+		return h, nil
+	}
 	model, _ := elsajson.Unwrap(src)
-	var top struct{ Activities []json.RawMessage }
-	return format.LooksLikeDefinition(model, "x.json") || json.Unmarshal(src, &top) == nil && top.Activities != nil
+	var top struct{ Activities, Items []json.RawMessage }
+	_ = json.Unmarshal(bytes.TrimPrefix(model, []byte("\ufeff")), &top) // what is no JSON is looked at below
+	if top.Items == nil {
+		_ = json.Unmarshal(bytes.TrimPrefix(model, []byte("\ufeff")), &top.Items)
+	}
+	switch {
+	case slices.ContainsFunc(top.Items, func(item json.RawMessage) bool { return format.LooksLikeDefinition(item, "x.json") }):
+		return h, fmt.Errorf("it is a list of %d definitions: give each a file of its own", len(top.Items))
+	case !format.LooksLikeDefinition(model, "x.json") && top.Activities == nil:
+		return h, errNoDefinition
+	}
+	_ = json.Unmarshal(bytes.TrimPrefix(model, []byte("\ufeff")), &h) // a field of another type is told when the definition is read
+	return h, nil
 }
 
 // tell writes what is to be written, and tells what was found.
@@ -286,7 +358,7 @@ func report(moves []*move, counts map[verdict]int) string {
 // converted writes what runs as YAML into a directory: all of it, or nothing where a file is there already.
 func converted(moves []*move, dir string) error {
 	types := activities.Default()
-	texts := map[*move][]byte{}
+	texts, taken := map[*move][]byte{}, map[string]bool{}
 	for _, m := range moves {
 		if !slices.Contains([]verdict{unchanged, translated, differs}, m.verdict) {
 			continue
@@ -302,7 +374,13 @@ func converted(moves []*move, dir string) error {
 			m.why = fmt.Sprintf("it has no form as YAML (%v); weft apply takes the JSON", err)
 			continue
 		}
-		m.file, texts[m] = filepath.Join(dir, strings.ReplaceAll(m.def.ID, ":", "_")+".yaml"), text
+		base := strings.ReplaceAll(m.def.ID, ":", "_")
+		name := base
+		for n := 2; taken[strings.ToLower(name)]; n++ { // of a:b and a_b, and where capitals make no other file
+			name = fmt.Sprintf("%s-%d", base, n)
+		}
+		taken[strings.ToLower(name)] = true
+		m.file, texts[m] = filepath.Join(dir, name+".yaml"), text
 		if _, err := os.Lstat(m.file); !errors.Is(err, fs.ErrNotExist) {
 			return ask.Usage("%s is there already; nothing was written. Give --out an empty directory", m.file)
 		}

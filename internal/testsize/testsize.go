@@ -64,6 +64,10 @@ func Checks(whole, small int) {
 // is for TestMain.
 func Waiting() { preset("test.parallel", max(8, 2*runtime.GOMAXPROCS(0))) }
 
+// AtOnce lets n tests of a package run at a time, unless the caller said how many: each wants more of a machine than one
+// processor. It is for TestMain, and goes before [Waiting].
+func AtOnce(n int) { preset("test.parallel", n) }
+
 // Roomy lets the garbage collector of this process run seldom, unless all was asked for or the
 // caller said how often (GOGC): the heap of tests is small, so that it would run all the time,
 // for a quarter of what they compute. Above 3 GiB it runs as often as it must; a limit that tests come

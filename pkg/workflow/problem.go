@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Place says where something was written: a file with line and column (both
-// from 1; YAML), or a JSON pointer (RFC 6901). Zero fields are unknown.
+// Place says where something was written: a file with line and column (both from 1; YAML), or a JSON pointer (RFC 6901).
+// Zero fields are unknown.
 type Place struct {
 	File         string `json:"file,omitempty"`
 	Line, Column int    `json:"-"`
@@ -51,8 +51,7 @@ func (p Problem) Severity() string {
 	return "error"
 }
 
-// Within is a place in a text that stands somewhere in a source, quoted and folded as
-// the notation has it. The zero Within is the text's beginning.
+// Within is a place in a text that stands in a source, quoted and folded as the notation has it; zero: its beginning.
 type Within struct {
 	Text   string
 	Offset int // in bytes
@@ -99,8 +98,8 @@ const Translated = "translated"
 // Strict makes errors of warnings, but of those that are no mistakes.
 func (ps Problems) Strict() Problems {
 	out := slices.Clone(ps)
-	for i := range out {
-		out[i].Warning = out[i].Warning && out[i].Code == Translated
+	for i, p := range out {
+		out[i].Warning = p.Warning && p.Code == Translated
 	}
 	return out
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/weft-run/weft/internal/testsize"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 )
 
@@ -23,6 +24,7 @@ func run(m *testing.M) int {
 	}
 	defer os.RemoveAll(dir)
 	binaryDir = dir
+	testsize.AtOnce(4) // of three nodes and an etcd each
 	return clustertest.RunClean(m)
 }
 

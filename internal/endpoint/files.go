@@ -41,6 +41,10 @@ func refusedFiles(sent []File, rules *files.Rules) (outcome string, err error) {
 		return "", workflow.Fail(workflow.CodeInvalid, fmt.Sprintf("the part %q is the file %q, and this endpoint was published by a version of Weft that took no files: publish its definition again, or send what is in it as a field",
 			sent[0].Field, sent[0].Name))
 	}
+	if rules.Unreadable {
+		return "", workflow.Fail(workflow.CodeInvalid, fmt.Sprintf("the part %q is the file %q, and the rules for files that this endpoint waits with cannot be read: cancel its instance and start it anew, or send what is in it as a field",
+			sent[0].Field, sent[0].Name))
+	}
 	for _, rule := range []struct {
 		keeps   func(f *File) bool
 		says    func(f *File) string

@@ -55,6 +55,7 @@ func TestRulesForFiles(t *testing.T) {
 	}{
 		"none":                        {rules: &files.Rules{}, files: []File{{Name: "a.exe"}}},
 		"of before files were taken":  {files: []File{{Name: "a.exe"}}, code: workflow.CodeInvalid, says: "publish"},
+		"that cannot be read":         {rules: &files.Rules{Unreadable: true}, files: []File{{Name: "a.exe"}}, code: workflow.CodeInvalid, says: "cannot be read"},
 		"as large as may be":          {rules: &files.Rules{MaxSize: 2}, files: []File{{Content: []byte("ab")}}},
 		"none with content":           {rules: &files.Rules{MaxSize: -1}, files: []File{{}, {Content: []byte("a")}}, code: workflow.CodeTooLarge, says: "up to 0"},
 		"too large":                   {rules: &files.Rules{MaxSize: 2}, files: []File{{Name: "a.txt"}, {Name: "b.txt", Content: []byte("abc")}}, code: workflow.CodeTooLarge, says: `"b.txt"`},

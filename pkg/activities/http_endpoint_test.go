@@ -2,6 +2,7 @@ package activities_test
 
 import (
 	"fmt"
+	"math"
 	"net/http"
 	"reflect"
 	"strings"
@@ -103,12 +104,29 @@ func TestRulesForFilesOfAnEndpoint(t *testing.T) {
 	if e := workflow.EndpointOf(&b.header.Bookmarks[0]); e == nil || e.Files == nil || !reflect.DeepEqual(*e.Files, want) {
 		t.Errorf("the bookmark's: %+v", e)
 	}
-	for limit, most := range map[any]int64{nil: 0, 0: -1, 7: 7} {
+	for limit, most := range map[any]int64{nil: 0, 0: -1, 7: 7, int64(math.MaxInt64): math.MaxInt64} {
 		b = start(t, root(act("HttpEndpoint", inputs{"path": lit("a"), "fileSizeLimit": lit(limit)}))).wantStatus(workflow.Suspended)
 		if e := workflow.EndpointOf(&b.header.Bookmarks[0]); e.Files.MaxSize != most {
 			t.Errorf("%v: %+v", limit, e.Files)
 		}
 	}
+}
+
+func TestListsOfFileRulesInTheMiddle(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ input, entry string }{
+		{"blockedFileExtensions", "exe,bat"}, {"allowedFileExtensions", "*.pdf"}, {"allowedFileExtensions", ".tar.gz"}, {"blockedFileExtensions", "application/x"}, {"blockedFileExtensions", "a b"},
+		{"blockedFileExtensions", "exe;bat"}, {"blockedFileExtensions", "."}, {"allowedMimeTypes", "pdf"}, {"allowedMimeTypes", "image/*"}, {"allowedMimeTypes", "image/png,image/gif"},
+	} {
+		list := expr(func(engine.Scope) (any, error) { return []any{c.entry}, nil })
+		b := start(t, root(act("HttpEndpoint", inputs{"path": lit("a"), c.input: list}))).wantStatus(workflow.Faulted)
+		if says := fmt.Sprint(b.header.Incidents); !strings.Contains(says, c.input) || !strings.Contains(says, c.entry) {
+			t.Errorf("%v: %s", c, says)
+		}
+		p := compileProblems(t, root(act("HttpEndpoint", inputs{"path": lit("a"), c.input: lit([]any{c.entry})})))
+		wantProblem(t, p, "bad-file-rule", c.entry)
+	}
+	start(t, root(act("HttpEndpoint", inputs{"path": lit("a"), "blockedFileExtensions": lit([]any{" .exe", "7z"}), "allowedMimeTypes": lit([]any{"text/plain; charset=utf-8", "application/vnd.oasis.opendocument.text"})}))).wantStatus(workflow.Suspended)
 }
 
 func TestFilesOfARequest(t *testing.T) {

@@ -173,6 +173,8 @@ func TestTriggerProblems(t *testing.T) {
 		trigger(act("HttpEndpoint", inputs{"path": lit("a/{nr?}")})),
 		trigger(act("HttpEndpoint", inputs{"path": lit("a/{nr=5}")})),
 		trigger(act("HttpEndpoint", inputs{"path": lit("{nr:int}/{Nr:guid}")})),
+		trigger(act("HttpEndpoint", inputs{"path": lit("b"), "blockedFileExtensions": lit(".exe, .bat")})),
+		trigger(act("HttpEndpoint", inputs{"path": lit("b"), "allowedMimeTypes": expr(func(engine.Scope) (any, error) { return []any{"image/*"}, nil })})),
 		trigger(line("x")), // is where a flowchart begins, and no mistake
 	))
 	def.Inputs = []workflow.Input{{Name: "name"}}
@@ -189,7 +191,9 @@ func TestTriggerProblems(t *testing.T) {
 	wantProblem(t, p, "bad-route", `"{nr?}" is optional`)
 	wantProblem(t, p, "bad-route", `"{nr=5}" is optional or has a default`)
 	wantProblem(t, p, "bad-route", `"{Nr:guid}" is used twice`)
-	if len(p) != 12 {
+	wantProblem(t, p, "bad-file-rule", `blockedFileExtensions of httpEndpoint7: ".exe, .bat"`)
+	wantProblem(t, p, "bad-file-rule", `allowedMimeTypes of httpEndpoint8: "image/*"`)
+	if len(p) != 14 {
 		t.Errorf("%d problems:\n%v", len(p), p)
 	}
 }

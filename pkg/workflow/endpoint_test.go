@@ -2,6 +2,7 @@ package workflow_test
 
 import (
 	"encoding/json"
+	"math"
 	"reflect"
 	"testing"
 	"time"
@@ -33,6 +34,10 @@ func TestEndpointIsKeptInItsBookmark(t *testing.T) {
 				MaxSize: 1 << 40, Allowed: []string{".pdf"}, Blocked: []string{".exe"}, Types: []string{"application/pdf"}, SizeGoesOn: true, ExtensionGoesOn: true, TypeGoesOn: true}}},
 			`{"method":"POST","path":"a"}`,
 			`{"authorize":false,"files":{"allowed":[".pdf"],"blocked":[".exe"],"extensionGoesOn":true,"maxSize":1099511627776,"sizeGoesOn":true,"typeGoesOn":true,"types":["application/pdf"]},"maxBody":0,"policy":"","template":"a","timeout":"0s","tooLarge":false}`,
+		},
+		{
+			workflow.Endpoint{Method: "POST", Template: "a", EndpointLimits: workflow.EndpointLimits{Files: &files.Rules{MaxSize: math.MaxInt64}}}, `{"method":"POST","path":"a"}`,
+			`{"authorize":false,"files":{"maxSize":9223372036854775807},"maxBody":0,"policy":"","template":"a","timeout":"0s","tooLarge":false}`,
 		},
 		{
 			workflow.Endpoint{Method: "POST", Template: "a", EndpointLimits: workflow.EndpointLimits{Files: &files.Rules{}}}, `{"method":"POST","path":"a"}`,
@@ -82,6 +87,12 @@ func TestEndpointOfOtherBookmarks(t *testing.T) {
 	bare := workflow.Bookmark{ActivityType: workflow.EndpointType, Payload: e.Payload(), Metadata: map[string]any{"template": "a", "maxBody": 5.0, "timeout": "soon"}}
 	if got := workflow.EndpointOf(&bare); got == nil || !got.Authorize || got.MaxBody != 5 || got.Timeout != 0 {
 		t.Errorf("one that does not say who may call: %+v", got)
+	}
+	for _, kept := range []any{"all", map[string]any{"maxSize": 9223372036854775807.0}, map[string]any{"maxSize": json.Number("9223372036854775808")}} {
+		bare.Metadata = map[string]any{"template": "a", "files": kept}
+		if got := workflow.EndpointOf(&bare); got == nil || !reflect.DeepEqual(got.Files, &files.Rules{Unreadable: true}) {
+			t.Errorf("rules that cannot be read, %v: %+v", kept, got)
+		}
 	}
 	for _, template := range []string{"/Orders/{id}/", " orders/{ID} ", workflow.RoutePattern("orders/{x}")} {
 		if got := workflow.EndpointPayload("post", template); got["path"] != "orders/{}" || got["method"] != "POST" {

@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -29,8 +30,8 @@ func HTTPEndpoint() (workflow.Descriptor, engine.Activity) {
 			{Name: "requestSizeLimit", Type: "Int64", Description: "The largest body, in bytes."},
 			{Name: "exposeRequestTooLargeOutcome", Type: "Boolean", Description: `Whether a larger body goes on along "Request too large" instead of being refused.`},
 			{Name: "fileSizeLimit", Type: "Int64", Description: "The largest file of a form, in bytes."},
-			{Name: "allowedFileExtensions", Type: "String[]", Description: "The extensions that files may have, such as .pdf; any if it is empty."},
-			{Name: "blockedFileExtensions", Type: "String[]", Description: "Extensions that no file may have."},
+			{Name: "allowedFileExtensions", Type: "String[]", Description: "The extensions that files may have, one an entry, such as .pdf; any if it is empty."},
+			{Name: "blockedFileExtensions", Type: "String[]", Description: "Extensions that no file may have, one an entry."},
 			{Name: "allowedMimeTypes", Type: "String[]", Description: "The MIME types that files may have, as declared and by their content; any if it is empty."},
 			{Name: "exposeFileTooLargeOutcome", Type: "Boolean", Description: `Whether a form with a larger file goes on along "File too large", without its files, instead of being refused.`},
 			{Name: "exposeInvalidFileExtensionOutcome", Type: "Boolean", Description: `The same for extensions, along "Invalid file extension".`},
@@ -80,6 +81,11 @@ func (a httpEndpointActivity) Execute(_ context.Context, x *engine.Execution) er
 			SizeGoesOn: x.Bool("exposeFileTooLargeOutcome"), ExtensionGoesOn: x.Bool("exposeInvalidFileExtensionOutcome"), TypeGoesOn: x.Bool("exposeInvalidFileMimeTypeOutcome"),
 		},
 	}
+	for _, l := range fileLists {
+		if err := l.check(l.of(limits.Files)); err != nil {
+			return fmt.Errorf("%s: %w", l.input, err)
+		}
+	}
 	for _, m := range methods {
 		e := workflow.Endpoint{Method: m, Template: path, EndpointLimits: limits}
 		if _, err := x.Wait(engine.Wait{Name: m + " /" + path, Payload: e.Payload(), Metadata: e.Metadata()}); err != nil {
@@ -87,6 +93,50 @@ func (a httpEndpointActivity) Execute(_ context.Context, x *engine.Execution) er
 		}
 	}
 	return nil
+}
+
+// fileLists are the inputs that list what files may be. An entry that none can be would be a lock that locks nothing.
+var fileLists = []struct {
+	input string
+	of    func(*files.Rules) []string
+	check func([]string) error
+}{
+	{"allowedFileExtensions", func(r *files.Rules) []string { return r.Allowed }, files.CheckExtensions},
+	{"blockedFileExtensions", func(r *files.Rules) []string { return r.Blocked }, files.CheckExtensions},
+	{"allowedMimeTypes", func(r *files.Rules) []string { return r.Types }, files.CheckTypes},
+}
+
+// locks are the inputs that keep requests out.
+var locks = []string{"authorize", "policy", "requestSizeLimit", "fileSizeLimit", "allowedFileExtensions", "blockedFileExtensions", "allowedMimeTypes"}
+
+// Prepare refuses locks that cannot be read, and lists with entries that no file can be.
+func (httpEndpointActivity) Prepare(p *engine.Preparation) {
+	a := p.Node.Activity()
+	for _, name := range locks {
+		var in struct{ Expression struct{ Type string } }
+		if raw := a.Extra[name]; !p.Node.Given(name) && json.Unmarshal(raw, &in) == nil && strings.EqualFold(in.Expression.Type, "Delegate") {
+			p.Problem("unreadable-lock", a.Place, "%s of %s is code of an application of Elsa (Delegate), which is not in its JSON, and it keeps requests out: write its value, or an expression", name, p.Node.LocalID())
+		}
+	}
+	for _, l := range fileLists {
+		if v, ok := p.Constant(l.input); ok {
+			badFileRule(p, l.input, l.check(textsOf(v)))
+		}
+	}
+}
+
+func badFileRule(p *engine.Preparation, input string, err error) {
+	if err != nil {
+		p.Problem("bad-file-rule", p.Place(input), "%s of %s: %v", input, p.Node.LocalID(), err)
+	}
+}
+
+func textsOf(v any) (out []string) {
+	items, _ := v.([]any)
+	for _, e := range items {
+		out = append(out, engine.Text(e))
+	}
+	return out
 }
 
 func (a httpEndpointActivity) Resume(_ context.Context, x *engine.Execution, r engine.Resume) error {
@@ -128,12 +178,7 @@ func (httpEndpointActivity) Triggers(p *engine.Preparation) []engine.Trigger {
 		p.Problem("bad-route", p.Place("path"), "%v", err)
 		return nil
 	}
-	var names []string
-	items, _ := list.([]any)
-	for _, m := range items {
-		names = append(names, engine.Text(m))
-	}
-	methods, err := checkMethods(names)
+	methods, err := checkMethods(textsOf(list))
 	if err != nil {
 		p.Problem("bad-route", p.Place("supportedMethods"), "%v", err)
 		return nil
@@ -157,18 +202,18 @@ func (httpEndpointActivity) Triggers(p *engine.Preparation) []engine.Trigger {
 // filesOf are the rules for files that a trigger has. One that cannot be known is a problem of the definition.
 func filesOf(p *engine.Preparation) *files.Rules {
 	value := func(name string) any { v, _ := p.TriggerValue(name); return v }
-	texts := func(name string) (out []string) {
-		items, _ := value(name).([]any)
-		for _, e := range items {
-			out = append(out, engine.Text(e))
-		}
-		return out
-	}
+	texts := func(name string) []string { return textsOf(value(name)) }
 	yes := func(name string) bool { v, _ := value(name).(bool); return v }
-	return &files.Rules{
+	rules := &files.Rules{
 		MaxSize: largestFile(value("fileSizeLimit")), Allowed: texts("allowedFileExtensions"), Blocked: texts("blockedFileExtensions"), Types: texts("allowedMimeTypes"),
 		SizeGoesOn: yes("exposeFileTooLargeOutcome"), ExtensionGoesOn: yes("exposeInvalidFileExtensionOutcome"), TypeGoesOn: yes("exposeInvalidFileMimeTypeOutcome"),
 	}
+	for _, l := range fileLists {
+		if _, constant := p.Constant(l.input); !constant { // Prepare looks at those that are
+			badFileRule(p, l.input, l.check(l.of(rules)))
+		}
+	}
+	return rules
 }
 
 // largestFile is the limit for the size of a file as the rules have it: 0 as a limit is none there.

@@ -1,6 +1,7 @@
 package endpoint
 
 import (
+	"bytes"
 	"encoding/base64"
 	"fmt"
 	"mime"
@@ -42,7 +43,7 @@ func refusedFiles(sent []File, rules *files.Rules) (outcome string, err error) {
 			sent[0].Field, sent[0].Name))
 	}
 	if rules.Unreadable {
-		return "", workflow.Fail(workflow.CodeInvalid, fmt.Sprintf("the part %q is the file %q, and the rules for files that this endpoint waits with cannot be read: cancel its instance and start it anew, or send what is in it as a field",
+		return "", workflow.Fail(workflow.CodeInvalid, fmt.Sprintf("the part %q is the file %q, and the rules for files that this endpoint waits with cannot be read: cancel its instance and start another, or send what is in it as a field",
 			sent[0].Field, sent[0].Name))
 	}
 	for _, rule := range []struct {
@@ -60,14 +61,18 @@ func refusedFiles(sent []File, rules *files.Rules) (outcome string, err error) {
 			workflow.CodeTooLarge, files.TooLarge, rules.SizeGoesOn,
 		},
 		{
-			func(f *File) bool { return len(rules.Allowed) == 0 || listed(rules.Allowed, f.Name) },
+			func(f *File) bool {
+				return len(rules.Allowed) == 0 || !slices.ContainsFunc(extensions(f.Name), func(ext string) bool { return !listed(rules.Allowed, ext) })
+			},
 			func(*File) string {
 				return "is none of those that this endpoint takes: " + strings.Join(rules.Allowed, ", ")
 			},
 			workflow.CodeMediaType, files.Extension, rules.ExtensionGoesOn,
 		},
 		{
-			func(f *File) bool { return !listed(rules.Blocked, f.Name) },
+			func(f *File) bool {
+				return !slices.ContainsFunc(extensions(f.Name), func(ext string) bool { return listed(rules.Blocked, ext) })
+			},
 			func(*File) string {
 				return "is one of those that this endpoint does not take: " + strings.Join(rules.Blocked, ", ")
 			},
@@ -97,10 +102,19 @@ func refusedFiles(sent []File, rules *files.Rules) (outcome string, err error) {
 	return "", nil
 }
 
-// listed reports whether a file has one of the extensions, with or without their dot. Dots and spaces at the end of its
-// name are none of its own: file systems drop them.
-func listed(extensions []string, name string) bool {
-	ext := path.Ext(strings.TrimRight(name, ". "))
+// extensions are those of a file by the whole of its name, and by what is before a colon, which is all that some file
+// systems take: x.exe::$DATA is x.exe there. Dots and spaces at the end are none of its own: file systems drop them.
+func extensions(name string) []string {
+	ext := func(name string) string { return path.Ext(strings.TrimRight(name, ". ")) }
+	all := []string{ext(name)}
+	if before, _, colon := strings.Cut(name, ":"); colon && ext(before) != "" {
+		all = append(all, ext(before))
+	}
+	return all
+}
+
+// listed reports whether an extension is one of a list, where they have their dot or not.
+func listed(extensions []string, ext string) bool {
 	return slices.ContainsFunc(extensions, func(e string) bool {
 		e = strings.TrimSpace(e)
 		return e != "" && (strings.EqualFold(e, ext) || strings.EqualFold("."+e, ext))
@@ -132,6 +146,8 @@ func plainType(typ string) string {
 		return "application/zip"
 	case "application/x-gzip":
 		return "application/gzip"
+	case "application/vnd.rar", "application/x-rar":
+		return "application/x-rar-compressed"
 	}
 	return typ
 }
@@ -139,23 +155,67 @@ func plainType(typ string) string {
 // signed are types that a file shows by its first bytes.
 var signed = []string{"image/png", "image/jpeg", "image/gif", "image/webp", "image/bmp", "application/pdf", "application/zip", "application/gzip", "application/wasm"}
 
+// contained are types of one container, which shows as one of them.
+var contained = map[string][]string{
+	"video/webm": {"audio/webm", "audio/x-matroska"},
+	"video/mp4":  {"audio/mp4", "audio/m4a", "audio/x-m4a", "application/mp4"},
+}
+
+// media are how files of sounds and pictures begin that [http.DetectContentType] does not know: from the byte at on.
+var media = []struct {
+	at     int
+	begins string
+}{
+	{4, "ftyp"}, {0, "II*\x00"}, {0, "MM\x00*"}, {0, "II+\x00"}, {0, "MM\x00+"}, // mp4 and its kin such as mov, heic and avif; tiff
+	{0, "fLaC"}, {0, "\xff\x0a"}, {0, "\x00\x00\x00\x0cJXL "}, {0, "\x00\x00\x00\x0cjP  "}, // flac, JPEG XL, JPEG 2000
+	{0, "\x00\x00\x01\xba"}, {0, "\x00\x00\x01\xb3"}, {0, "FLV"}, {0, "\x30\x26\xb2\x75"}, {0, "8BPS"}, // mpeg, flv, wma and wmv, psd
+}
+
+// isMedia reports whether a file begins as one of media does, or with a frame of mp3 or aac.
+func isMedia(content []byte) bool {
+	if len(content) > 1 && content[0] == 0xff && content[1]&0xe0 == 0xe0 && content[1] < 0xfe { // beyond is the mark of UTF-16
+		return true
+	}
+	for _, m := range media {
+		if len(content) > m.at && bytes.HasPrefix(content[m.at:], []byte(m.begins)) {
+			return true
+		}
+	}
+	return false
+}
+
+// shownBy is the type that the first bytes of a file show; "application/octet-stream" if they show none.
+func shownBy(content []byte) string {
+	if bytes.HasPrefix(bytes.TrimLeft(content[:min(len(content), 1024)], " \t\r\n\f"), []byte("%PDF-")) {
+		return "application/pdf"
+	}
+	return plainType(http.DetectContentType(content))
+}
+
 // typeOf is the type of a file: what its content shows, and where that says little (text, bytes, or a container of many
 // formats) what it is declared to be. A file that is declared as what it would show, and does not, is not that.
 func typeOf(declared string, content []byte) string {
 	declared = plainType(declared)
-	shown := plainType(http.DetectContentType(content))
-	family, _, _ := strings.Cut(declared, "/")
+	shown := shownBy(content)
+	family, sub, _ := strings.Cut(declared, "/")
 	shownFamily, _, _ := strings.Cut(shown, "/")
+	pictured := family == "image" || family == "audio" || family == "video" || family == "font"
 	switch {
 	case slices.Contains(signed, declared):
 		return shown
 	case shown == "text/plain" || shown == "text/xml":
 		return declared
+	case shown == "text/html" && (declared == "text/markdown" || sub == "xml" || strings.HasSuffix(sub, "+xml")):
+		return declared // comments and tags are theirs too
+	case shown == "application/octet-stream" && pictured:
+		if isMedia(content) {
+			return declared
+		}
 	case shown == "application/octet-stream" || shown == "application/zip" || shown == "application/ogg":
 		if family != "text" {
 			return declared
 		}
-	case family == shownFamily && (family == "image" || family == "audio" || family == "video" || family == "font"):
+	case family == shownFamily && pictured, slices.Contains(contained[shown], declared):
 		return declared // audio/wave and audio/x-wav
 	}
 	return shown

@@ -27,6 +27,7 @@ func TestElsasFilters(t *testing.T) {
 		{source: "{{ '{1} of {0}, {0}' | format_string: 5, 'x' }}", want: "x of 5, 5"},
 		{source: "{{ 'no places' | format_string }}", want: "no places"},
 		{source: "{{ '{0} {2}' | format_string: 1, 2 }}", says: "{2}"},
+		{source: "{{ '{0}' | format_string }}", says: "it is given none"},
 		{source: "{{ '{0:N2}' | format_string: 1 }}", says: "{0:N2}"},
 		{source: "{{ 'a } b' | format_string: 1 }}", says: "none of the places"},
 	} {

@@ -188,7 +188,7 @@ func (c *Call) Key() (*runtime.Key, error) {
 		caller = x.Caller.Name
 		scope += " " + caller
 	}
-	sum, body := sha256.New(), string(c.Body)
+	sum, body := sha256.New(), string(wire.Unbound(c.Body, c.Request.Header.Get("Content-Type")))
 	if typ := c.MediaType(); wire.IsJSON(typ) || typ == "" || typ == wire.FormType {
 		body = wire.Tight(body) // white space makes no other request
 	}

@@ -2,12 +2,16 @@ package wire
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"mime"
 	"mime/multipart"
+	"net/textproto"
 	"net/url"
+	"regexp"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/weft-run/weft/internal/charset"
@@ -54,46 +58,95 @@ type File struct {
 	Content           []byte
 }
 
-// Multipart reads the fields and the files of a form of parts, multipart/form-data. A file without a name is a field: so
-// browsers send where none was chosen.
-func Multipart(body []byte, contentType string) (url.Values, []File, error) {
+// A part of a form of parts. One without the name of a file is a field: so browsers send where none was chosen.
+type part struct {
+	name, file, typ string
+	content         []byte
+}
+
+// quoted are the texts in a header, which may look like anything.
+var quoted = regexp.MustCompile(`"(?:\\.|[^"\\])*"`)
+
+// namesUnread reports whether a part gives the name of a file in another charset (filename*, RFC 5987). Where none was
+// read from it, the part would be taken for a field, past all rules for files.
+func namesUnread(h textproto.MIMEHeader) bool {
+	return strings.Contains(strings.ToLower(quoted.ReplaceAllString(h.Get("Content-Disposition"), "")), "filename*")
+}
+
+// partsOf reads the parts of a form, in their order.
+func partsOf(body []byte, contentType string) ([]part, error) {
 	_, params, err := mime.ParseMediaType(contentType)
 	if err != nil || params["boundary"] == "" {
-		return nil, nil, errors.New("its Content-Type names no boundary")
+		return nil, errors.New("its Content-Type names no boundary")
 	}
-	parts, out := multipart.NewReader(bytes.NewReader(body), params["boundary"]), url.Values{}
-	var files []File
-	for n := 0; ; n++ {
-		part, err := parts.NextPart()
+	in := multipart.NewReader(bytes.NewReader(body), params["boundary"])
+	for out := []part(nil); ; {
+		next, err := in.NextPart()
 		switch {
 		case errors.Is(err, io.EOF):
-			return out, files, nil
+			return out, nil
 		case err != nil:
-			return nil, nil, err
-		case n == mostParts:
-			return nil, nil, fmt.Errorf("it has more than %d fields, which is fixed", mostParts)
-		case part.FormName() == "":
-			return nil, nil, fmt.Errorf("its part %d has no name", n+1)
+			return nil, err
+		case len(out) == mostParts:
+			return nil, fmt.Errorf("it has more than %d fields, which is fixed", mostParts)
 		}
-		raw, err := io.ReadAll(part)
-		if err != nil {
-			return nil, nil, err
+		p := part{name: next.FormName(), file: next.FileName(), typ: next.Header.Get("Content-Type")}
+		switch {
+		case p.name == "":
+			return nil, fmt.Errorf("its part %d has no name", len(out)+1)
+		case p.file == "" && namesUnread(next.Header):
+			return nil, fmt.Errorf("the name of the file in its part %q cannot be read: send filename*=UTF-8''..., or a plain filename", p.name)
 		}
-		name, typ := part.FormName(), part.Header.Get("Content-Type")
-		if file := part.FileName(); file != "" {
-			if !utf8.ValidString(name + file + typ) {
-				return nil, nil, fmt.Errorf("the name or the type of its file %q is not UTF-8", file)
+		if p.content, err = io.ReadAll(next); err != nil {
+			return nil, err
+		}
+		out = append(out, p)
+	}
+}
+
+// Unbound is the body of a form of parts without its boundary, which clients choose each time: what is in the parts,
+// in their order, each behind its length. What is none, or cannot be read as one, stays what it is.
+func Unbound(body []byte, contentType string) []byte {
+	if media, _, err := mime.ParseMediaType(contentType); err != nil || media != MultipartType {
+		return body
+	}
+	parts, err := partsOf(body, contentType)
+	if err != nil {
+		return body
+	}
+	out := make([]byte, 0, len(body))
+	for _, p := range parts {
+		for _, text := range [][]byte{[]byte(p.name), []byte(p.file), []byte(p.typ), p.content} {
+			out = append(binary.AppendUvarint(out, uint64(len(text))), text...)
+		}
+	}
+	return out
+}
+
+// Multipart reads the fields and the files of a form of parts, multipart/form-data.
+func Multipart(body []byte, contentType string) (url.Values, []File, error) {
+	parts, err := partsOf(body, contentType)
+	if err != nil {
+		return nil, nil, err
+	}
+	out := url.Values{}
+	var files []File
+	for _, p := range parts {
+		if p.file != "" {
+			if !utf8.ValidString(p.name + p.file + p.typ) {
+				return nil, nil, fmt.Errorf("the name or the type of its file %q is not UTF-8", p.file)
 			}
-			files = append(files, File{name, file, typ, raw})
+			files = append(files, File{p.name, p.file, p.typ, p.content})
 			continue
 		}
-		text, err := charset.Text(raw, typ)
+		text, err := charset.Text(p.content, p.typ)
 		if err != nil {
-			return nil, nil, fmt.Errorf("its field %q: %w", name, err)
+			return nil, nil, fmt.Errorf("its field %q: %w", p.name, err)
 		}
-		if !utf8.Valid(text) || !utf8.ValidString(name) {
-			return nil, nil, fmt.Errorf("its field %q is not UTF-8", name)
+		if !utf8.Valid(text) || !utf8.ValidString(p.name) {
+			return nil, nil, fmt.Errorf("its field %q is not UTF-8", p.name)
 		}
-		out[name] = append(out[name], string(text))
+		out[p.name] = append(out[p.name], string(text))
 	}
+	return out, files, nil
 }

@@ -94,6 +94,10 @@ func TestForms(t *testing.T) {
 		{body: part(`name="photo"; filename="me.png"`, "\x89PNG", "Content-Type: image/png") + part(`name="a"`, "1") + "--x--\r\n", typ: head, want: map[string][]string{"a": {"1"}}, files: []wire.File{{Field: "photo", Name: "me.png", Type: "image/png", Content: []byte("\x89PNG")}}},
 		{body: part(`name="photo"; filename*=UTF-8''m%C3%A4.png`, "x") + "--x--\r\n", typ: head, want: map[string][]string{}, files: []wire.File{{Field: "photo", Name: "mä.png", Content: []byte("x")}}},
 		{body: part(`name="photo"; filename="../../etc/me.png"`, "x") + "--x--\r\n", typ: head, want: map[string][]string{}, files: []wire.File{{Field: "photo", Name: "me.png", Content: []byte("x")}}},
+		{body: part(`name="photo"; filename*=ISO-8859-1''m%E4.exe`, "MZ") + "--x--\r\n", typ: head, says: `"photo" cannot be read`},
+		{body: part(`name="photo"; filename=""; FileName*=latin''a.exe`, "MZ") + "--x--\r\n", typ: head, says: `"photo" cannot be read`},
+		{body: part(`name="photo"; filename="a.exe"; filename*=ISO-8859-1''m%E4.png`, "x") + "--x--\r\n", typ: head, want: map[string][]string{}, files: []wire.File{{Field: "photo", Name: "a.exe", Content: []byte("x")}}},
+		{body: part(`name="filename*"`, "x") + "--x--\r\n", typ: head, want: map[string][]string{"filename*": {"x"}}},
 		{body: part(`name="photo"; filename=""`, "", "Content-Type: application/octet-stream") + "--x--\r\n", typ: head, want: map[string][]string{"photo": {""}}},
 		{body: part("name=\"photo\"; filename=\"\xff.png\"", "x") + "--x--\r\n", typ: head, says: "is not UTF-8"},
 		{body: part(`name="a"`, "\xff") + "--x--\r\n", typ: head, says: `"a" is not UTF-8`},
@@ -122,6 +126,28 @@ func TestForms(t *testing.T) {
 		got, err := wire.Form(c.body, "application/x-www-form-urlencoded"+c.charset)
 		if c.says == "" && (err != nil || !reflect.DeepEqual(map[string][]string(got), c.want)) || c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)) {
 			t.Errorf("%q: %v, %v", c.body, got, err)
+		}
+	}
+}
+
+func TestAFormWithoutItsBoundary(t *testing.T) {
+	t.Parallel()
+	form := func(boundary, name, file, typ, content string) string {
+		part := "--" + boundary + "\r\nContent-Disposition: form-data; name=\"" + name + "\"; filename=\"" + file + "\"\r\nContent-Type: " + typ + "\r\n\r\n" + content + "\r\n"
+		return string(wire.Unbound([]byte(part+"--"+boundary+"--\r\n"), "multipart/form-data; boundary="+boundary))
+	}
+	first := form("x", "a", "b.txt", "text/plain", "1")
+	if again := form("yy", "a", "b.txt", "text/plain", "1"); again != first {
+		t.Errorf("with another boundary: %q and %q", first, again)
+	}
+	for _, other := range []string{form("x", "b", "b.txt", "text/plain", "1"), form("x", "a", "c.txt", "text/plain", "1"), form("x", "a", "b.txt", "text/csv", "1"), form("x", "a", "b.txt", "text/plain", "2")} {
+		if other == first {
+			t.Errorf("another form is the same: %q", other)
+		}
+	}
+	for _, typ := range []string{"multipart/form-data", "multipart/form-data; boundary=x"} {
+		if got := wire.Unbound([]byte("--x\r\nno form"), typ); string(got) != "--x\r\nno form" {
+			t.Errorf("%s: %q", typ, got)
 		}
 	}
 }

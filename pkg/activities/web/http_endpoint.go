@@ -32,7 +32,7 @@ func HTTPEndpoint() (workflow.Descriptor, engine.Activity) {
 			{Name: "fileSizeLimit", Type: "Int64", Description: "The largest file of a form, in bytes."},
 			{Name: "allowedFileExtensions", Type: "String[]", Description: "The extensions that files may have, one an entry, such as .pdf; any if it is empty."},
 			{Name: "blockedFileExtensions", Type: "String[]", Description: "Extensions that no file may have, one an entry."},
-			{Name: "allowedMimeTypes", Type: "String[]", Description: "The MIME types that files may have, as declared and by their content; any if it is empty."},
+			{Name: "allowedMimeTypes", Type: "String[]", Description: "The MIME types that files may have, one an entry, as declared and by their content; any if it is empty. By their first bytes are known PDF, zip, gzip, rar, wasm, HTML, fonts, and the usual images, sounds and films; other bytes are no image, audio, video or font, text is no PNG, JPEG, GIF, WebP, BMP or PDF, and what else there is (office documents, CSV, JSON) is taken to be what it is declared as."},
 			{Name: "exposeFileTooLargeOutcome", Type: "Boolean", Description: `Whether a form with a larger file goes on along "File too large", without its files, instead of being refused.`},
 			{Name: "exposeInvalidFileExtensionOutcome", Type: "Boolean", Description: `The same for extensions, along "Invalid file extension".`},
 			{Name: "exposeInvalidFileMimeTypeOutcome", Type: "Boolean", Description: `The same for MIME types, along "Invalid file MIME type".`},

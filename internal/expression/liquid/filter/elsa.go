@@ -103,6 +103,10 @@ func formatString(c *Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	places := fmt.Sprintf("none of the places {0} to {%d} for its values, which take no format here", len(c.Args)-1)
+	if len(c.Args) == 0 {
+		places = "a place for a value, and it is given none: write them behind the filter, such as format_string: 1, or {{ and }} for braces"
+	}
 	size := len(s)
 	out := placeholder.ReplaceAllStringFunc(s, func(found string) string {
 		switch found {
@@ -113,7 +117,7 @@ func formatString(c *Call) (any, error) {
 		}
 		var n int
 		if _, wrong := fmt.Sscanf(found, "{%d}", &n); wrong != nil || found != fmt.Sprintf("{%d}", n) || n < 0 || n >= len(c.Args) {
-			err = fmt.Errorf("%s in %s is none of the places {0} to {%d} for its values, which take no format here", found, value.Shown(s), len(c.Args)-1)
+			err = fmt.Errorf("%s in %s is %s", found, value.Shown(s), places)
 			return ""
 		}
 		text, wrong := c.argText(n)

@@ -66,6 +66,9 @@ func TestBounds(t *testing.T) {
 		if err != nil && contains(err.Error(), "cannot be read") {
 			t.Errorf("%s: %v", name, err)
 		}
+		if refused := err != nil; name == "else ifs" && !refused {
+			t.Errorf("%s are taken", name)
+		}
 	}
 }
 

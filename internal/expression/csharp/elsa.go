@@ -44,6 +44,9 @@ func (g globals) ofType(e typed.Expr, u typed.Use) typed.Expr {
 	if u.Of != nil {
 		scan.Fail(u.At, u.Name+"<…>", "leave the type out")
 	}
+	if e.JS == "DateTimeOffset" && (u.Name == "Parse" || u.Name == "TryParse") {
+		scan.Fail(u.At, "DateTimeOffset."+u.Name+", which keeps the offset", "write DateTime."+u.Name+", which gives the time in UTC")
+	}
 	if u.Name == "TryParse" && u.Called {
 		return g.tryParse(e, u)
 	}
@@ -66,7 +69,7 @@ func (g globals) inSystem(_ typed.Expr, u typed.Use) typed.Expr {
 func (g globals) ofConvert(e typed.Expr, u typed.Use) typed.Expr {
 	p := g.p
 	if u.Name == "ToString" && u.Called && len(u.Args) == 1 {
-		return p.m.TextOf(u.Args[0])
+		return p.m.AsText(u.Args[0])
 	}
 	for i := range u.Args {
 		if u.Args[i].Kind == typed.Dynamic {
@@ -103,7 +106,9 @@ func (g globals) tryParse(e typed.Expr, u typed.Use) typed.Expr {
 		}
 	}
 	x := u.Args[1].JS
-	return typed.Call(u.At, typed.Of(typed.Boolean), "((%s = CSharp.tryParse(%q, %s)) != null || (%s = %s, false))", x, t.KindName(), typed.Done(u.Args[0]).JS, x, typed.Zero(t, u.At).JS)
+	out := typed.Call(u.At, typed.Of(typed.Boolean), "((%s = CSharp.tryParse(%q, %s)) != null || (%s = %s, false))", x, t.KindName(), typed.Done(u.Args[0]).JS, x, typed.Zero(t, u.At).JS)
+	out.Call = true
+	return out
 }
 
 func (g globals) ofString(e typed.Expr, u typed.Use) typed.Expr {
@@ -113,7 +118,7 @@ func (g globals) ofString(e typed.Expr, u typed.Use) typed.Expr {
 		case "Format":
 			return g.format(u)
 		case "Concat":
-			out := p.m.TextOf(u.Args[0])
+			out := p.m.AsText(u.Args[0])
 			for _, a := range u.Args[1:] {
 				if out.Kind == typed.List || a.Kind == typed.List {
 					scan.Fail(a.Off, "string.Concat of a list", `write string.Join("", x)`)
@@ -122,38 +127,10 @@ func (g globals) ofString(e typed.Expr, u typed.Use) typed.Expr {
 			}
 			return out
 		case "Join":
-			return g.join(u)
+			return p.m.Join(u)
 		}
 	}
 	return g.ofType(e, u)
-}
-
-func (g globals) join(u typed.Use) typed.Expr {
-	p := g.p
-	sep := p.m.TextOf(u.Args[0])
-	rest := u.Args[1:]
-	if len(rest) == 1 && (rest[0].Kind == typed.List || rest[0].Kind == typed.Dynamic) {
-		items := typed.Done(rest[0])
-		k := ""
-		if items.Kind == typed.List {
-			switch items.Elem.Kind {
-			case typed.List, typed.Dict, typed.Anonymous, typed.Pair, typed.Date:
-				scan.Fail(items.Off, "string.Join of a list of "+items.Elem.String(), "write a foreach that makes texts of them")
-			case typed.Object, typed.Dynamic:
-			case typed.Decimal:
-				p.m.TextOf(typed.Expr{Typ: typed.Of(typed.Decimal), JS: "0", Off: items.Off})
-				k = ", " + typed.Quote(items.Elem.KindName())
-			default:
-				k = ", " + typed.Quote(items.Elem.KindName())
-			}
-		}
-		return typed.Call(u.At, typed.Of(typed.Text), "CSharp.join(%s, %s%s)", sep.JS, items.JS, k)
-	}
-	parts := make([]string, len(rest))
-	for i, a := range rest {
-		parts[i] = p.m.TextOf(a).At(typed.Arm)
-	}
-	return typed.Call(u.At, typed.Of(typed.Text), "[%s].join(%s)", strings.Join(parts, ", "), sep.JS)
 }
 
 // format is string.Format("…{0}…", …).
@@ -266,7 +243,7 @@ func (g globals) given(js string, t typed.Typ, at int) typed.Expr {
 	case typed.Integer:
 		e.JS = "CSharp.int(" + js + ")"
 	case typed.List, typed.Dict:
-		e.JS = typed.Elements(js, t)
+		e.JS = typed.Elements(js, t, at)
 	case typed.Long, typed.Double, typed.Decimal, typed.Boolean, typed.GUID:
 		e.JS = "(" + js + " ?? " + typed.Zero(t, at).JS + ")"
 	case typed.Date:
@@ -340,7 +317,7 @@ func (g globals) asked(js string, t typed.Typ, u typed.Use) typed.Expr {
 	if u.Of.Nullable {
 		k += "?"
 	}
-	e := typed.Call(u.At, *u.Of, "%s", typed.Elements(fmt.Sprintf("CSharp.convert(%q, %s)", k, js), *u.Of))
+	e := typed.Call(u.At, *u.Of, "%s", typed.Elements(fmt.Sprintf("CSharp.convert(%q, %s)", k, js), *u.Of, u.At))
 	e.Read = u.Of.Kind == typed.Long
 	return e
 }

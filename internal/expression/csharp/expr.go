@@ -28,7 +28,7 @@ func (p *reader) expression() typed.Expr {
 	p.Want(":")
 	p.holes = holes
 	no := typed.Done(p.expression())
-	t := typed.Common(yes.Typ, no.Typ)
+	t := typed.Together(yes.Typ, no)
 	if t.Kind == typed.Null {
 		t = typed.Of(typed.Object)
 	}
@@ -37,10 +37,16 @@ func (p *reader) expression() typed.Expr {
 
 // expected reads an expression where a value of type t belongs: new() and [a, b] are of that type.
 func (p *reader) expected(t typed.Typ) typed.Expr {
+	wide := p.m.Wide
+	p.m.Wide = t.Kind == typed.Long || t.Kind == typed.Double || t.Kind == typed.Decimal
+	defer func() { p.m.Wide = wide }()
 	if p.Is("[") && t.Kind == typed.List {
 		at := p.Tok.Off
 		p.Advance()
 		return p.elements("]", *t.Elem, t, at)
+	}
+	if p.Is("{") && t.Kind == typed.List {
+		scan.Fail(p.Tok.Off, "elements without new", "write new[] { … } or new List<"+t.Elem.String()+"> { … }")
 	}
 	if p.Is("new") {
 		s := p.Save()
@@ -132,16 +138,23 @@ func (p *reader) isPattern(e typed.Expr, at int) typed.Expr {
 func (p *reader) pattern(looked typed.Typ, js string) string {
 	p.enter(p.Tok.Off)
 	defer p.leave()
-	test := p.onePattern(looked, js)
+	before, test := "", p.onePattern(looked, js)
 	for n := 0; p.Is("or") || p.Is("and"); n++ {
 		if n > mostChain {
 			scan.Fail(p.Tok.Off, "more than 100 patterns", "split them up")
 		}
-		op := map[string]string{"or": " || ", "and": " && "}[p.Tok.Text]
+		binds := p.Is("and")
 		p.Advance()
-		test = "(" + test + op + p.onePattern(looked, js) + ")"
+		if next := p.onePattern(looked, js); binds {
+			test = "(" + test + " && " + next + ")"
+		} else {
+			before, test = before+test+" || ", next
+		}
 	}
-	return test
+	if before == "" {
+		return test
+	}
+	return "(" + before + test + ")"
 }
 
 func (p *reader) onePattern(looked typed.Typ, js string) string {
@@ -205,7 +218,7 @@ func (p *reader) switched(e typed.Expr) typed.Expr {
 		if len(all) == 0 {
 			t = v.Typ
 		} else {
-			t = typed.Common(t, v.Typ)
+			t = typed.Together(t, v)
 		}
 		all = append(all, branch{test, v})
 		if !p.Take(",") {
@@ -249,7 +262,7 @@ func (p *reader) unary() typed.Expr {
 	case p.Is("++"), p.Is("--"):
 		scan.Fail(at, p.Tok.Text+" within an expression", "write it as a statement of its own")
 	case p.Is("await"), p.Is("throw"):
-		scan.Fail(at, p.Tok.Text+" as a value", beyond["await"])
+		scan.Fail(at, p.Tok.Text+" as a value", scan.Beyond["await"])
 	case p.Is("("):
 		if e, ok := p.castOf(at); ok {
 			return e

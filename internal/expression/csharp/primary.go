@@ -95,7 +95,7 @@ func (p *reader) named() typed.Expr {
 		p.Advance()
 		e := typed.Expr{Typ: l.Typ, JS: l.JS, Prec: typed.Primary, Off: t.Off}
 		if !l.fixed {
-			e.Target = &typed.Target{Typ: l.Typ, Plain: true, Write: func(js string) string { return l.JS + " = " + js }}
+			e.Target = &typed.Target{Typ: l.Typ, Plain: true, Local: true, Write: func(js string) string { return l.JS + " = " + js }}
 		}
 		return e
 	}
@@ -106,7 +106,7 @@ func (p *reader) named() typed.Expr {
 		p.Advance()
 		return typed.Expr{Typ: typed.Typ{Kind: typed.Static, Name: s}, JS: t.Text, Prec: typed.Primary, Off: t.Off}
 	}
-	if instead, ok := beyond[t.Text]; ok {
+	if instead, ok := scan.Beyond[t.Text]; ok {
 		scan.Fail(t.Off, t.Text, instead)
 	}
 	s := p.Save()
@@ -120,29 +120,7 @@ func (p *reader) named() typed.Expr {
 
 // unknown refuses a name that nothing has.
 func (p *reader) unknown(t scan.Token) {
-	instead := "declare it, or write Variable." + workflow.Shorten(t.Text) + " for a variable"
-	switch t.Text {
-	case "typeof", "nameof", "sizeof":
-		instead = "write its value as a text"
-	case "JsonSerializer", "JsonNode", "JsonObject", "JsonDocument", "JsonArray", "JsonElement":
-		instead = "use toJson(x) or parseJson(x) in JavaScript, or new { … } and dynamic"
-	case "Enumerable":
-		instead = "there is no LINQ; write a for"
-	case "HttpClient", "WebClient":
-		instead = "use the activity SendHttpRequest"
-	case "Console":
-		instead = "use the activity WriteLine"
-	case "Task", "Thread":
-		instead = "a script waits for nothing; use the activity Delay"
-	case "Random":
-		instead = "use Math.random() in JavaScript"
-	case "Args", "Arguments":
-		instead = "use JavaScript"
-	case "Regex":
-		instead = "use a regular expression in JavaScript"
-	case "StringBuilder":
-		instead = "join texts with +="
-	}
+	instead := scan.Instead(t.Text)
 	known := make([]string, 0, len(statics))
 	for n := range statics {
 		known = append(known, n)
@@ -296,6 +274,8 @@ func (p *reader) created(t typed.Typ, at int) typed.Expr {
 		return typed.Call(at, t, "%s.slice()", typed.Done(args[0]).At(typed.Primary))
 	case (t.Kind == typed.Dict || t.Kind == typed.Dynamic) && len(args) == 0:
 		return p.entries(t, at)
+	case t.Kind == typed.Date && len(args) == 7 && args[6].JS != "TimeSpan.Zero":
+		scan.Fail(args[6].Off, "a DateTimeOffset with an offset", "write TimeSpan.Zero, and the time in UTC")
 	case t.Kind == typed.Date || t.Kind == typed.Span || t.Kind == typed.GUID:
 		if e, ok := typed.Member(typed.Expr{Typ: typed.Typ{Kind: typed.Static, Name: t.KindName()}, Off: at, Prec: typed.Primary}, "new", args, true, at); ok {
 			return e
@@ -312,6 +292,7 @@ func (p *reader) entries(t typed.Typ, at int) typed.Expr {
 		elem = *t.Elem
 	}
 	var parts []string
+	seen := map[string]bool{}
 	if p.Take("{") {
 		for !p.Is("}") {
 			closing := "]"
@@ -331,6 +312,10 @@ func (p *reader) entries(t typed.Typ, at int) typed.Expr {
 			if two {
 				p.Want(closing)
 			}
+			if key.Written && seen[key.Val] {
+				scan.Fail(key.Off, "a second key "+workflow.Shorten(key.Val), "leave one of them out")
+			}
+			seen[key.Val] = seen[key.Val] || key.Written
 			name := "[" + key.JS + "]"
 			if key.Written && key.Val != "__proto__" {
 				name = typed.Property(key.Val)

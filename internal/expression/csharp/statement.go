@@ -81,15 +81,6 @@ func (s *script) first(word string) func() {
 	return nil
 }
 
-// beyond are words that begin what is not translated, with what to write instead.
-var beyond = map[string]string{
-	"try": "let it become an incident, or ask first, as with int.TryParse", "class": "write an anonymous object, new { … }", "record": "write an anonymous object, new { … }",
-	"struct": "write an anonymous object, new { … }", "enum": "write texts", "interface": "write what it does", "using": "leave it out", "lock": "a script runs alone; leave it out", "goto": "write a loop",
-	"await": "a script waits for nothing; leave it out, or use an activity", "async": "a script waits for nothing", "public": "a script has no members; write a local variable", "static": "a script has no members",
-	"private": "a script has no members", "yield": "make a list and add to it", "checked": "numbers overflow as they do unchecked; leave it out", "unchecked": "it is so anyway; leave it out", "unsafe": "leave it out",
-	"from": "there is no LINQ; write a foreach", "delegate": "write the statements where they are needed", "fixed": "leave it out", "namespace": "leave it out",
-}
-
 // statement reads one; last allows an expression without a semicolon at the end of the script, and ended says it was one, or
 // a return.
 func (s *script) statement(last bool) (ended bool) {
@@ -107,7 +98,7 @@ func (s *script) statement(last bool) (ended bool) {
 			run()
 			return false
 		}
-		if instead, ok := beyond[p.Tok.Text]; ok {
+		if instead, ok := scan.Beyond[p.Tok.Text]; ok {
 			if _, is := p.local(p.Tok.Text); !is && s.wordFollows() {
 				scan.Fail(p.Tok.Off, p.Tok.Text, instead)
 			}
@@ -136,7 +127,9 @@ func (s *script) block() {
 	p := s.p
 	p.line("{")
 	s.body()
+	last := p.lastLine
 	p.line("}")
+	p.lastLine = last // a block ends as what is last in it does
 }
 
 // body reads a statement, or several in braces, as what is below another.
@@ -168,7 +161,7 @@ func (s *script) declaration() (ok bool) {
 	} else if t, ok = p.typeName(); !ok {
 		return false
 	}
-	if p.Tok.Class != scan.Name || scan.Words[p.Tok.Text] {
+	if p.Tok.Class != scan.Name || scan.Words[p.Tok.Text] && !p.Tok.At {
 		p.Restore(start)
 		return false
 	}
@@ -206,7 +199,9 @@ func (s *script) declarator(t typed.Typ, inferred, fixed bool) {
 			scan.Fail(id.Off, "var with a value of no type", "write the type instead of var")
 		}
 	} else {
-		value = typed.To(p.expected(t), t)
+		value = p.expected(t)
+		typed.Keeps(value, t)
+		value = typed.To(value, t)
 	}
 	p.line("%s %s = %s;", word, p.declare(id, t, fixed).JS, value.JS)
 }
@@ -305,6 +300,9 @@ func (s *script) assign(e typed.Expr, op string, value typed.Expr, at int) {
 			}
 		}
 	}
+	if t.Local {
+		typed.Keeps(value, t.Typ)
+	}
 	p.line("%s;", t.Write(typed.To(typed.Done(value), t.Typ).JS))
 }
 
@@ -343,7 +341,10 @@ func (s *script) ifStatement() {
 	p.Advance()
 	p.line("if (%s) {", s.condition().JS)
 	s.body()
-	for p.Is("else") {
+	for n := 0; p.Is("else"); n++ {
+		if n > mostChain {
+			scan.Fail(p.Tok.Off, "more than 100 else if", "write a switch or a dictionary")
+		}
 		p.Advance()
 		if p.Is("if") {
 			p.Advance()
@@ -510,7 +511,7 @@ func (s *script) forEachStatement() {
 	p.scopes = append(p.scopes, map[string]local{})
 	if inferred {
 		t = item
-	} else if item.Kind != t.Kind && item.Kind != typed.Object && item.Kind != typed.Dynamic && !typed.Converts(item, t) {
+	} else if item.Kind != typed.Object && item.Kind != typed.Dynamic && !typed.Converts(item, t) {
 		scan.Fail(id.Off, fmt.Sprintf("%s as %s", item, t), "write var")
 	}
 	convert := ""
@@ -563,11 +564,11 @@ func (s *script) section(looked typed.Typ) {
 			p.line("  default:")
 		} else {
 			p.Advance()
-			v := typed.To(typed.Done(p.additive()), looked)
+			v := typed.Done(p.additive())
 			if !v.Constant {
 				scan.Fail(v.Off, "a case that is no constant", "write if")
 			}
-			p.line("  case %s:", v.JS)
+			p.line("  case %s:", typed.To(v, looked).JS)
 		}
 		if p.Is("when") {
 			scan.Fail(p.Tok.Off, "when in a case", "write if")

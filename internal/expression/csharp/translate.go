@@ -99,7 +99,7 @@ func (p *reader) declare(t scan.Token, as typed.Typ, fixed bool) local {
 		}
 	}
 	l := local{JS: t.Text, Typ: as, fixed: fixed}
-	if taken[t.Text] || strings.ContainsFunc(t.Text, func(r rune) bool { return r > 127 }) {
+	if taken[t.Text] || scan.Words[t.Text] || strings.ContainsFunc(t.Text, func(r rune) bool { return r > 127 }) {
 		p.unique++
 		l.JS = fmt.Sprintf("%s$%d", strings.Map(func(r rune) rune {
 			if r > 127 {

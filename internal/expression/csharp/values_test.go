@@ -15,7 +15,7 @@ import (
 // declaredTypes are those of the variables that the scripts of the tests read.
 var declaredTypes = map[string]string{
 	"Name": "String", "Age": "Int32", "Price": "Double", "Total": "Decimal", "Flag": "Boolean", "Big": "Int64", "Tags": "String[]", "Numbers": "List<Int32>", "Order": "IDictionary<String, Object>",
-	"Due": "DateTime", "Wait": "TimeSpan", "Empty": "String", "Nothing": "Int32", "J": "ExpandoObject", "Any": "Object", "Id": "Guid", "small": "String", "Single": "Single", "Texts": "Int32[]", "Wide": "Int32",
+	"Due": "DateTime", "Wait": "TimeSpan", "Empty": "String", "Nothing": "Int32", "J": "ExpandoObject", "Any": "Object", "Id": "Guid", "small": "String", "Single": "Single", "Texts": "Int32[]", "Wide": "Int32", "Days": "List<DateTime>", "Gaps": "Object", "Rows": "Object",
 }
 
 // someone has the values of them.
@@ -24,6 +24,7 @@ func someone() *expressiontest.Scope {
 	s.Vars = map[string]any{
 		"Name": "Ann", "Age": int64(41), "Price": 12.5, "Total": 19.99, "Flag": true, "Big": int64(5_000_000_000), "Tags": []any{"a", "b"}, "Numbers": []any{int64(1), int64(2), int64(3)},
 		"Order": map[string]any{"id": "A-1", "n": int64(2)}, "Due": "2026-03-31T10:20:30Z", "Wait": "01:30:00", "Empty": nil, "Nothing": nil, "Any": int64(7), "small": "s", "Single": 1.5, "Texts": []any{"1"}, "Wide": int64(5_000_000_000),
+		"Days": []any{"2024-05-06T00:00:00Z", "2026-05-06T00:00:00Z"}, "Gaps": []any{int64(1), nil}, "Rows": []any{[]any{int64(1)}, []any{int64(2)}},
 		"Id": "6f9619ff-8b86-d011-b42d-00cf4fc964ff",
 		"J":  map[string]any{"a": int64(1), "b": 2.5, "name": "x", "list": []any{int64(1), int64(2), int64(3)}, "no": nil, "inner": map[string]any{"k": "v"}},
 	}
@@ -338,6 +339,38 @@ var values = []struct {
 	{"Inputs.amount / 7", int64(214)},
 	{`ExecutionContext.GetVariable<string>("Name")`, "Ann"},
 	{"WorkflowInstanceId == null", false},
+	// what a reviewer found
+	{"var x = 20; return x is 20 or > 5 and < 10;", true},
+	{"var x = 20; return x is > 5 and < 10 or 20;", true},
+	{"20 switch { 20 or > 5 and < 10 => 1, _ => 2 }", int64(1)},
+	{"Convert.ToString(5) + 1", "51"},
+	{"string.Concat(1, 2)", "12"},
+	{"string.Concat('a', 'b') + 1", "ab1"},
+	{"Convert.ToString('c') + Convert.ToString(Guid.Empty).Length", "c36"},
+	{"var n = 0; foreach (DateTime d in (List<object>)Variables.Days) if (d > new DateTime(2026, 1, 1)) n++; return n;", int64(1)},
+	{"var l = (List<int?>)Variables.Gaps; return l[1] ?? 7;", int64(7)},
+	{"var l = (List<List<object>>)Variables.Rows; return (int)l[1][0];", int64(2)},
+	{"var a = (List<object>)Variables.J.list; List<dynamic> b = a; return b.Count;", int64(3)},
+	{`var s = ""; for (var t = $"{1},\n{2}\t"; s == ""; s = t) { } return s;`, "1,\n2\t"},
+	{"var s = \"\"; for (var t = @$\"a;\nlet {1}\"; s == \"\"; s = t) { } return s;", "a;\nlet 1"},
+	{`(string)null + "a"`, "a"},
+	{`(string)null + (string)null`, ""},
+	{`string s = "x"; switch (s) { case null: return 1; default: return 2; }`, int64(2)},
+	{"long x = 3000000000; return x + 1;", int64(3000000001)},
+	{"3000000000L * 2", int64(6000000000)},
+	{"double d = 4000000000; return d / 2;", int64(2000000000)},
+	{"new DateTimeOffset(2026, 1, 2, 3, 4, 5, TimeSpan.Zero).Hour", int64(3)},
+	{`$"{-0.0}"`, "-0"},
+	{`$"{-0}{-0m}"`, "00"},
+	{`"hello".LastIndexOf("l") + "abc".LastIndexOf("") + "abc".LastIndexOf("x")`, int64(5)},
+	{`int n; int.TryParse("12", out n); return n;`, int64(12)},
+	{`int.TryParse("12", out var n); return n;`, int64(12)},
+	{"var x = 0; switch (1) { case 1: { x = 2; break; } default: { return 9; } } return x;", int64(2)},
+	{"var @if = 1; @if += 1; return @if;", int64(2)},
+	{`double.TryParse("2024-01-02", out var d) || double.TryParse("", out d) || double.TryParse("x", out d)`, false},
+	{`DateTime.TryParse("no", out var d) || DateTime.TryParse("2024-02-30", out d) || DateTime.TryParse("12x", out d) || DateTime.TryParse("20240101", out d)`, false},
+	{`long.TryParse("99999999999999999999", out var n) || long.TryParse("1.5", out n) || TimeSpan.TryParse("x", out var t)`, false},
+	{`Guid.TryParse("x", out var g) || decimal.TryParse("1e5", out var d)`, false},
 	{`CorrelationId = "c-" + 1; return CorrelationId;`, "c-1"},
 }
 
@@ -419,6 +452,35 @@ var refusals = []struct {
 	{"var x = 9007199254740993;", 1, 9, "2^53"},
 	{"Args.Get<string>(\"x\")", 1, 1, "JavaScript"},
 	{"\n\n   goto x;", 3, 4, "goto"},
+	{"var l = (List<DateTime>)Variables.Days;", 1, 9, "foreach (DateTime x in"},
+	{"Variables.Get<List<Guid>>(\"Days\")", 1, 11, "list of Guid"},
+	{"var d = (Dictionary<string, TimeSpan>)Variables.J;", 1, 9, "dictionary of TimeSpan"},
+	{"var l = (List<List<int>>)Variables.Rows;", 1, 9, "list of list of int"},
+	{"var o = new List<object> { 1 }; return ((List<int>)o)[0];", 1, 41, "list of object to a list of int"},
+	{"var o = new List<int?> { 1 }; List<int> l = o;", 1, 45, "list of int? where list of int"},
+	{"var o = new Dictionary<string, object>(); var d = (Dictionary<string, int>)o;", 1, 51, "dictionary of int"},
+	{"foreach (int x in new List<int?> { 1 }) { }", 1, 14, "int? as int"},
+	{"var a = new[] { 1, 2 }; a.Reverse();", 1, 27, "Reverse"},
+	{"var a = new[] { 1, 2 }; a.Add(3);", 1, 27, "fixed"},
+	{"dynamic d = 'c';", 1, 13, "write var"},
+	{"object o = 1.5m;", 1, 12, "write var"},
+	{"dynamic d = 1; d = 2.5m;", 1, 20, "write var"},
+	{"return (object)'c' + \"\";", 1, 16, "forgets"},
+	{"$\"{Variables.Any:X}\"", 1, 4, "format X"},
+	{"var x = 3000000000;", 1, 9, "write it with L"},
+	{"var x = 9007199254740992;", 1, 9, "below 2^53"},
+	{"0x20000000000000L", 1, 1, "below 2^53"},
+	{"var c = true ? 'a' : 1;", 1, 22, "(int)c"},
+	{"1 switch { 1 => 2, _ => 'c' }", 1, 25, "(int)c"},
+	{"new DateTimeOffset(2026, 1, 2, 3, 4, 5, TimeSpan.FromHours(2))", 1, 41, "offset"},
+	{"DateTimeOffset.Parse(\"2026-01-02T03:04:05+02:00\")", 1, 16, "DateTime.Parse"},
+	{"DateTimeOffset.TryParse(\"2026-01-02\", out var d)", 1, 16, "DateTime.TryParse"},
+	{"new Dictionary<string, int> { [\"a\"] = 1, [\"a\"] = 2 }", 1, 43, "second key a"},
+	{"new Dictionary<string, int> { { \"a\", 1 }, { \"a\", 2 } }", 1, 45, "second key a"},
+	{"1.0.Equals(1)", 1, 5, "Equals of a double"},
+	{"Variables.Due.ToString(\"HHH:mm\")", 1, 15, "format HHH:mm"},
+	{"Variables.Due.ToString(\"ddddd\")", 1, 15, "format ddddd"},
+	{"string[] a = { \"x\" };", 1, 14, "new[] { … }"},
 }
 
 func TestRefusals(t *testing.T) {
@@ -438,6 +500,8 @@ var thrown = []string{
 	"var n = 0; foreach (var x in Variables.Texts) n += x; return n;", "Variables.Get<List<int>>(\"Tags\")", "Variables.Wide + 1",
 	"Variables.Empty.Length", "Variables.Empty.Trim()", "Variables.Order[\"none\"]", "Variables.Tags[5]", "Variables.J.A", "Variables.J.name + 1 == 2", "(string)Variables.Any", "(int)Variables.J.b", "int n = Variables.J.name; return n;",
 	"new DateTime(2024, 2, 30)", "5 switch { 1 => 2 }", "Variables.Big * Variables.Big", `throw new Exception("no");`, `var d = new Dictionary<string, int>(); d.Add("a", 1); d.Add("a", 2);`, `"a".Replace("", "b")`,
+	`long.TryParse("9007199254740993", out var n)`, `DateTime.TryParse("March 5, 2026", out var d)`, `DateTime.TryParse("1/2/2026", out var d)`, `TimeSpan.TryParse("5", out var t)`, `double.TryParse("NaN", out var d)`, `double.TryParse("1e999", out var d)`,
+	`decimal.TryParse("79100000000000000000000000000", out var d)`, `decimal.TryParse("5-", out var d)`, "long x = 9007199254740991; return x + 1;", "var l = (List<int>)Variables.Gaps;", "var l = (List<Dictionary<string, object>>)Variables.Rows;",
 	"Variables.J.a == \"1\"", "dynamic x = 2147483647; return x + x;", "while (true) { }", `var s = "a"; while (true) { s += s; }`, `"a".PadLeft(2000000000)`, "(bool)Variables.J.a ? 1 : 2", "int? x = null; return x.Value;",
 }
 

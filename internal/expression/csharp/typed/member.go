@@ -22,7 +22,7 @@ type Use struct {
 
 // linq are the methods of LINQ that people write most.
 var linq = scan.Set("Select Where First FirstOrDefault Last LastOrDefault Single SingleOrDefault Any All Sum Max Min Average OrderBy OrderByDescending ThenBy GroupBy ToList ToArray ToDictionary " +
-	"Skip Take Distinct Aggregate Zip Concat Union Except Intersect Cast OfType SelectMany Append Prepend ForEach Find FindAll Exists ConvertAll Sort")
+	"Skip Take Distinct Aggregate Zip Concat Union Except Intersect Cast OfType SelectMany Append Prepend ForEach Find FindAll Exists ConvertAll Sort Reverse")
 
 // Resolve gives a member of a value or a type.
 func (p *Maker) Resolve(e Expr, u Use) Expr {
@@ -70,14 +70,12 @@ func (p *Maker) asText(e Expr, u Use) (t Expr, ok bool) {
 		return t, false
 	}
 	switch e.Kind {
-	case Integer, Long:
+	case Long:
 		return Call(e.Off, Of(Text), "String(%s)", Exact(e).JS), true
 	case Object, Dynamic:
 		return Call(e.Off, Of(Text), "CSharp.text(CSharp.given(%s))", e.JS), true
-	case Boolean, Double, Decimal, Enum, Date, List, Dict, Anonymous:
-		t = p.TextOf(e)
-		t.Typ = Of(Text)
-		return t, true
+	case Integer, Boolean, Double, Decimal, Enum, Date, List, Dict, Anonymous:
+		return p.AsText(e), true
 	}
 	return t, false
 }
@@ -85,7 +83,13 @@ func (p *Maker) asText(e Expr, u Use) (t Expr, ok bool) {
 // inTable gives a member that the table has.
 func (p *Maker) inTable(e Expr, u Use) Expr {
 	if u.Name == "Equals" && u.Called && len(u.Args) == 1 && e.Kind != Text && e.Kind != Static {
+		if k := u.Args[0]; k.Kind != e.Kind {
+			scan.Fail(u.At, fmt.Sprintf("Equals of a %s with a %s", e.Typ, k.Typ), "write ==, or cast one of them")
+		}
 		return p.Equal("==", e, Done(u.Args[0]), u.At)
+	}
+	if e.Kind == List && e.Name == "Length" && slices.Contains([]string{"Add", "Insert", "RemoveAt", "Clear"}, u.Name) {
+		scan.Fail(u.At, u.Name+" of an array, whose length is fixed", "make it a list, as in new List<string>(x)")
 	}
 	if comparesElements(e, u) {
 		return Call(u.At, Of(Boolean), "CSharp.contains(%q, %s, %s)", e.Elem.KindName(), e.JS, To(u.Args[0], *e.Elem).JS)
@@ -232,7 +236,7 @@ string.EndsWith(string, StringComparison) bool = CSharp.find("end", $0, $1, $2)
 string.IndexOf(char) int = $0.indexOf($1)
 string.IndexOf(string) int = $0.indexOf(CSharp.given($1))
 string.LastIndexOf(char) int = $0.lastIndexOf($1)
-string.LastIndexOf(string) int = CSharp.lastIndexOf($0, CSharp.given($1))
+string.LastIndexOf(string) int = $0.lastIndexOf(CSharp.given($1))
 string.Replace(char, char) string = $0.split($1).join($2)
 string.Replace(string, string) string = $0.split(CSharp.sought($1)).join($2 ?? "")
 string.Split(char) string[] = CSharp.split($0, $1)
@@ -387,7 +391,6 @@ list.Add(T) void = $0.push($1)
 list.Clear() void = $0.splice(0)
 list.RemoveAt(int) void = CSharp.removeAt($0, $1)
 list.Insert(int, T) void = CSharp.insert($0, $1, $2)
-list.Reverse() void = $0.reverse()
 dictionary.Count int = Object.keys($0).length
 dictionary.ContainsKey(string) bool = CSharp.has($0, $1)
 dictionary.Add(string, T) void = CSharp.add($0, $1, $2)

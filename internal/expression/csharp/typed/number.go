@@ -1,6 +1,7 @@
 package typed
 
 import (
+	"math"
 	"strconv"
 	"strings"
 
@@ -26,14 +27,12 @@ func (p *Maker) Number(t scan.Token) Expr {
 		e.Typ = Of(Decimal)
 	case suffix == "d" || suffix == "" && !whole:
 		e.Typ = Of(Double)
-	case (suffix == "" || suffix == "l") && whole && notWhole == nil && n <= 1<<53:
-		if suffix == "l" || n > 1<<31-1 {
-			e.Typ = Of(Long)
-		}
-		e.JS = strconv.FormatInt(n, 10)
-		return e
+	case whole && p.unsigned(suffix, n):
+		scan.Fail(t.Off, "the number "+t.Text+", which is a uint in C#,", "write it with L")
+	case (suffix == "" || suffix == "l") && whole && notWhole == nil && n < 1<<53:
+		return inWhole(suffix, n, e)
 	default:
-		scan.Fail(t.Off, "the number "+t.Text, "write a whole number of at most 2^53, a double or a text")
+		scan.Fail(t.Off, "the number "+t.Text, "write a whole number below 2^53, a double or a text")
 	}
 	if e.Kind == Decimal && len(strings.Trim(strings.ReplaceAll(digits, ".", ""), "0")) > 15 {
 		p.Note(t.Off, "decimal-digits", "a decimal here is a number of 53 bits: of %s some 16 digits are kept", t.Text)
@@ -42,12 +41,25 @@ func (p *Maker) Number(t scan.Token) Expr {
 	return e
 }
 
+// unsigned tells a number that C# takes for a uint, where nothing else is wanted.
+func (p *Maker) unsigned(suffix string, n int64) bool {
+	return suffix == "" && n > math.MaxInt32 && n <= math.MaxUint32 && !p.Wide
+}
+
+func inWhole(suffix string, n int64, e Expr) Expr {
+	if suffix == "l" || n > math.MaxInt32 {
+		e.Typ = Of(Long)
+	}
+	e.JS = strconv.FormatInt(n, 10)
+	return e
+}
+
 // inBits is a number such as 0x1F or 0b101.
 func inBits(s string, t scan.Token, e Expr) Expr {
 	digits := strings.TrimSuffix(s, "l")
 	n, err := strconv.ParseUint(digits, 0, 64)
-	if err != nil || n > 1<<53 || digits == s && n > 1<<31-1 {
-		scan.Fail(t.Off, "the number "+t.Text, "write it as a whole number of at most 2^53, with L beyond 2,147,483,647")
+	if err != nil || n >= 1<<53 || digits == s && n > 1<<31-1 {
+		scan.Fail(t.Off, "the number "+t.Text, "write it as a whole number below 2^53, with L beyond 2,147,483,647")
 	}
 	if digits != s {
 		e.Typ = Of(Long)

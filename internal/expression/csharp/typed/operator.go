@@ -51,7 +51,8 @@ func Signed(op string, e Expr, at int) Expr {
 	e.Target = nil
 	switch {
 	case op == "+":
-	case e.Constant && e.JS == "0", e.Kind == Integer && !e.Constant:
+	case e.Constant && e.JS == "0" && e.Kind != Double:
+	case e.Kind == Integer && !e.Constant:
 		e.JS, e.Prec, e.Bits = "0 - "+e.At(Adds+1), Adds, 33
 	case e.Kind == Long && !e.Constant:
 		e.JS, e.Prec = "CSharp.long(0 - "+Exact(e).At(Adds+1)+")", Primary
@@ -74,8 +75,12 @@ func Cast(e Expr, t Typ, at int) Expr {
 	case from.Kind == Object || from.Kind == Dynamic:
 		return Unbox(e, t, at)
 	case t.Kind == Object || t.Kind == Dynamic:
+		Keeps(e, t)
+		e = To(e, t)
 		e.Typ = t
 		return e
+	case from.Kind == t.Kind && from.Elem != nil && !Converts(from, t):
+		scan.Fail(at, fmt.Sprintf("a cast of a %s to a %s", from.holding(), t.holding()), fmt.Sprintf("write foreach (%s x in …) and add to a new one", t.Elem))
 	case from.Kind == t.Kind && (from.Nullable == t.Nullable || t.Nullable):
 		e.Typ = t
 		return e
@@ -90,6 +95,13 @@ func Cast(e Expr, t Typ, at int) Expr {
 	}
 	scan.Fail(at, fmt.Sprintf("a cast of %s to %s", from, t), "convert it, as with int.Parse(…), Convert.ToInt32(…) or x.ToString()")
 	return e
+}
+
+// Keeps holds that a variable does not forget what its value was.
+func Keeps(e Expr, t Typ) {
+	if (t.Kind == Object || t.Kind == Dynamic) && (e.Kind == Char || e.Kind == Decimal) {
+		scan.Fail(e.Off, fmt.Sprintf("a %s as %s, which forgets here that it was one", e.Typ, t), "write var, or leave the cast out")
+	}
 }
 
 func castNumber(e Expr, t Typ, at int) Expr {
@@ -121,19 +133,26 @@ func Unbox(e Expr, t Typ, at int) Expr {
 	if t.Nullable {
 		k += "?"
 	}
-	return Call(at, t, "%s", Elements(fmt.Sprintf("CSharp.unbox(%q, %s)", k, e.JS), t))
+	return Call(at, t, "%s", Elements(fmt.Sprintf("CSharp.unbox(%q, %s)", k, e.JS), t, at))
 }
 
 // Elements holds that those of a list or a dictionary which comes from outside are of their type.
-func Elements(js string, t Typ) string {
+func Elements(js string, t Typ, at int) string {
 	if t.Kind != List && t.Kind != Dict {
 		return js
 	}
-	switch t.Elem.Kind {
-	case Integer, Long, Double, Decimal, Boolean, Text:
-		return fmt.Sprintf("CSharp.elements(%q, %s)", t.Elem.KindName(), js)
+	k := t.Elem.KindName()
+	switch inner := t.Elem.Elem; {
+	case t.Elem.Kind == Object || t.Elem.Kind == Dynamic:
+		return js
+	case t.Elem.Kind <= Decimal && inner == nil, (t.Elem.Kind == List || t.Elem.Kind == Dict) && (inner.Kind == Object || inner.Kind == Dynamic):
+	default:
+		scan.Fail(at, "a "+t.holding()+" from outside, where they are kept otherwise,", fmt.Sprintf("write foreach (%s x in (List<object>)…), which converts each", t.Elem))
 	}
-	return js
+	if t.Elem.Nullable {
+		k += "?"
+	}
+	return fmt.Sprintf("CSharp.elements(%q, %s)", k, js)
 }
 
 // Converts tells whether C# takes a value of one type as another without a cast.
@@ -147,8 +166,8 @@ func Converts(from, t Typ) bool {
 		return !t.IsValue()
 	case from.Nullable && !t.Nullable && t.IsValue():
 		return false
-	case from.Kind == t.Kind && (from.Kind == List || from.Kind == Dict):
-		return from.Elem.Kind == t.Elem.Kind || from.Elem.Kind == Null || from.Elem.Kind == Text && t.Elem.Kind == Object && from.Kind == List
+	case from.Kind == t.Kind && from.Elem != nil:
+		return from.sameElements(t) || from.Elem.Kind == Null || from.Elem.Kind == Text && t.Elem.Kind == Object && from.Kind == List
 	case from.Kind == Enum || from.Kind == Static:
 		return from.Kind == t.Kind && from.Name == t.Name
 	}
@@ -168,10 +187,13 @@ func To(e Expr, t Typ) Expr {
 		if e.Kind == Object {
 			instead = fmt.Sprintf("cast it, as in (%s)x: to C# it is an object", t)
 		}
-		scan.Fail(e.Off, fmt.Sprintf("a value of type %s where %s belongs", e.Typ, t), instead)
+		scan.Fail(e.Off, fmt.Sprintf("a value of type %s where %s belongs", e.holding(), t.holding()), instead)
 	}
 	if e.Kind == Dynamic && t.Kind != Dynamic && t.Kind != Object {
 		return Unbox(e, t, e.Off)
+	}
+	if e.Kind == Null {
+		e.Constant, e.Written = false, false
 	}
 	if t.Kind != Object || !e.IsNumber() {
 		e.Typ = t
@@ -206,7 +228,7 @@ func (p *Maker) Formatted(e Expr, format string, at int) Expr {
 	k := e.KindName()
 	switch {
 	case e.Kind == Text || e.Kind == Boolean || e.Kind == Char || e.Kind == Null: // which have none
-		return p.TextOf(e)
+		return p.AsText(e)
 	case e.IsNumber() || e.Kind == Date || e.Kind == Span || e.Kind == GUID:
 	case e.Kind == Object || e.Kind == Dynamic:
 		k = ""
@@ -337,6 +359,15 @@ func (p *Maker) Joined(a, b Expr) Expr {
 	return Expr{Typ: Of(Text), JS: left.At(Adds) + " + " + right.At(Adds+1), Prec: Adds, Off: a.Off, Constant: a.Constant && b.Constant}
 }
 
+// AsText is a value as a text of its own, as ToString gives it.
+func (p *Maker) AsText(e Expr) Expr {
+	if e = p.TextOf(e); e.Kind == Integer {
+		return Call(e.Off, Of(Text), "String(%s)", e.JS)
+	}
+	e.Typ = Of(Text)
+	return e
+}
+
 // TextOf is the text that C# makes of a value where it joins texts.
 func (p *Maker) TextOf(e Expr) Expr {
 	e = Done(e)
@@ -368,6 +399,34 @@ func (p *Maker) TextOf(e Expr) Expr {
 		return Call(e.Off, Of(Text), "CSharp.text(%s)", e.JS)
 	}
 	return Call(e.Off, Of(Text), "CSharp.text(%s, %q)", e.JS, k)
+}
+
+// Join is string.Join(…).
+func (p *Maker) Join(u Use) Expr {
+	sep := p.TextOf(u.Args[0])
+	rest := u.Args[1:]
+	if len(rest) == 1 && (rest[0].Kind == List || rest[0].Kind == Dynamic) {
+		items := Done(rest[0])
+		k := ""
+		if items.Kind == List {
+			switch items.Elem.Kind {
+			case List, Dict, Anonymous, Pair, Date:
+				scan.Fail(items.Off, "string.Join of a list of "+items.Elem.String(), "write a foreach that makes texts of them")
+			case Object, Dynamic:
+			case Decimal:
+				p.TextOf(Expr{Typ: Of(Decimal), JS: "0", Off: items.Off})
+				k = ", " + Quote(items.Elem.KindName())
+			default:
+				k = ", " + Quote(items.Elem.KindName())
+			}
+		}
+		return Call(u.At, Of(Text), "CSharp.join(%s, %s%s)", sep.JS, items.JS, k)
+	}
+	parts := make([]string, len(rest))
+	for i, a := range rest {
+		parts[i] = p.TextOf(a).At(Arm)
+	}
+	return Call(u.At, Of(Text), "[%s].join(%s)", strings.Join(parts, ", "), sep.JS)
 }
 
 // Equal is a == b or a != b.

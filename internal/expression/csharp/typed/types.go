@@ -2,6 +2,8 @@ package typed
 
 import (
 	"strings"
+
+	"github.com/weft-run/weft/internal/expression/csharp/scan"
 )
 
 // KindName is what the kind is called in C#, and by the functions of js/dotnet.
@@ -70,6 +72,24 @@ func ListOf(elem Typ, counts string) Typ { return Typ{Kind: List, Elem: &elem, N
 // DictOf is a dictionary of texts.
 func DictOf(elem Typ) Typ { return Typ{Kind: Dict, Elem: &elem} }
 
+// sameElements tells whether lists, dictionaries and pairs hold values of one type; an object and a dynamic are one.
+func (t Typ) sameElements(o Typ) bool {
+	if t.Elem == nil || o.Elem == nil {
+		return t.Elem == o.Elem
+	}
+	a, b := *t.Elem, *o.Elem
+	loose := func(k Kind) bool { return k == Object || k == Dynamic }
+	return (a.Kind == b.Kind && (a.Kind != Enum || a.Name == b.Name) || loose(a.Kind) && loose(b.Kind)) && a.Nullable == b.Nullable && a.sameElements(b)
+}
+
+// holding is the type for people, with what is in it.
+func (t Typ) holding() string {
+	if t.Elem == nil {
+		return t.String()
+	}
+	return t.String() + " of " + t.Elem.holding()
+}
+
 // IsNumber tells the types that are computed with.
 func (t Typ) IsNumber() bool { return t.Kind >= Integer && t.Kind <= Decimal }
 
@@ -132,6 +152,14 @@ func declaredElement(alias string) Typ {
 	return t
 }
 
+// Together is the type of the arms of ? : and of a switch.
+func Together(t Typ, e Expr) Typ {
+	if t.Kind == Char && e.IsNumber() || t.IsNumber() && e.Kind == Char {
+		scan.Fail(e.Off, "a char beside a number, which C# makes a number of", "cast it, as in (int)c, or make it a text, as in c.ToString()")
+	}
+	return Common(t, e.Typ)
+}
+
 // Common is the type that two branches have together.
 func Common(a, b Typ) Typ {
 	switch {
@@ -140,7 +168,7 @@ func Common(a, b Typ) Typ {
 		if a.Kind == Anonymous {
 			return Of(Object)
 		}
-		if (a.Kind == List || a.Kind == Dict) && a.Elem.Kind != b.Elem.Kind {
+		if !a.sameElements(b) {
 			return Of(Object)
 		}
 		return a

@@ -27,6 +27,7 @@ type Expr struct {
 type Target struct {
 	Typ
 	Plain bool // it may be named twice
+	Local bool // a variable of the script's own
 	Write func(js string) string
 }
 
@@ -93,16 +94,16 @@ func Quote(s string) string {
 // Escape writes a letter of a text of JavaScript.
 func Escape(b *strings.Builder, r, Quote rune) {
 	switch {
-	case r == '\n' && Quote != '`':
+	case r == '\n':
 		b.WriteString(`\n`)
 	case r == '\r':
 		b.WriteString(`\r`)
-	case r == '\t' && Quote != '`':
+	case r == '\t':
 		b.WriteString(`\t`)
 	case r == '\\' || r == Quote:
 		b.WriteByte('\\')
 		b.WriteRune(r)
-	case r < ' ' && r != '\n' && r != '\t' || r == 0x7f || r == 0x2028 || r == 0x2029:
+	case r < ' ' || r == 0x7f || r == 0x2028 || r == 0x2029:
 		fmt.Fprintf(b, `\u%04x`, r)
 	default:
 		b.WriteRune(r)
@@ -138,7 +139,10 @@ type Note struct {
 }
 
 // Maker makes JavaScript of values, and notes what may be otherwise than in C#.
-type Maker struct{ Notes []Note }
+type Maker struct {
+	Notes []Note
+	Wide  bool // a whole number that is read is to become a long or a fraction
+}
 
 // Note adds one, with its place.
 func (p *Maker) Note(off int, code, format string, args ...any) {

@@ -3,6 +3,7 @@ package dotnet
 import (
 	"math"
 	"math/big"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -67,7 +68,7 @@ func (h Host) whole(kind string, f float64) goja.Value {
 		h.fail("%v is beyond an int", f)
 	case f != math.Trunc(f):
 		h.fail("%v is no whole number", f)
-	case math.Abs(f) > most:
+	case math.Abs(f) >= most: // it may have been rounded to it
 		h.fail("a long beyond 2^53 is not exact here")
 	}
 	return h.VM.ToValue(f + 0)
@@ -169,8 +170,12 @@ var numbers = map[string]func(h Host, c goja.FunctionCall) goja.Value{
 		if isNull(c.Argument(1)) {
 			return goja.Null()
 		}
-		if out := h.parsed(c.Argument(0).String(), c.Argument(1).String()); out != nil {
+		kind, s := c.Argument(0).String(), strings.Trim(c.Argument(1).String(), " \t\n\v\f\r")
+		if out := h.parsed(kind, s); out != nil {
 			return out
+		}
+		if readable(kind, s) {
+			h.fail("whether this is a %s is not known here, as .NET reads more: %s", kind, h.excerpt(c.Argument(1)))
 		}
 		return goja.Null()
 	},
@@ -251,7 +256,7 @@ func (h Host) parsed(kind, s string) goja.Value {
 			bits = 64
 		}
 		n, err := strconv.ParseInt(s, 10, bits)
-		if err != nil || n > most || n < -most {
+		if err != nil || n >= most || n <= -most {
 			return nil
 		}
 		return h.VM.ToValue(n)
@@ -276,6 +281,48 @@ func (h Host) parsed(kind, s string) goja.Value {
 	}
 	return nil
 }
+
+var (
+	fraction    = regexp.MustCompile(`^[+-]?[0-9,]*\.?[0-9]*([eE][+-]?[0-9]+)?[+-]?$`)
+	notNumber   = regexp.MustCompile(`(?i)^[+-]?(nan|infinity|∞)$`)
+	spanLike    = regexp.MustCompile(`^-?\d+([.:]\d+)*$`)
+	dateDigits  = regexp.MustCompile(`^\d+$`)
+	dateLetters = regexp.MustCompile(`(?i)[a-z]+`)
+	dateWords   = regexp.MustCompile(`(?i)^(jan(uary)?|feb(ruary)?|mar(ch)?|apr(il)?|may|june?|july?|aug(ust)?|sep(tember)?|oct(ober)?|nov(ember)?|dec(ember)?|mon(day)?|tue(sday)?|wed(nesday)?|thu(rsday)?|fri(day)?|sat(urday)?|sun(day)?|am?|pm?|ad|gmt|z|t)$`)
+)
+
+// readable tells whether .NET may read a text as a kind that is not read so here.
+func readable(kind, s string) bool {
+	digits := strings.ContainsAny(s, "0123456789")
+	switch kind {
+	case "long":
+		_, err := strconv.ParseInt(s, 10, 64)
+		return err == nil
+	case "double":
+		return notNumber.MatchString(s) || digits && fraction.MatchString(s)
+	case "decimal":
+		return digits && fraction.MatchString(s) && !strings.ContainsAny(s, "eE")
+	case "Guid":
+		return strings.HasPrefix(strings.ToLower(s), "{0x")
+	case "TimeSpan":
+		return spanLike.MatchString(s) && !dotnetSpan.MatchString(s)
+	case "DateTime":
+		if len(s) >= 10 && isoDate.MatchString(s[:10]) {
+			if _, ok := instant(s[:10]); !ok { // it is no day
+				return false
+			}
+		}
+		for _, word := range dateLetters.FindAllString(s, -1) {
+			if !dateWords.MatchString(word) {
+				return false
+			}
+		}
+		return digits && !dateDigits.MatchString(s)
+	}
+	return false
+}
+
+var isoDate = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}$`)
 
 func (h Host) parsedFraction(kind, s string) goja.Value {
 	whole, _, _ := strings.Cut(s, ".")

@@ -307,7 +307,9 @@ var formatsOf = map[string]formats{
 	"DateTime": {isDateFormat, "times have s, u, R, and forms of yyyy MM dd HH hh mm ss fff tt ddd MMM such as yyyy-MM-dd HH:mm:ss" + otherFormats},
 	"TimeSpan": {isSpanFormat, `time spans have c, and forms of d hh mm ss fff with \ before what is between them, such as hh\:mm\:ss` + otherFormats},
 	"Guid":     {func(f string) bool { return len(f) == 1 && strings.Contains("DNBPdnbp", f) }, "Guids have D, N, B and P"},
-	"": {func(f string) bool { return isNumberFormat(f) || isDateFormat(f) || isSpanFormat(f) },
+	"": {func(f string) bool {
+		return isNumberFormat(f) && !strings.ContainsAny(f, "Xx") || isDateFormat(f) || isSpanFormat(f)
+	},
 		"numbers have F2, N2, 0.00, times yyyy-MM-dd" + otherFormats},
 }
 
@@ -322,12 +324,20 @@ func isNumberFormat(f string) bool {
 
 func isFractionFormat(f string) bool { return isNumberFormat(f) && !strings.ContainsAny(f, "DdXx") }
 
+var (
+	quotedPart = regexp.MustCompile(`\\.|'[^']*'|"[^"]*"`)
+	longRuns   = regexp.MustCompile(`y{5}|M{5}|d{9}|H{3}|h{3}|m{3}|s{3}|t{3}|f{8}`)
+)
+
+// longRun tells a format with more of one letter than there are here.
+func longRun(f string) bool { return longRuns.MatchString(quotedPart.ReplaceAllString(f, " ")) }
+
 func isDateFormat(f string) bool {
-	return f == "s" || f == "u" || f == "r" || f == "R" || len(f) > 1 && len(f) <= 200 && customDate.MatchString(f)
+	return f == "s" || f == "u" || f == "r" || f == "R" || len(f) > 1 && len(f) <= 200 && !longRun(f) && !strings.Contains(f, "ddddd") && customDate.MatchString(f)
 }
 
 func isSpanFormat(f string) bool {
-	return f == "c" || len(f) > 1 && len(f) <= 200 && customSpan.MatchString(f)
+	return f == "c" || len(f) > 1 && len(f) <= 200 && !longRun(f) && customSpan.MatchString(f)
 }
 
 // CheckFormat tells whether values of a type are written in a format here; kind "" is any.

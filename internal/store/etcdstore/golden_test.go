@@ -209,7 +209,7 @@ var golden = []struct {
 	}},
 	{"route/<method>/<pattern>", "route-files", &store.RouteEntry{
 		DefinitionID: "order-approval", Version: 3, ActivityID: "http1", Hash: "hash", Method: "POST", Template: "orders/{id}",
-		EndpointLimits: workflow.EndpointLimits{Files: &files.Rules{MaxSize: 1 << 10, Allowed: []string{".pdf"}, Blocked: []string{".exe"}, Types: []string{"application/pdf"}, SizeGoesOn: true, ExtensionGoesOn: true, TypeGoesOn: true}},
+		EndpointLimits: workflow.EndpointLimits{Files: &files.Rules{MaxSize: 1 << 10, Allowed: []string{".pdf"}, Blocked: []string{".exe"}, Types: []string{"application/pdf"}, SizeGoesOn: true, ExtensionGoesOn: true, TypeGoesOn: true, Unreadable: true}},
 	}},
 	{"cron/<shard>/<due>/<id>/<activity>", "cron", &store.CronEntry{
 		DefinitionID: "order-approval", Version: 3, Generation: 6, ActivityID: "cron1", ActivityType: "Elsa.Cron", Kind: store.ScheduleCron, Expression: "0 0 9 * * *", Interval: time.Hour,

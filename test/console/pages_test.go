@@ -401,8 +401,9 @@ func TestActions(t *testing.T) {
 	if p = v.get("/console/raw/stream?topics=cluster"); p.status != http.StatusNotFound {
 		t.Errorf("a stream as a page: %d", p.status)
 	}
-	if p = v.post("/console/do/publishDefinition", url.Values{"source": {strings.Repeat("x", 5<<20)}}); p.status != http.StatusRequestEntityTooLarge {
-		t.Errorf("a form of 5 MiB: %d", p.status)
+	// A little over what is read: a server that answers before it has read all may be cut off before its answer is read.
+	if p = v.post("/console/do/publishDefinition", url.Values{"source": {strings.Repeat("x", 4<<20)}}); p.status != http.StatusRequestEntityTooLarge {
+		t.Errorf("a form of over 4 MiB: %d", p.status)
 	}
 }
 

@@ -264,10 +264,11 @@ func headOf(src []byte) (h head, err error) {
 		return h, nil
 	}
 	model, _ := elsajson.Unwrap(src)
+	model = bytes.TrimPrefix(model, []byte("\ufeff"))
 	var top struct{ Activities, Items []json.RawMessage }
-	_ = json.Unmarshal(bytes.TrimPrefix(model, []byte("\ufeff")), &top) // what is no JSON is looked at below
+	_ = json.Unmarshal(model, &top) // what is no JSON is looked at below
 	if top.Items == nil {
-		_ = json.Unmarshal(bytes.TrimPrefix(model, []byte("\ufeff")), &top.Items)
+		_ = json.Unmarshal(model, &top.Items)
 	}
 	switch {
 	case slices.ContainsFunc(top.Items, func(item json.RawMessage) bool { return format.LooksLikeDefinition(item, "x.json") }):
@@ -275,7 +276,7 @@ func headOf(src []byte) (h head, err error) {
 	case !format.LooksLikeDefinition(model, "x.json") && top.Activities == nil:
 		return h, errNoDefinition
 	}
-	_ = json.Unmarshal(bytes.TrimPrefix(model, []byte("\ufeff")), &h) // a field of another type is told when the definition is read
+	_ = json.Unmarshal(model, &h) // a field of another type is told when the definition is read
 	return h, nil
 }
 

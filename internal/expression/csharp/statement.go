@@ -72,9 +72,9 @@ func (s *script) first(word string) func() {
 	case "throw":
 		return s.throwStatement
 	case "break":
-		return s.breakStatement
+		return func() { s.jump("break", s.breaks, "write return") }
 	case "continue":
-		return s.continueStatement
+		return func() { s.jump("continue", s.loops, "leave it out") }
 	case "const":
 		return s.constStatement
 	}
@@ -594,24 +594,15 @@ func (s *script) section(looked typed.Typ) {
 	p.line("  }")
 }
 
-func (s *script) breakStatement() {
+// jump reads break or continue, which stands within so many statements that it may leave.
+func (s *script) jump(word string, within int, instead string) {
 	p := s.p
-	if s.breaks == 0 {
-		scan.Fail(p.Tok.Off, "break outside a loop", "write return")
+	if within == 0 {
+		scan.Fail(p.Tok.Off, word+" outside a loop", instead)
 	}
 	p.Advance()
 	p.Want(";")
-	p.line("break;")
-}
-
-func (s *script) continueStatement() {
-	p := s.p
-	if s.loops == 0 {
-		scan.Fail(p.Tok.Off, "continue outside a loop", "leave it out")
-	}
-	p.Advance()
-	p.Want(";")
-	p.line("continue;")
+	p.line("%s;", word)
 }
 
 func (s *script) throwStatement() {

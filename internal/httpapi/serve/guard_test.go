@@ -21,9 +21,16 @@ import (
 // serveOne serves one made-up route with the whole chain around it.
 func serveOne(t *testing.T, log io.Writer, rt Route) *httptest.Server {
 	t.Helper()
+	return serveFor(t, log, time.Minute, rt)
+}
+
+// serveFor gives a body, and the reading of an answer, as long as patience. A machine that stands still as long as that
+// cuts off who did nothing wrong, so only tests of that time have a short one.
+func serveFor(t *testing.T, log io.Writer, patience time.Duration, rt Route) *httptest.Server {
+	t.Helper()
 	rt.Method, rt.Path, rt.Bare, rt.Kind = http.MethodPost, "/it", true, Open
 	a := &API{
-		Config: Config{MaxBody: 1 << 20, BodyTimeout: 200 * time.Millisecond, RequestTimeout: 200 * time.Millisecond, MaxWait: time.Minute},
+		Config: Config{MaxBody: 1 << 20, BodyTimeout: patience, RequestTimeout: 200 * time.Millisecond, MaxWait: time.Minute},
 		log:    slog.New(slog.NewJSONHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		routes: []Route{rt},
 	}
@@ -66,7 +73,7 @@ func TestPanicOfAHandlerIsA500AndInTheLog(t *testing.T) {
 
 func TestSlowBodyIsGivenUp(t *testing.T) {
 	t.Parallel()
-	s := serveOne(t, io.Discard, Route{Serve: func(*Call) (Reply, error) { return Reply{}, nil }})
+	s := serveFor(t, io.Discard, time.Second, Route{Serve: func(*Call) (Reply, error) { return Reply{}, nil }})
 	resp := answerOf(t, dialed(t, s, "POST /it HTTP/1.1\r\nHost: localhost\r\nContent-Length: 20\r\n\r\n{\"input\": ")) // and never the rest
 	if p := readProblem(t, resp); p.Status != http.StatusRequestTimeout || p.Code != codeTimeout {
 		t.Errorf("problem: %+v", p)
@@ -77,7 +84,7 @@ func TestSlowBodyIsGivenUp(t *testing.T) {
 // too. Else each would keep a place, or a goroutine, for as long as it likes.
 func TestWhoDoesNotReadAnAnswerIsCutOff(t *testing.T) {
 	t.Parallel()
-	s := serveOne(t, io.Discard, Route{MayWait: true, Serve: func(*Call) (Reply, error) { return Reply{Raw: make([]byte, 64<<20)}, nil }})
+	s := serveFor(t, io.Discard, 200*time.Millisecond, Route{MayWait: true, Serve: func(*Call) (Reply, error) { return Reply{Raw: make([]byte, 64<<20)}, nil }})
 	cut := func(what string, send func(c net.Conn) error) {
 		t.Helper()
 		c := dialed(t, s, "")

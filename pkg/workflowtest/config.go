@@ -143,7 +143,7 @@ func (r *Run) other(def *workflow.Definition, src []byte) error {
 }
 
 func readDefinition(file string, types workflow.Types, g *guard) (*workflow.Definition, []byte, error) {
-	src, err := g.source(file)
+	src, err := g.read(file)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read the definition: %w", err)
 	}

@@ -37,7 +37,7 @@ func withStandIns(cfg Config) (*engine.Registry, error) {
 		if file == "" {
 			continue
 		}
-		src, err := cfg.guard.source(file)
+		src, err := cfg.guard.read(file)
 		if err != nil {
 			continue // it is read again, and reported
 		}

@@ -79,7 +79,6 @@ var largePackages = map[string]target{
 	"pkg/cluster":              {3100, "2026-12-31"},
 	"pkg/engine":               {9200, "2027-01-31"},
 	"pkg/workflow/yaml":        {4000, "2026-12-31"},
-	"pkg/workflowtest":         {3600, "2026-12-31"},
 }
 
 // product says whether a package is part of what users run or import, and not of

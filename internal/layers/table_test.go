@@ -144,8 +144,10 @@ var table = map[string]place{
 	"internal/authoring/check":           {floor: 1, wing: "engine", step: 4},
 	"internal/authoring/check/ignored":   {floor: 1, wing: "engine", step: 1},
 	"internal/authoring/suggest":         {floor: 1, wing: "engine", step: 4},
-	"pkg/workflowtest":                   {floor: 1, wing: "engine", step: 5},
-	"pkg/workflow/flow":                  {floor: 1, wing: "engine", step: 6},
+	"pkg/workflowtest/trial":             {floor: 1, wing: "engine", step: 5},
+	"pkg/workflowtest/suite":             {floor: 1, wing: "engine", step: 6},
+	"pkg/workflowtest":                   {floor: 1, wing: "engine", step: 7},
+	"pkg/workflow/flow":                  {floor: 1, wing: "engine", step: 8},
 
 	"pkg/workflow":                   {floor: 0, wing: "words", step: 1},
 	"pkg/workflow/value":             {floor: 0, wing: "words"},

@@ -138,3 +138,19 @@ func (w *Test) WantIncidents(parts ...string) {
 
 // Calls is [Run.Calls].
 func (w *Test) Calls(activity string) []Call { return w.run.Calls(activity) }
+
+// CheckFiles runs test files in a Go test: each failure is an error of t.
+func CheckFiles(t TB, opts FileOptions, files ...string) {
+	t.Helper()
+	for _, file := range files {
+		res, err := RunFile(file, opts)
+		if err != nil {
+			t.Errorf("%v", err)
+		}
+		for _, c := range res.Cases {
+			for _, f := range c.Failures {
+				t.Errorf("%s:%d: %s: %s", file, f.Line, c.Name, f)
+			}
+		}
+	}
+}

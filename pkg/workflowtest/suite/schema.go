@@ -1,4 +1,4 @@
-package workflowtest
+package suite
 
 import "encoding/json"
 

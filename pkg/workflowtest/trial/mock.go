@@ -1,4 +1,4 @@
-package workflowtest
+package trial
 
 import (
 	"context"
@@ -70,7 +70,7 @@ type stage struct {
 	answers map[string]int // calls so far, by the mock's name
 	calls   []Call
 	online  bool // there is an HTTP client
-	guard   *guard
+	bounds  *Bounds
 }
 
 // registry wraps every activity.
@@ -134,7 +134,7 @@ func (w watched) Execute(ctx context.Context, x *engine.Execution) error {
 			return fmt.Errorf("%s: %w", in.Name, err)
 		}
 		call.Inputs[in.Name] = v
-		if err := w.s.guard.keep(engine.Weigh(v)); err != nil {
+		if err := w.s.bounds.keep(engine.Weigh(v)); err != nil {
 			return err
 		}
 	}

@@ -1,4 +1,4 @@
-package workflowtest
+package trial
 
 import (
 	"encoding/json"
@@ -81,8 +81,8 @@ func (r *Run) env() engine.Env {
 // line keeps what WriteLine wrote. The journal has it too, and that is counted here: a burst
 // keeps it from now on.
 func (r *Run) line(text string) {
-	line := r.cfg.guard.line(text)
-	if r.cfg.guard.keep(len(line)+len(text)) == nil {
+	line := r.cfg.bounds.line(text)
+	if r.cfg.bounds.keep(len(line)+len(text)) == nil {
 		r.lines = append(r.lines, line)
 	}
 }
@@ -160,14 +160,14 @@ func (r *Run) do(in *instance, cmd workflow.Command) (engine.Outcome, error) {
 	}
 	cmd.CreatedAt = r.now
 	for range maxCommits {
-		if err := r.cfg.guard.check(r); err != nil {
+		if err := r.cfg.bounds.Check(r); err != nil {
 			return "", err
 		}
 		burst, err := r.load(in)
 		if err != nil {
 			return "", err
 		}
-		out, err := burst.Run(r.cfg.guard.context(), cmd)
+		out, err := burst.Run(r.cfg.bounds.context(), cmd)
 		if err != nil {
 			return "", fmt.Errorf("run instance %s: %w", in.id, err)
 		}
@@ -201,13 +201,13 @@ func (r *Run) keep(in *instance, burst *engine.Burst) error {
 	if err != nil {
 		return err
 	}
-	if r.cfg.guard != nil {
+	if r.cfg.bounds != nil {
 		raw, err := json.Marshal(res.Instance)
 		if err != nil {
 			return fmt.Errorf("encode instance %s: %w", in.id, err)
 		}
 		in.headerBytes = len(raw)
-		if err := r.cfg.guard.keep(keeps(&res)); err != nil {
+		if err := r.cfg.bounds.keep(keeps(&res)); err != nil {
 			return err
 		}
 	}

@@ -1,4 +1,4 @@
-package workflowtest
+package trial
 
 import (
 	"cmp"

@@ -1,4 +1,4 @@
-package workflowtest
+package trial
 
 import (
 	"context"
@@ -37,7 +37,7 @@ func withStandIns(cfg Config) (*engine.Registry, error) {
 		if file == "" {
 			continue
 		}
-		src, err := cfg.guard.read(file)
+		src, err := cfg.bounds.read(file)
 		if err != nil {
 			continue // it is read again, and reported
 		}

@@ -1,4 +1,4 @@
-package workflowtest
+package suite
 
 import (
 	"fmt"
@@ -6,17 +6,19 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v4"
+
+	"github.com/weft-run/weft/pkg/workflowtest/trial"
 )
 
 // expectation is an [Expect] with the lines of its fields.
 type expectation struct {
 	line  int
 	lines map[string]int // by [Mismatch].Field, or the beginning of it up to a dot
-	want  Expect
+	want  trial.Expect
 }
 
 // check gives the differences, each with the line that is nearest to it.
-func (e *expectation) check(r *Run) []Failure {
+func (e *expectation) check(r *trial.Run) []Failure {
 	var out []Failure
 	for _, m := range r.Check(e.want) {
 		out = append(out, Failure{Line: e.at(m.Field), Field: m.Field, Message: m.Detail})
@@ -114,10 +116,10 @@ func (r *fileReader) calls(n *yaml.Node, e *expectation) {
 }
 
 func (r *fileReader) events(n *yaml.Node, e *expectation) {
-	e.want.Events = []Published{}
+	e.want.Events = []trial.Published{}
 	e.mark("events", n)
 	r.list(n, "events", func(_ int, item *yaml.Node) {
-		var p Published
+		var p trial.Published
 		if item.Kind == yaml.ScalarNode {
 			p.Name = r.text(item, "an event")
 		} else {
@@ -132,10 +134,10 @@ func (r *fileReader) events(n *yaml.Node, e *expectation) {
 }
 
 func (r *fileReader) started(n *yaml.Node, e *expectation) {
-	e.want.Children = []Started{}
+	e.want.Children = []trial.Started{}
 	e.mark("children", n)
 	r.list(n, "children", func(_ int, item *yaml.Node) {
-		var s Started
+		var s trial.Started
 		if item.Kind == yaml.ScalarNode {
 			s.DefinitionID = r.text(item, "a child")
 		} else {
@@ -150,7 +152,7 @@ func (r *fileReader) started(n *yaml.Node, e *expectation) {
 }
 
 func (r *fileReader) response(n *yaml.Node, e *expectation) {
-	resp := &Response{}
+	resp := &trial.Response{}
 	e.want.Response = resp
 	e.mark("response", n)
 	r.fields(n, "a response", reading{

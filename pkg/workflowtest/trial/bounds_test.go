@@ -1,4 +1,4 @@
-package workflowtest
+package trial
 
 import (
 	"context"
@@ -23,13 +23,13 @@ func TestABurstThatKeepsTooMuchEndsAtOnce(t *testing.T) {
 	defer stop(nil)
 	begun := 0
 	r, err := New(Config{
-		Definition: def, Input: map[string]any{"text": strings.Repeat("x", 500_000)}, guard: &guard{ctx: ctx, stop: stop},
+		Definition: def, Input: map[string]any{"text": strings.Repeat("x", 500_000)}, bounds: &Bounds{Context: ctx, Stop: stop},
 		Mocks: Mocks{"begun": Func(func(Call) Reply { begun++; return Reply{} })},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := r.Start(); !errors.Is(err, errSentKept) || r.Instance().SubStatus == workflow.Finished {
+	if err := r.Start(); !errors.Is(err, errKept) || r.Instance().SubStatus == workflow.Finished {
 		t.Errorf("it ended with %v, %s", err, r.Instance().SubStatus)
 	}
 	if begun < 1 || begun > 20 {

@@ -1,4 +1,4 @@
-package workflowtest
+package trial
 
 import (
 	"maps"
@@ -33,11 +33,11 @@ func (c *checker) response(want *Response) {
 	var body any = string(got.Body)
 	if _, isText := want.Body.(string); !isText {
 		if err := workflow.Unmarshal(got.Body, &body); err != nil {
-			c.differ("response.body", "got %s, which is no JSON, want %s", show(string(got.Body)), show(want.Body))
+			c.differ("response.body", "got %s, which is no JSON, want %s", Show(string(got.Body)), Show(want.Body))
 			return
 		}
 	}
 	if !equal(body, want.Body) {
-		c.differ("response.body", "got %s, want %s", show(body), show(want.Body))
+		c.differ("response.body", "got %s, want %s", Show(body), Show(want.Body))
 	}
 }

@@ -1,4 +1,4 @@
-package workflowtest
+package trial
 
 import (
 	"strings"
@@ -43,15 +43,16 @@ func same(a, b any) bool {
 	return a == b
 }
 
-const maxShown = 2000
+// MaxShown is how many bytes [Show] gives, at most.
+const MaxShown = 2000
 
-// show gives a value as JSON, cut when it is long.
-func show(v any) string {
+// Show gives a value as JSON, cut when it is long.
+func Show(v any) string {
 	raw, err := workflow.Marshal(v)
 	if err != nil {
 		return "a value without a JSON form"
 	}
-	return workflow.CutBytes(string(raw), maxShown)
+	return workflow.CutBytes(string(raw), MaxShown)
 }
 
 // maxDiff is up to how many lines a diff looks for what is common.

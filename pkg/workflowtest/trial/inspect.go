@@ -1,4 +1,4 @@
-package workflowtest
+package trial
 
 import (
 	"slices"
@@ -111,8 +111,8 @@ func (r *Run) activityID(activity string) string {
 	return ""
 }
 
-// told says what the instance under test did, and the variables that its workflow has.
-func (r *Run) told() (journal []string, variables map[string]any) {
+// Told says what the instance under test did, and the variables that its workflow has.
+func Told(r *Run) (journal []string, variables map[string]any) {
 	for _, item := range r.Journal() {
 		line := strings.TrimSpace(item.ActivityID + " " + item.Event + " " + item.Text)
 		if item.Data != nil {

@@ -1,4 +1,4 @@
-package workflowtest
+package trial
 
 import (
 	"fmt"
@@ -67,7 +67,7 @@ func (r *Run) Check(e Expect) []Mismatch {
 	if e.Lines != nil {
 		want := slices.Clone(e.Lines)
 		for i := range want {
-			want[i] = r.cfg.guard.line(want[i])
+			want[i] = r.cfg.bounds.line(want[i])
 		}
 		c.lines("lines", r.lines, want)
 	}
@@ -91,7 +91,7 @@ type checker struct {
 }
 
 func (c *checker) differ(field, format string, args ...any) {
-	if c.run.cfg.guard.enough(len(c.found)) {
+	if c.run.cfg.bounds.Enough(len(c.found)) {
 		return
 	}
 	c.found = append(c.found, Mismatch{field, fmt.Sprintf(format, args...)})
@@ -126,11 +126,11 @@ func (c *checker) lines(field string, got, want []string) {
 func (c *checker) field(field string, got map[string]any, name string, want any) {
 	v, ok := got[name]
 	switch {
-	case c.run.cfg.guard.enough(len(c.found)):
+	case c.run.cfg.bounds.Enough(len(c.found)):
 	case !ok:
-		c.differ(field, "it has no value, want %s%s", show(want), workflow.DidYouMean(name, slices.Collect(maps.Keys(got))))
+		c.differ(field, "it has no value, want %s%s", Show(want), workflow.DidYouMean(name, slices.Collect(maps.Keys(got))))
 	case !equal(v, want):
-		c.differ(field, "got %s, want %s", show(v), show(want))
+		c.differ(field, "got %s, want %s", Show(v), Show(want))
 	}
 }
 
@@ -232,7 +232,7 @@ func (c *checker) events(want []Published) {
 			c.differ(field+".correlationId", "got %q, want %q", st.CorrelationID, w.CorrelationID)
 		}
 		if payload := st.Input[workflow.EventInput]; w.Payload != nil && !equal(payload, w.Payload) {
-			c.differ(field+".payload", "got %s, want %s", show(payload), show(w.Payload))
+			c.differ(field+".payload", "got %s, want %s", Show(payload), Show(w.Payload))
 		}
 	}
 }

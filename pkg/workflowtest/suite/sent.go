@@ -1,4 +1,4 @@
-package workflowtest
+package suite
 
 import (
 	"cmp"
@@ -13,6 +13,7 @@ import (
 	"github.com/weft-run/weft/pkg/activities"
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflowtest/trial"
 )
 
 // Sent is a test file that somebody sent, with the definition that it tests. It runs as
@@ -62,7 +63,8 @@ func RunSent(ctx context.Context, sent Sent) (FileResult, error) {
 	for i := range s.cases {
 		c := &s.cases[i]
 		caseCtx, stop := context.WithCancelCause(ctx)
-		c.cfg.Registry, c.cfg.guard = activities.Default(), &guard{ctx: caseCtx, stop: stop, evaluators: sent.Evaluators, source: sources.source}
+		c.cfg.Registry = activities.Default()
+		c.bounds = &trial.Bounds{Context: caseCtx, Stop: stop, Source: sources.source, Evaluators: sent.Evaluators}
 		res.add(c, FileOptions{Strict: sent.Strict})
 		stop(nil)
 		if err := ctx.Err(); err != nil {
@@ -87,7 +89,7 @@ func (t *telling) list(texts []string) []string {
 	more := len(texts) - maxSentLines
 	texts = texts[:min(len(texts), maxSentLines)]
 	for i := range texts {
-		texts[i] = t.text(texts[i], maxShown)
+		texts[i] = t.text(texts[i], trial.MaxShown)
 	}
 	if more > 0 {
 		texts = append(texts, fmt.Sprintf("(and %d more)", more))
@@ -96,9 +98,9 @@ func (t *telling) list(texts []string) []string {
 }
 
 func (t *telling) cut(c *CaseResult) {
-	c.Name = t.text(c.Name, maxShown)
-	if len(c.Failures) > maxSentFailures {
-		c.Failures = append(c.Failures[:maxSentFailures], Failure{Line: c.Line, Message: "there are more; the case went no further"})
+	c.Name = t.text(c.Name, trial.MaxShown)
+	if len(c.Failures) > trial.MaxFailures {
+		c.Failures = append(c.Failures[:trial.MaxFailures], Failure{Line: c.Line, Message: "there are more; the case went no further"})
 	}
 	for i := range c.Failures {
 		f := &c.Failures[i]
@@ -112,7 +114,7 @@ func (t *telling) cut(c *CaseResult) {
 		case t.left <= 0:
 			continue
 		case size > min(t.left, maxSentMessage):
-			shown[name] = t.text(show(c.Variables[name]), maxShown)
+			shown[name] = t.text(trial.Show(c.Variables[name]), trial.MaxShown)
 		default:
 			shown[name] = c.Variables[name]
 			t.left -= size
@@ -149,7 +151,7 @@ func (s *sources) source(ctx context.Context, name string) ([]byte, error) {
 	s.bytes += len(got.text)
 	switch {
 	case got.err != nil:
-	case len(got.text) > maxFile:
+	case len(got.text) > workflow.MaxSource+1:
 		got = source{err: errors.New("it is too large")}
 	case s.bytes > maxSentSources:
 		got = source{err: fmt.Errorf("the definitions have more than %d bytes together; run it with weft test", maxSentSources)}

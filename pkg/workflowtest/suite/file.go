@@ -1,4 +1,4 @@
-package workflowtest
+package suite
 
 import (
 	"cmp"
@@ -14,6 +14,7 @@ import (
 	"github.com/weft-run/weft/pkg/activities"
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflowtest/trial"
 )
 
 // FileOptions steer [RunFile].
@@ -98,25 +99,9 @@ func (r *FileResult) add(c *testCase, opts FileOptions) {
 		}
 	}
 	if len(done.Failures) > 0 && done.run != nil {
-		done.Journal, done.Variables = done.run.told()
+		done.Journal, done.Variables = trial.Told(done.run)
 	}
 	r.Cases = append(r.Cases, done.CaseResult)
-}
-
-// CheckFiles runs test files in a Go test: each failure is an error of t.
-func CheckFiles(t TB, opts FileOptions, files ...string) {
-	t.Helper()
-	for _, file := range files {
-		res, err := RunFile(file, opts)
-		if err != nil {
-			t.Errorf("%v", err)
-		}
-		for _, c := range res.Cases {
-			for _, f := range c.Failures {
-				t.Errorf("%s:%d: %s: %s", file, f.Line, c.Name, f)
-			}
-		}
-	}
 }
 
 // String gives field and message.
@@ -130,7 +115,7 @@ func (f Failure) String() string {
 // ended is what became of a case, and the run that it was.
 type ended struct {
 	CaseResult
-	run      *Run // nil: it did not begin
+	run      *trial.Run // nil: it did not begin
 	warnings workflow.Problems
 }
 
@@ -139,7 +124,7 @@ func (c *testCase) run() ended {
 	fail := func(line int, err error) {
 		done.Failures = append(done.Failures, Failure{Line: line, Message: err.Error()})
 	}
-	r, err := New(c.cfg)
+	r, err := trial.New(trial.Within(c.cfg, c.bounds))
 	if err == nil {
 		done.run, done.warnings = r, r.Warnings()
 		if c.start {
@@ -151,11 +136,11 @@ func (c *testCase) run() ended {
 		return done
 	}
 	for _, s := range c.steps {
-		if err := c.cfg.guard.check(r); err != nil {
+		if err := c.bounds.Check(r); err != nil {
 			fail(s.line, err)
 			return done
 		}
-		if c.cfg.guard.enough(len(done.Failures)) {
+		if c.bounds.Enough(len(done.Failures)) {
 			return done
 		}
 		if s.expect != nil {

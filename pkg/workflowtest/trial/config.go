@@ -1,4 +1,4 @@
-package workflowtest
+package trial
 
 import (
 	"cmp"
@@ -48,7 +48,14 @@ type Config struct {
 	HTTP     http.RoundTripper // where outgoing requests go; nil: they fault
 	Now      time.Time         // when the test begins; default 2026-01-01 00:00 UTC
 
-	guard *guard // of a test that was sent; nil: none
+	bounds *Bounds // of a test that was sent; nil: none
+}
+
+// Within gives cfg for a case of a test that somebody sent: its run keeps to b, and takes
+// definitions from there. Without bounds it is cfg.
+func Within(cfg Config, b *Bounds) Config {
+	cfg.bounds = b
+	return cfg
 }
 
 // Child is how a mocked child ends: at once, unless it is held until
@@ -86,7 +93,7 @@ func New(cfg Config) (*Run, error) {
 	if r.cfg.Registry, err = withStandIns(cfg); err != nil {
 		return nil, fmt.Errorf("workflowtest: %w", err)
 	}
-	r.stage = &stage{mocks: cfg.Mocks, answers: map[string]int{}, online: cfg.HTTP != nil, guard: cfg.guard}
+	r.stage = &stage{mocks: cfg.Mocks, answers: map[string]int{}, online: cfg.HTTP != nil, bounds: cfg.bounds}
 	r.registry = r.stage.registry(r.cfg.Registry)
 	if err := r.collect(); err != nil {
 		return nil, err
@@ -106,7 +113,7 @@ func (r *Run) collect() error {
 	var src []byte
 	if main == nil {
 		var err error
-		if main, src, err = readDefinition(r.cfg.File, r.cfg.Registry, r.cfg.guard); err != nil {
+		if main, src, err = readDefinition(r.cfg.File, r.cfg.Registry, r.cfg.bounds); err != nil {
 			return err
 		}
 	}
@@ -119,7 +126,7 @@ func (r *Run) collect() error {
 		}
 	}
 	for _, file := range r.cfg.OtherFiles {
-		def, src, err := readDefinition(file, r.cfg.Registry, r.cfg.guard)
+		def, src, err := readDefinition(file, r.cfg.Registry, r.cfg.bounds)
 		if err != nil {
 			return err
 		}
@@ -142,7 +149,7 @@ func (r *Run) other(def *workflow.Definition, src []byte) error {
 	return nil
 }
 
-func readDefinition(file string, types workflow.Types, g *guard) (*workflow.Definition, []byte, error) {
+func readDefinition(file string, types workflow.Types, g *Bounds) (*workflow.Definition, []byte, error) {
 	src, err := g.read(file)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read the definition: %w", err)
@@ -162,7 +169,8 @@ func readDefinition(file string, types workflow.Types, g *guard) (*workflow.Defi
 	return def, src, nil
 }
 
-func readLimited(file string, limit int64) ([]byte, error) {
+// ReadLimited reads a file of up to so many bytes.
+func ReadLimited(file string, limit int64) ([]byte, error) {
 	info, err := os.Stat(file)
 	if err != nil {
 		return nil, err
@@ -182,8 +190,8 @@ func (r *Run) program(id string) (*engine.Program, error) {
 		return p, nil
 	}
 	evaluators := expression.All()
-	if g := r.cfg.guard; g != nil && g.evaluators != nil {
-		evaluators = g.evaluators
+	if g := r.cfg.bounds; g != nil && g.Evaluators != nil {
+		evaluators = g.Evaluators
 	}
 	opts := check.Options{Options: engine.Options{Registry: r.registry, Evaluators: evaluators, Resolve: r.resolve}, Child: func(id string) *workflow.Definition { return r.defs[id] }}
 	p, problems := check.Definition(r.defs[id], opts)

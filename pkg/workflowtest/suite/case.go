@@ -1,4 +1,4 @@
-package workflowtest
+package suite
 
 import (
 	"fmt"
@@ -10,6 +10,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflowtest/trial"
 )
 
 // suite is a test file as it was read.
@@ -21,7 +22,8 @@ type suite struct {
 type testCase struct {
 	name   string
 	line   int
-	cfg    Config
+	cfg    trial.Config
+	bounds *trial.Bounds // of a test that was sent; nil: none
 	start  bool
 	steps  []step
 	expect *expectation
@@ -30,14 +32,14 @@ type testCase struct {
 // step is something that a test does, or a look in between.
 type step struct {
 	line   int
-	do     func(*Run) error
+	do     func(*trial.Run) error
 	expect *expectation
 }
 
 type reading = map[string]func(key, value *yaml.Node)
 
 func readSuite(file string) (*suite, error) {
-	src, err := readLimited(file, maxTestFile)
+	src, err := trial.ReadLimited(file, maxTestFile)
 	if err != nil {
 		return nil, fmt.Errorf("read the test file: %w", err)
 	}
@@ -74,7 +76,7 @@ func (e *FileError) Error() string {
 
 func (r *fileReader) suite(n *yaml.Node) *suite {
 	s := &suite{}
-	var common Config
+	var common trial.Config
 	var cases *yaml.Node
 	known := r.world(&common)
 	known["cases"] = func(_, v *yaml.Node) { cases = v }
@@ -116,7 +118,7 @@ func (r *fileReader) suite(n *yaml.Node) *suite {
 
 // other reads the name of another definition. In a test that was sent it is no path: there is
 // nothing that it could be relative to, and no file is meant by it.
-func (r *fileReader) other(n *yaml.Node, cfg *Config) {
+func (r *fileReader) other(n *yaml.Node, cfg *trial.Config) {
 	p := r.path(n, "a definition")
 	same := func(other string) bool { return p == other }
 	if r.sent {
@@ -143,7 +145,7 @@ func (r *fileReader) path(n *yaml.Node, what string) string {
 
 // world are the keys that a file has for all of its cases, and each case for
 // itself.
-func (r *fileReader) world(cfg *Config) reading {
+func (r *fileReader) world(cfg *trial.Config) reading {
 	return reading{
 		"mocks":      func(_, v *yaml.Node) { r.mocks(v, &cfg.Mocks) },
 		"children":   func(_, v *yaml.Node) { r.children(v, &cfg.Children) },
@@ -164,7 +166,7 @@ func overlay[V any](into *map[string]V, more map[string]V) {
 	*into = next
 }
 
-func (r *fileReader) testCase(n *yaml.Node, common Config, i int) testCase {
+func (r *fileReader) testCase(n *yaml.Node, common trial.Config, i int) testCase {
 	c := testCase{name: fmt.Sprintf("case %d", i+1), line: n.Line, cfg: common, start: true}
 	known := r.world(&c.cfg)
 	known["name"] = func(_, v *yaml.Node) { c.name = r.text(v, "name") }
@@ -185,24 +187,24 @@ func (r *fileReader) testCase(n *yaml.Node, common Config, i int) testCase {
 	return c
 }
 
-func (r *fileReader) mocks(n *yaml.Node, into *Mocks) {
-	mocks := map[string]Mock{}
+func (r *fileReader) mocks(n *yaml.Node, into *trial.Mocks) {
+	mocks := map[string]trial.Mock{}
 	r.pairs(n, "mocks", func(key, value *yaml.Node) {
 		if value.Kind != yaml.SequenceNode {
 			mocks[key.Value] = r.reply(value)
 			return
 		}
-		var replies Replies
+		var replies trial.Replies
 		for _, item := range value.Content {
 			replies = append(replies, r.reply(item))
 		}
 		mocks[key.Value] = replies
 	})
-	overlay((*map[string]Mock)(into), mocks)
+	overlay((*map[string]trial.Mock)(into), mocks)
 }
 
-func (r *fileReader) reply(n *yaml.Node) Reply {
-	var out Reply
+func (r *fileReader) reply(n *yaml.Node) trial.Reply {
+	var out trial.Reply
 	r.fields(n, "a mock", reading{
 		"result":   func(_, v *yaml.Node) { out.Result = r.value(v) },
 		"outputs":  func(_, v *yaml.Node) { out.Outputs = r.object(v, "outputs") },
@@ -214,10 +216,10 @@ func (r *fileReader) reply(n *yaml.Node) Reply {
 	return out
 }
 
-func (r *fileReader) children(n *yaml.Node, into *map[string]Child) {
-	children := map[string]Child{}
+func (r *fileReader) children(n *yaml.Node, into *map[string]trial.Child) {
+	children := map[string]trial.Child{}
 	r.pairs(n, "children", func(key, value *yaml.Node) {
-		var c Child
+		var c trial.Child
 		r.fields(value, "a child", reading{
 			"status": func(_, v *yaml.Node) { c.Status = r.status(v, ends) },
 			"output": func(_, v *yaml.Node) { c.Output = r.object(v, "output") },
@@ -241,10 +243,10 @@ func (r *fileReader) status(n *yaml.Node, of []string) workflow.SubStatus {
 	return workflow.SubStatus(n.Value)
 }
 
-func (r *fileReader) answers(n *yaml.Node, cfg *Config) {
-	var out Answers
+func (r *fileReader) answers(n *yaml.Node, cfg *trial.Config) {
+	var out trial.Answers
 	r.list(n, "http", func(_ int, item *yaml.Node) {
-		var a Answer
+		var a trial.Answer
 		r.fields(item, "an answer", reading{
 			"method":  func(_, v *yaml.Node) { a.Method = r.text(v, "method") },
 			"url":     func(_, v *yaml.Node) { a.URL = r.text(v, "url") },
@@ -254,7 +256,7 @@ func (r *fileReader) answers(n *yaml.Node, cfg *Config) {
 		})
 		out = append(out, a)
 	})
-	if common, ok := cfg.HTTP.(Answers); ok {
+	if common, ok := cfg.HTTP.(trial.Answers); ok {
 		out = append(out, common...) // those of the case go first
 	}
 	cfg.HTTP = out

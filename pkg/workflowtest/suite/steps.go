@@ -1,4 +1,4 @@
-package workflowtest
+package suite
 
 import (
 	"fmt"
@@ -9,6 +9,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflowtest/trial"
 )
 
 // stepKinds are the keys of which a step has exactly one.
@@ -93,7 +94,7 @@ func (r *fileReader) step(n *yaml.Node) step {
 	return s
 }
 
-func (f *stepFields) do(run *Run) error {
+func (f *stepFields) do(run *trial.Run) error {
 	switch f.kind {
 	case "start":
 		return run.Start()

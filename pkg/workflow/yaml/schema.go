@@ -241,7 +241,7 @@ func oneSchema(types workflow.Types) object {
 	}
 	beside := maps.Clone(props)
 	for _, k := range commonKeys {
-		props[k.name] = k.schema
+		props[k.name] = commonSchemas[k.name]
 	}
 	for _, d := range all {
 		for _, name := range []string{d.ShortName(), d.Type} {

@@ -100,3 +100,29 @@ func definitionsSchema() object {
 		"inputs": object{"type": []string{"object", "null"}},
 	}})
 }
+
+// commonSchemas has the schema of each of commonKeys.
+var commonSchemas = object{
+	"id":               described("What connections, the journal and scripts call it; derived if it is left out."),
+	"name":             described("For people, and for getResultFromName() in scripts."),
+	"result":           object{"type": "string", "description": "The variable that takes the first output."},
+	"outputs":          object{"type": []string{"object", "null"}, "additionalProperties": textSchema, "description": "Which variable takes which output."},
+	"trigger":          object{"type": "boolean", "description": "A matching stimulus starts an instance here."},
+	"timeout":          object{"description": "How long this may take, such as 48h."},
+	"onTimeout":        object{"anyOf": []any{ref("activity")}, "description": "What runs when the time is over."},
+	retryKey:           ref(retryKey),
+	giveUpKey:          object{"anyOf": []any{ref("activity")}, "description": "What runs when the last attempt has failed."},
+	"variables":        ref("variables"),
+	"commit":           object{"enum": activityCommitNames, "description": "When the instance is saved because of this activity."},
+	"logging":          object{"enum": activityLoggingNames, "description": "Whether its inputs and outputs are in the journal."},
+	"mergeMode":        object{"enum": mergeModeNames, "description": "How tokens meet here, in a flowchart of tokens."},
+	"version":          object{"type": "integer", "description": "The version of the activity type."},
+	"metadata":         object{"type": []string{"object", "null"}, "description": "For designers and other programs; kept."},
+	"customProperties": object{"type": []string{"object", "null"}, "description": "For other programs; kept."},
+	"inputs":           object{"type": []string{"object", "null"}, "description": "The inputs of a definition that is used as an activity."},
+	workflowKey:        ref("definitions"),
+}
+
+var textSchema = object{"type": "string"}
+
+func described(text string) object { return object{"type": "string", "description": text} }

@@ -24,9 +24,15 @@ const (
 // name, which definition that is.
 const workflowKey = "workflow"
 
+// Keys of a retry, beside the activity that has it.
+const (
+	retryKey  = "retry"
+	giveUpKey = "onGiveUp" // also the branch of the policy
+)
+
 // activityBuilder is an activity while its keys are read.
 type activityBuilder struct {
-	*reader
+	r        *reader
 	a        *workflow.Activity
 	d        *workflow.Descriptor // nil for definitions used as activities and for unknown types
 	ps       []pair
@@ -85,16 +91,19 @@ func (r *reader) children(n *yaml.Node, prefix string) []*workflow.Activity {
 	return out
 }
 
-func (r *reader) lookup(name string) *workflow.Descriptor {
-	if d := r.types.ByShortName(name); d != nil {
+// lookup gives the type of this name, short or whole; nil if there is none.
+func lookup(types workflow.Types, name string) *workflow.Descriptor {
+	if d := types.ByShortName(name); d != nil {
 		return d
 	}
-	return r.types.ByType(name)
+	return types.ByType(name)
 }
+
+func (r *reader) lookup(name string) *workflow.Descriptor { return lookup(r.types, name) }
 
 // mapped reads an activity from a mapping.
 func (r *reader) mapped(n *yaml.Node, at idScope) *workflow.Activity {
-	b := &activityBuilder{reader: r, ps: r.pairs(n)}
+	b := &activityBuilder{r: r, ps: r.pairs(n)}
 	key := b.typeKey(n)
 	if key == nil {
 		return nil
@@ -142,7 +151,7 @@ func (b *activityBuilder) typeKey(n *yaml.Node) *pair {
 		case p.name == workflowKey:
 			ref = p
 		case slices.Contains(commonNames, p.name):
-		case b.lookup(p.name) != nil:
+		case b.r.lookup(p.name) != nil:
 			typed = append(typed, p)
 		default:
 			free = append(free, p)
@@ -151,7 +160,7 @@ func (b *activityBuilder) typeKey(n *yaml.Node) *pair {
 	if len(typed) > 0 {
 		best := typed[0]
 		for _, p := range typed {
-			if d := b.lookup(p.name); !slices.ContainsFunc(typed, func(o *pair) bool { return o != p && !owns(d, o.name) }) {
+			if d := b.r.lookup(p.name); !slices.ContainsFunc(typed, func(o *pair) bool { return o != p && !owns(d, o.name) }) {
 				best = p
 				break
 			}
@@ -168,14 +177,14 @@ func (b *activityBuilder) typeKey(n *yaml.Node) *pair {
 		return ref
 	}
 	for _, p := range free {
-		if !b.branches[p.name] {
+		if !b.r.branches[p.name] {
 			return p
 		}
 	}
 	if len(free) > 0 {
 		return free[0]
 	}
-	b.problem("missing-activity-type", n, "this activity has no type; one key must name it, such as writeLine: hello")
+	b.r.problem("missing-activity-type", n, "this activity has no type; one key must name it, such as writeLine: hello")
 	return nil
 }
 
@@ -188,7 +197,7 @@ func isDefinitionName(name string) bool {
 
 // name sets the type, and what definition it names.
 func (b *activityBuilder) name(key pair) {
-	b.d = b.lookup(key.name)
+	b.d = b.r.lookup(key.name)
 	switch {
 	case b.d != nil:
 		b.a.Type = b.d.Type
@@ -207,24 +216,24 @@ func (b *activityBuilder) name(key pair) {
 			return // the compiler looks for a definition of that name
 		}
 		b.reported = true
-		b.problem("unknown-activity-type", key.key, "there is no activity type %q%s", workflow.Shorten(key.name), b.meant(key.name, names))
+		b.r.problem("unknown-activity-type", key.key, "there is no activity type %q%s", workflow.Shorten(key.name), b.meant(key.name, names))
 	}
 }
 
 // meant says which type a name was probably meant for.
 func (b *activityBuilder) meant(name string, names []string) string {
 	switch {
-	case b.branches[name]:
+	case b.r.branches[name]:
 		return "; " + name + " is a branch: it stands beside the type that has it, without a - of its own"
 	case slices.Contains([]string{"mail", "email", "sendmail", "sendemail", "smtp"}, strings.ToLower(name)):
 		return "; no activity sends mail itself: sendHttpRequest calls a service that does, and runTask gives it to a worker"
 	case strings.EqualFold(name, "try"):
 		return "; what may fail has retry and onGiveUp beside it"
-	case b.lookup(typeMeant(name)) != nil:
+	case b.r.lookup(typeMeant(name)) != nil:
 		return " (did you mean " + typeMeant(name) + "?)"
 	case strings.Contains(name, "."):
 		names = nil
-		for _, d := range b.types.All() {
+		for _, d := range b.r.types.All() {
 			names = append(names, d.Type)
 		}
 	}
@@ -233,7 +242,7 @@ func (b *activityBuilder) meant(name string, names []string) string {
 
 func (b *activityBuilder) typeNames() []string {
 	names := []string{workflowKey}
-	for _, d := range b.types.All() {
+	for _, d := range b.r.types.All() {
 		names = append(names, d.ShortName())
 	}
 	return names

@@ -17,20 +17,20 @@ type commonReader struct {
 // commonReaders has one for each of commonKeys.
 var commonReaders = map[string]commonReader{
 	"id":               {read: func(*activityBuilder, pair) {}}, // read before what is below it
-	"name":             {read: func(b *activityBuilder, p pair) { b.a.Name = b.text(p.val, p.name) }},
+	"name":             {read: func(b *activityBuilder, p pair) { b.a.Name = b.r.text(p.val, p.name) }},
 	"result":           {read: (*activityBuilder).result},
 	"outputs":          {read: (*activityBuilder).outputTargets},
 	"trigger":          {read: (*activityBuilder).trigger},
-	"timeout":          {read: func(b *activityBuilder, p pair) { b.timeout = b.expression(p.val, delayInput(b.types)) }},
+	"timeout":          {read: func(b *activityBuilder, p pair) { b.timeout = b.r.expression(p.val, delayInput(b.r.types)) }},
 	"onTimeout":        {read: func(b *activityBuilder, p pair) { b.onTimeout = &p }},
 	retryKey:           {read: func(b *activityBuilder, p pair) { b.retry = &p }},
 	giveUpKey:          {read: func(b *activityBuilder, p pair) { b.onGiveUp = &p }},
-	"variables":        {read: func(b *activityBuilder, p pair) { b.a.Variables = b.variables(p.val) }},
-	"commit":           {read: func(b *activityBuilder, p pair) { b.a.CommitStrategy = b.choice(p, activityCommitNames) }},
-	"logging":          {read: func(b *activityBuilder, p pair) { b.a.LogPersistence = b.choice(p, activityLoggingNames) }},
-	"mergeMode":        {read: func(b *activityBuilder, p pair) { b.a.MergeMode = b.choice(p, mergeModeNames) }},
+	"variables":        {read: func(b *activityBuilder, p pair) { b.a.Variables = b.r.variables(p.val) }},
+	"commit":           {read: func(b *activityBuilder, p pair) { b.a.CommitStrategy = b.r.choice(p, activityCommitNames) }},
+	"logging":          {read: func(b *activityBuilder, p pair) { b.a.LogPersistence = b.r.choice(p, activityLoggingNames) }},
+	"mergeMode":        {read: func(b *activityBuilder, p pair) { b.a.MergeMode = b.r.choice(p, mergeModeNames) }},
 	"version":          {read: (*activityBuilder).version},
-	"metadata":         {read: func(b *activityBuilder, p pair) { b.a.Metadata = b.dict(p.val, p.name) }},
+	"metadata":         {read: func(b *activityBuilder, p pair) { b.a.Metadata = b.r.dict(p.val, p.name) }},
 	"customProperties": {read: (*activityBuilder).properties},
 	"inputs":           {read: (*activityBuilder).freeInputs, has: func(b *activityBuilder) bool { return b.d == nil }},
 	workflowKey:        {read: func(*activityBuilder, pair) {}, has: func(b *activityBuilder) bool { return b.a.Ref != nil }},
@@ -51,49 +51,49 @@ func (b *activityBuilder) common(p pair) bool {
 }
 
 func (b *activityBuilder) outputTargets(p pair) {
-	for _, o := range b.entries(p.val, "outputs") {
-		b.output(o, b.text(o.val, "the variable that takes "+o.name))
+	for _, o := range b.r.entries(p.val, "outputs") {
+		b.output(o, b.r.text(o.val, "the variable that takes "+o.name))
 	}
 }
 
 func (b *activityBuilder) trigger(p pair) {
-	b.a.CanStart = b.truth(p.val, p.name)
+	b.a.CanStart = b.r.truth(p.val, p.name)
 	if b.a.CanStart && b.d != nil && !b.d.Trigger {
-		b.problem("not-a-trigger", p.key, "%s cannot start a workflow", b.d.ShortName())
+		b.r.problem("not-a-trigger", p.key, "%s cannot start a workflow", b.d.ShortName())
 	}
 }
 
 func (b *activityBuilder) version(p pair) {
-	if v, ok := b.scalar(p.val).(float64); ok && v == float64(int32(v)) {
+	if v, ok := b.r.scalar(p.val).(float64); ok && v == float64(int32(v)) {
 		b.a.Version = int(v)
 	} else {
-		b.shape(p.val, p.name, "a whole number")
+		b.r.shape(p.val, p.name, "a whole number")
 	}
 }
 
 func (b *activityBuilder) properties(p pair) {
-	for k, v := range b.dict(p.val, p.name) {
+	for k, v := range b.r.dict(p.val, p.name) {
 		setProperty(&b.a.CustomProperties, k, v)
 	}
 }
 
 func (b *activityBuilder) freeInputs(p pair) {
-	for _, in := range b.entries(p.val, "inputs") {
+	for _, in := range b.r.entries(p.val, "inputs") {
 		b.freeInput(in)
 	}
 }
 
 // result gives the first output to a variable.
 func (b *activityBuilder) result(p pair) {
-	target := b.text(p.val, p.name)
+	target := b.r.text(p.val, p.name)
 	switch {
 	case target == "":
 	case b.d != nil && len(b.d.Outputs) > 0:
 		b.target(b.d.Outputs[0].Name, target)
 	case b.d != nil:
-		b.problem("no-output", p.key, "%s has no output that a variable could take", b.d.ShortName())
+		b.r.problem("no-output", p.key, "%s has no output that a variable could take", b.d.ShortName())
 	default:
-		b.problem("no-output", p.key, "name the output: write outputs: {name: %s}", workflow.Shorten(target))
+		b.r.problem("no-output", p.key, "name the output: write outputs: {name: %s}", workflow.Shorten(target))
 	}
 }
 
@@ -110,7 +110,7 @@ func (b *activityBuilder) output(p pair, target string) {
 		}
 		known = append(known, o.Name)
 	}
-	b.problem("unknown-output", p.key, "%s has no output %s%s", b.d.ShortName(), workflow.Shorten(p.name), workflow.DidYouMean(p.name, known))
+	b.r.problem("unknown-output", p.key, "%s has no output %s%s", b.d.ShortName(), workflow.Shorten(p.name), workflow.DidYouMean(p.name, known))
 }
 
 func (b *activityBuilder) target(output, variable string) {

@@ -50,13 +50,13 @@ func (b *activityBuilder) body(n *yaml.Node) {
 	case n.Kind == yaml.MappingNode && isKind(n) && d.Main != "" && !owns(d, n.Content[0].Value):
 		b.main(n)
 	case n.Kind == yaml.MappingNode:
-		for _, p := range b.pairs(n) {
+		for _, p := range b.r.pairs(n) {
 			if !b.own(p) {
-				b.unknown(p, d.ShortName(), ownKeys(d))
+				b.r.unknown(p, d.ShortName(), ownKeys(d))
 			}
 		}
 	case d.Main == "":
-		b.problem("no-main-input", n, "%s does not take a single value%s", d.ShortName(), b.hint())
+		b.r.problem("no-main-input", n, "%s does not take a single value%s", d.ShortName(), b.hint())
 	default:
 		b.main(n)
 	}
@@ -85,7 +85,7 @@ func (b *activityBuilder) listBody(n *yaml.Node) {
 	case d.Main != "":
 		b.main(n)
 	default:
-		b.problem("no-main-input", n, "%s does not take a list%s", d.ShortName(), b.hint())
+		b.r.problem("no-main-input", n, "%s does not take a list%s", d.ShortName(), b.hint())
 	}
 }
 
@@ -111,7 +111,7 @@ func (b *activityBuilder) isBranch(n *yaml.Node) bool {
 		return true
 	case yaml.MappingNode:
 		for i := 0; i+1 < len(n.Content); i += 2 {
-			if key := n.Content[i].Value; b.lookup(key) != nil || key == workflowKey || isDefinitionName(key) {
+			if key := n.Content[i].Value; b.r.lookup(key) != nil || key == workflowKey || isDefinitionName(key) {
 				return true
 			}
 		}
@@ -121,7 +121,7 @@ func (b *activityBuilder) isBranch(n *yaml.Node) bool {
 
 func (b *activityBuilder) allActivities(n *yaml.Node) bool {
 	for _, c := range n.Content {
-		if c.Kind != yaml.MappingNode || !slices.ContainsFunc(c.Content, func(k *yaml.Node) bool { return b.lookup(k.Value) != nil }) {
+		if c.Kind != yaml.MappingNode || !slices.ContainsFunc(c.Content, func(k *yaml.Node) bool { return b.r.lookup(k.Value) != nil }) {
 			return false
 		}
 	}
@@ -152,17 +152,17 @@ func (b *activityBuilder) own(p pair) bool {
 	case p.name == d.Cases:
 		b.cases(p.val)
 	case p.name == "variables":
-		b.a.Variables = b.variables(p.val)
+		b.a.Variables = b.r.variables(p.val)
 	case p.name == "start":
 		b.start = &p
 	case p.name == "connections":
 		b.connections = &p
 	case p.name == "mode":
-		if m := modes[b.choice(p, modeNames)]; m != "" {
+		if m := modes[b.r.choice(p, modeNames)]; m != "" {
 			setProperty(&b.a.CustomProperties, modeProperty, m)
 		}
 	case p.name == "initial":
-		b.a.Initial = b.text(p.val, p.name)
+		b.a.Initial = b.r.text(p.val, p.name)
 	case p.name == "states":
 		b.states(p.val)
 	}
@@ -172,12 +172,12 @@ func (b *activityBuilder) own(p pair) bool {
 // stranger reports a key that is none of the activity's. What stands there is
 // still read when it looks like a branch, for the problems in it.
 func (b *activityBuilder) stranger(p pair) {
-	if b.reported && (p.val.Kind == yaml.SequenceNode || b.branches[p.name]) {
+	if b.reported && (p.val.Kind == yaml.SequenceNode || b.r.branches[p.name]) {
 		b.port(p.name, p.val)
 		return
 	}
-	if b.d != nil && b.lookup(p.name) != nil {
-		b.problem("two-activity-types", p.key, "an activity has one type, and this one is %s already; begin a new item with - for %s", b.d.ShortName(), p.name)
+	if b.d != nil && b.r.lookup(p.name) != nil {
+		b.r.problem("two-activity-types", p.key, "an activity has one type, and this one is %s already; begin a new item with - for %s", b.d.ShortName(), p.name)
 		return
 	}
 	where, known := b.a.Type, slices.Clone(commonNames)
@@ -187,15 +187,15 @@ func (b *activityBuilder) stranger(p pair) {
 			known = ownKeys(b.d) // those that are listed
 		}
 	}
-	b.unknown(p, where, known)
+	b.r.unknown(p, where, known)
 }
 
 func (b *activityBuilder) input(p pair, in workflow.InputDescriptor) {
 	if _, twice := b.a.Inputs[in.Name]; twice {
-		b.problem("duplicate-key", p.key, "the input %s is given twice", in.Name)
+		b.r.problem("duplicate-key", p.key, "the input %s is given twice", in.Name)
 		return
 	}
-	e := b.expression(p.val, in)
+	e := b.r.expression(p.val, in)
 	if e.IsZero() {
 		return
 	}
@@ -207,10 +207,10 @@ func (b *activityBuilder) input(p pair, in workflow.InputDescriptor) {
 
 func (b *activityBuilder) port(name string, n *yaml.Node) {
 	if b.a.Ports[name] != nil {
-		b.problem("duplicate-key", n, "the branch %s is given twice", name)
+		b.r.problem("duplicate-key", n, "the branch %s is given twice", name)
 		return
 	}
-	child := b.activity(n, branch(b.prefix, name))
+	child := b.r.activity(n, branch(b.prefix, name))
 	if child == nil {
 		return
 	}
@@ -223,26 +223,26 @@ func (b *activityBuilder) port(name string, n *yaml.Node) {
 // list reads the children: a list, or, in a flowchart, a mapping from ids.
 func (b *activityBuilder) list(n *yaml.Node) {
 	if b.a.Activities != nil {
-		b.problem("duplicate-key", n, "the activities of %s are given twice", b.d.ShortName())
+		b.r.problem("duplicate-key", n, "the activities of %s are given twice", b.d.ShortName())
 		return
 	}
 	switch {
 	case isNull(n):
 		b.a.Activities = []*workflow.Activity{}
 	case n.Kind == yaml.SequenceNode:
-		b.a.Activities = b.children(n, b.prefix)
+		b.a.Activities = b.r.children(n, b.prefix)
 		b.rememberChildren()
 	case n.Kind == yaml.MappingNode && b.d.Type == flowchartType:
 		b.a.Activities = []*workflow.Activity{}
-		for _, p := range b.pairs(n) {
+		for _, p := range b.r.pairs(n) {
 			if isNull(p.val) {
-				b.shape(p.val, "the activity "+p.name, "a mapping that names its type")
-			} else if a := b.activity(p.val, idScope{id: p.name, key: true}); a != nil {
+				b.r.shape(p.val, "the activity "+p.name, "a mapping that names its type")
+			} else if a := b.r.activity(p.val, idScope{id: p.name, key: true}); a != nil {
 				b.a.Activities = append(b.a.Activities, a)
 			}
 		}
 		b.rememberChildren()
 	default:
-		b.shape(n, b.d.List, "a list of activities")
+		b.r.shape(n, b.d.List, "a list of activities")
 	}
 }

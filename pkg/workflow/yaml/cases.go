@@ -14,7 +14,7 @@ var caseKeys = []string{"label", "status", "when", "then", "do"}
 // mapping from labels to what they run.
 func (b *activityBuilder) cases(n *yaml.Node) {
 	if b.a.Cases != nil {
-		b.problem("duplicate-key", n, "the cases are given twice")
+		b.r.problem("duplicate-key", n, "the cases are given twice")
 		return
 	}
 	b.a.Cases = []workflow.Case{}
@@ -25,47 +25,47 @@ func (b *activityBuilder) cases(n *yaml.Node) {
 			b.oneCase(c)
 		}
 	case n.Kind == yaml.MappingNode:
-		for _, p := range b.pairs(n) {
-			c := workflow.Case{Label: p.name, Place: b.place(p.key)}
+		for _, p := range b.r.pairs(n) {
+			c := workflow.Case{Label: p.name, Place: b.r.place(p.key)}
 			if b.d.CaseBodies {
-				c.Activity = b.activity(p.val, branch(b.prefix, b.caseName()))
+				c.Activity = b.r.activity(p.val, branch(b.prefix, b.caseName()))
 			} else {
-				c.Condition = b.expression(p.val, workflow.InputDescriptor{Type: "Boolean"})
+				c.Condition = b.r.expression(p.val, workflow.InputDescriptor{Type: "Boolean"})
 			}
 			b.a.Cases = append(b.a.Cases, c)
 		}
 	default:
-		b.shape(n, b.d.Cases, "a list of cases")
+		b.r.shape(n, b.d.Cases, "a list of cases")
 	}
 }
 
 func (b *activityBuilder) caseName() string { return "case" + strconv.Itoa(len(b.a.Cases)+1) }
 
 func (b *activityBuilder) oneCase(n *yaml.Node) {
-	c := workflow.Case{Place: b.place(n)}
+	c := workflow.Case{Place: b.r.place(n)}
 	switch n.Kind {
 	case yaml.ScalarNode: // only a label, such as a status code
 		c.Label = n.Value
 	case yaml.MappingNode:
-		b.order(n, caseKeys)
-		for _, p := range b.pairs(n) {
+		b.r.order(n, caseKeys)
+		for _, p := range b.r.pairs(n) {
 			switch p.name {
 			case "label", "status":
-				c.Label = b.text(p.val, p.name)
+				c.Label = b.r.text(p.val, p.name)
 			case "when":
-				c.Condition = b.expression(p.val, workflow.InputDescriptor{Type: "Boolean"})
+				c.Condition = b.r.expression(p.val, workflow.InputDescriptor{Type: "Boolean"})
 			case "then", "do":
 				if !b.d.CaseBodies {
-					b.problem("wrong-shape", p.key, "a case of %s has no %s; connect its label to an activity", b.d.ShortName(), p.name)
+					b.r.problem("wrong-shape", p.key, "a case of %s has no %s; connect its label to an activity", b.d.ShortName(), p.name)
 					continue
 				}
-				c.Activity = b.activity(p.val, branch(b.prefix, b.caseName()))
+				c.Activity = b.r.activity(p.val, branch(b.prefix, b.caseName()))
 			default:
-				b.unknown(p, "a case", caseKeys)
+				b.r.unknown(p, "a case", caseKeys)
 			}
 		}
 	default:
-		b.shape(n, "a case", "a mapping with when and then")
+		b.r.shape(n, "a case", "a mapping with when and then")
 		return
 	}
 	b.a.Cases = append(b.a.Cases, c)
@@ -83,15 +83,15 @@ func (b *activityBuilder) states(n *yaml.Node) {
 	switch {
 	case isNull(n):
 	case n.Kind == yaml.MappingNode:
-		for _, p := range b.pairs(n) {
-			b.a.States = append(b.a.States, b.state(p.val, workflow.State{Name: p.name, Place: b.place(p.key)}))
+		for _, p := range b.r.pairs(n) {
+			b.a.States = append(b.a.States, b.state(p.val, workflow.State{Name: p.name, Place: b.r.place(p.key)}))
 		}
 	case n.Kind == yaml.SequenceNode:
 		for _, c := range n.Content {
-			b.a.States = append(b.a.States, b.state(c, workflow.State{Place: b.place(c)}))
+			b.a.States = append(b.a.States, b.state(c, workflow.State{Place: b.r.place(c)}))
 		}
 	default:
-		b.shape(n, "states", "a mapping from names to states")
+		b.r.shape(n, "states", "a mapping from names to states")
 	}
 }
 
@@ -100,14 +100,14 @@ func (b *activityBuilder) state(n *yaml.Node, s workflow.State) workflow.State {
 		return s
 	}
 	if n.Kind != yaml.MappingNode {
-		b.shape(n, "a state", "a mapping with entry, exit, transitions or final")
+		b.r.shape(n, "a state", "a mapping with entry, exit, transitions or final")
 		return s
 	}
-	b.order(n, stateKeys)
-	ps := b.pairs(n)
+	b.r.order(n, stateKeys)
+	ps := b.r.pairs(n)
 	for _, p := range ps {
 		if p.name == "name" {
-			s.Name = b.text(p.val, p.name)
+			s.Name = b.r.text(p.val, p.name)
 		}
 	}
 	prefix := join(b.prefix, cleanID(s.Name))
@@ -115,54 +115,54 @@ func (b *activityBuilder) state(n *yaml.Node, s workflow.State) workflow.State {
 		switch p.name {
 		case "name":
 		case "entry":
-			s.Entry = b.activity(p.val, branch(prefix, p.name))
+			s.Entry = b.r.activity(p.val, branch(prefix, p.name))
 		case "exit":
-			s.Exit = b.activity(p.val, branch(prefix, p.name))
+			s.Exit = b.r.activity(p.val, branch(prefix, p.name))
 		case "final":
-			s.Final = b.truth(p.val, p.name)
+			s.Final = b.r.truth(p.val, p.name)
 		case "transitions":
 			if isNull(p.val) {
 				continue
 			}
 			if p.val.Kind != yaml.SequenceNode {
-				b.shape(p.val, p.name, "a list of transitions")
+				b.r.shape(p.val, p.name, "a list of transitions")
 				continue
 			}
 			for i, t := range p.val.Content {
 				s.Transitions = append(s.Transitions, b.transition(t, join(prefix, "transition"+strconv.Itoa(i+1))))
 			}
 		default:
-			b.unknown(p, "a state", stateKeys)
+			b.r.unknown(p, "a state", stateKeys)
 		}
 	}
 	return s
 }
 
 func (b *activityBuilder) transition(n *yaml.Node, prefix string) workflow.Transition {
-	t := workflow.Transition{Place: b.place(n)}
+	t := workflow.Transition{Place: b.r.place(n)}
 	if n.Kind != yaml.MappingNode {
-		b.shape(n, "a transition", "a mapping with on and to")
+		b.r.shape(n, "a transition", "a mapping with on and to")
 		return t
 	}
-	b.order(n, transitionKeys)
-	for _, p := range b.pairs(n) {
+	b.r.order(n, transitionKeys)
+	for _, p := range b.r.pairs(n) {
 		switch p.name {
 		case "name":
-			t.Name = b.text(p.val, p.name)
+			t.Name = b.r.text(p.val, p.name)
 		case "to":
-			t.To = b.text(p.val, p.name)
+			t.To = b.r.text(p.val, p.name)
 		case "on":
-			t.Trigger = b.activity(p.val, branch(prefix, p.name))
+			t.Trigger = b.r.activity(p.val, branch(prefix, p.name))
 		case "when":
-			t.Condition = b.expression(p.val, workflow.InputDescriptor{Type: "Boolean"})
+			t.Condition = b.r.expression(p.val, workflow.InputDescriptor{Type: "Boolean"})
 		case "then":
-			t.Action = b.activity(p.val, branch(prefix, p.name))
+			t.Action = b.r.activity(p.val, branch(prefix, p.name))
 		default:
-			b.unknown(p, "a transition", transitionKeys)
+			b.r.unknown(p, "a transition", transitionKeys)
 		}
 	}
 	if t.To == "" {
-		b.problem("wrong-shape", n, "a transition needs to, the state that it leads to")
+		b.r.problem("wrong-shape", n, "a transition needs to, the state that it leads to")
 	}
 	return t
 }

@@ -1,7 +1,6 @@
 package yaml
 
 import (
-	"bytes"
 	"encoding/json"
 	"os"
 	"reflect"
@@ -9,8 +8,6 @@ import (
 	"testing"
 
 	"go.yaml.in/yaml/v4"
-
-	"github.com/weft-run/weft/pkg/workflow"
 )
 
 // Each document was read by yaml 2.8.1 of npm ("core": YAML 1.2 with its core schema; merge keys where there is a <<) and js-yaml 4.1.0
@@ -51,7 +48,7 @@ func TestYAMLIsReadAsItsCoreSchema(t *testing.T) {
 // behindV gives the value of the key v as JSON, and the text where one is wanted.
 func behindV(t *testing.T, doc string) (value, text string) {
 	t.Helper()
-	r := &reader{src: []byte(doc), in: bytes.NewReader(Readable([]byte(doc))), report: workflow.NewReport([]byte(doc), "")}
+	r := newSource([]byte(doc), "")
 	value = "undefined"
 	if root := r.parse(); root != nil && root.Kind == yaml.MappingNode {
 		for _, p := range r.pairs(root) {

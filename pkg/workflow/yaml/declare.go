@@ -68,19 +68,6 @@ func (r *reader) typeName(n *yaml.Node) (string, bool) {
 	return name, isArray
 }
 
-// entries gives the name and value of each entry of a mapping, or of each item
-// of a list of mappings that have a name.
-func (r *reader) entries(n *yaml.Node, what string) []pair {
-	switch {
-	case isNull(n):
-		return nil
-	case n.Kind == yaml.MappingNode:
-		return r.pairs(n)
-	}
-	r.shape(n, what, "a mapping from names to what they are")
-	return nil
-}
-
 func (r *reader) inputs(n *yaml.Node) []workflow.Input {
 	out := []workflow.Input{}
 	for _, p := range r.entries(n, "inputs") {

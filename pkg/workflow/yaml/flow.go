@@ -19,7 +19,7 @@ func (b *activityBuilder) rememberChildren() {
 		b.longest = max(b.longest, len(a.ID))
 	}
 	for _, a := range b.a.Activities {
-		if inner := coreOf(b.types, a); inner != a {
+		if inner := coreOf(b.r.types, a); inner != a {
 			b.childIDs[inner.ID] = a.ID
 		}
 	}
@@ -28,7 +28,7 @@ func (b *activityBuilder) rememberChildren() {
 // connect reads start and connections once the children are known.
 func (b *activityBuilder) connect() {
 	if b.start != nil {
-		b.a.Start = b.known(b.start.val, b.text(b.start.val, "start"))
+		b.a.Start = b.known(b.start.val, b.r.text(b.start.val, "start"))
 	}
 	if b.connections == nil {
 		return
@@ -39,7 +39,7 @@ func (b *activityBuilder) connect() {
 		return
 	}
 	if n.Kind != yaml.SequenceNode {
-		b.shape(n, "connections", "a list, such as [a -> b, b.True -> c]")
+		b.r.shape(n, "connections", "a list, such as [a -> b, b.True -> c]")
 		return
 	}
 	for _, c := range n.Content {
@@ -49,14 +49,14 @@ func (b *activityBuilder) connect() {
 		case yaml.MappingNode:
 			b.connection(c)
 		default:
-			b.shape(c, "a connection", "a text such as a.True -> b")
+			b.r.shape(c, "a connection", "a text such as a.True -> b")
 		}
 	}
 }
 
 func (b *activityBuilder) missing(n *yaml.Node, text, id string) {
-	if !b.report.Full() { // a suggestion takes time to find
-		b.problem("unknown-activity", n, "there is no activity %q in this flowchart%s", workflow.Shorten(text), workflow.DidYouMean(id, slices.Collect(maps.Keys(b.childIDs))))
+	if !b.r.report.Full() { // a suggestion takes time to find
+		b.r.problem("unknown-activity", n, "there is no activity %q in this flowchart%s", workflow.Shorten(text), workflow.DidYouMean(id, slices.Collect(maps.Keys(b.childIDs))))
 	}
 }
 
@@ -76,11 +76,11 @@ func (b *activityBuilder) known(n *yaml.Node, id string) string {
 func (b *activityBuilder) arrows(n *yaml.Node) {
 	ends := strings.Split(strings.ReplaceAll(n.Value, "→", "->"), "->")
 	if len(ends) < 2 {
-		b.shape(n, "a connection", "written as from -> to")
+		b.r.shape(n, "a connection", "written as from -> to")
 		return
 	}
 	for i := 0; i+1 < len(ends); i++ {
-		con := workflow.Connection{Place: b.place(n)}
+		con := workflow.Connection{Place: b.r.place(n)}
 		var ok, ok2 bool
 		con.Source, con.SourcePort, ok = b.endpoint(n, ends[i])
 		con.Target, con.TargetPort, ok2 = b.endpoint(n, ends[i+1])
@@ -113,29 +113,29 @@ func (b *activityBuilder) endpoint(n *yaml.Node, text string) (id, port string, 
 
 // connection reads {from, port, to}, or the names that Elsa's JSON has.
 func (b *activityBuilder) connection(n *yaml.Node) {
-	con := workflow.Connection{Place: b.place(n)}
+	con := workflow.Connection{Place: b.r.place(n)}
 	var from, to *pair
-	for _, p := range b.pairs(n) {
+	for _, p := range b.r.pairs(n) {
 		switch p.name {
 		case "from", "source":
 			from = &p
 		case "to", "target":
 			to = &p
 		case "port", "sourcePort":
-			con.SourcePort = b.text(p.val, p.name)
+			con.SourcePort = b.r.text(p.val, p.name)
 		case "targetPort":
-			con.TargetPort = b.text(p.val, p.name)
+			con.TargetPort = b.r.text(p.val, p.name)
 		default:
-			b.unknown(p, "a connection", []string{"from", "port", "to", "targetPort"})
+			b.r.unknown(p, "a connection", []string{"from", "port", "to", "targetPort"})
 		}
 	}
 	if from == nil || to == nil {
-		b.problem("wrong-shape", n, "a connection needs from and to")
+		b.r.problem("wrong-shape", n, "a connection needs from and to")
 		return
 	}
 	var ok, ok2 bool
 	end := func(p *pair, port *string) (string, bool) {
-		text := b.text(p.val, p.name)
+		text := b.r.text(p.val, p.name)
 		if *port != "" {
 			id := b.known(p.val, text)
 			return id, id != ""

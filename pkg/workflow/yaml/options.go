@@ -1,8 +1,6 @@
 package yaml
 
 import (
-	"strings"
-
 	"go.yaml.in/yaml/v4"
 
 	"github.com/weft-run/weft/pkg/workflow"
@@ -53,19 +51,4 @@ func (r *reader) options(n *yaml.Node, d *workflow.Definition) {
 			r.unknown(p, "options", optionKeys)
 		}
 	}
-}
-
-// choice reads one of some names, without regard to case. Names of Elsa's own
-// types (which have a dot) pass, for the compiler to judge.
-func (r *reader) choice(p pair, names []string) string {
-	s := r.text(p.val, p.name)
-	for _, name := range names {
-		if strings.EqualFold(s, name) {
-			return name
-		}
-	}
-	if s != "" && !strings.Contains(s, ".") {
-		r.problem("bad-value", p.val, "%s must be one of %s, not %q%s", p.name, strings.Join(names, ", "), workflow.Shorten(s), workflow.DidYouMean(s, names))
-	}
-	return s
 }

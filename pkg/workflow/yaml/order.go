@@ -1,7 +1,6 @@
 package yaml
 
 import (
-	"bytes"
 	"slices"
 
 	"go.yaml.in/yaml/v4"
@@ -16,7 +15,10 @@ import (
 // cannot be read has none.
 func KeyOrders(src []byte, file string, types workflow.Types) map[workflow.Place][]string {
 	orders := map[workflow.Place][]string{}
-	_, _ = (&reader{in: bytes.NewReader(Readable(src)), orders: orders}).read(src, file, types) // only the orders are wanted
+	if r, _ := newReader(src, file, types); r != nil {
+		r.orders = orders
+		_, _ = r.read() // only the orders are wanted
+	}
 	return orders
 }
 

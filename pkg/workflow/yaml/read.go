@@ -1,7 +1,6 @@
 package yaml
 
 import (
-	"bytes"
 	"context"
 	"path/filepath"
 	"slices"
@@ -22,7 +21,11 @@ var topKeys = []string{"$schema", "id", "name", "description", "inputs", "variab
 // problem the definition must not be published. It may be checked further to find more
 // problems, some of which then repeat a place that is reported already.
 func Read(src []byte, file string, types workflow.Types) (*workflow.Definition, workflow.Problems) {
-	return (&reader{in: bytes.NewReader(Readable(src))}).read(src, file, types)
+	r, problems := newReader(src, file, types)
+	if r == nil {
+		return nil, problems
+	}
+	return r.read()
 }
 
 // ReadTree is [Read] for those who want to know how the text is written, too: see gets the
@@ -30,35 +33,42 @@ func Read(src []byte, file string, types workflow.Types) (*workflow.Definition, 
 // is not called for a text that is no YAML. When the context ends, the text is read no further,
 // which is a problem then.
 func ReadTree(ctx context.Context, src []byte, types workflow.Types, see func(*yaml.Node)) (*workflow.Definition, workflow.Problems) {
-	in := bytes.NewReader(Readable(src))
-	return (&reader{see: see, in: reading(func(p []byte) (int, error) {
-		if err := ctx.Err(); err != nil {
-			return 0, err
-		}
-		return in.Read(p)
-	})}).read(src, "", types)
+	r, problems := newReader(src, "", types)
+	if r == nil {
+		return nil, problems
+	}
+	r.show(ctx, see)
+	return r.read()
 }
 
-// reading is a reader that is a function.
-type reading func([]byte) (int, error)
+// reader turns nodes into the domain's types and reports problems.
+type reader struct {
+	*source
+	file       string
+	types      workflow.Types
+	activities int
+	branches   map[string]bool
+	orders     map[workflow.Place][]string // of keys, by the mapping's place; nil: they are not wanted
+}
 
-func (f reading) Read(p []byte) (int, error) { return f(p) }
-
-// read reads a definition with a reader that knows where the text comes from, and what else is
-// wanted of it.
-func (r *reader) read(src []byte, file string, types workflow.Types) (*workflow.Definition, workflow.Problems) {
+// newReader begins to read a definition; nil and why for a text that is too large.
+func newReader(src []byte, file string, types workflow.Types) (*reader, workflow.Problems) {
 	if problems := workflow.CheckSize(src, file); problems != nil {
 		return nil, problems
 	}
 	if types == nil {
 		types = workflow.Descriptors{}
 	}
-	r.src, r.file, r.types, r.report, r.branches = src, file, types, workflow.NewReport(src, file), map[string]bool{}
+	r := &reader{source: newSource(src, file), file: file, types: types, branches: map[string]bool{}}
 	for _, d := range types.All() {
 		for _, p := range d.Ports {
 			r.branches[p] = true
 		}
 	}
+	return r, nil
+}
+
+func (r *reader) read() (*workflow.Definition, workflow.Problems) {
 	root := r.parse()
 	if root == nil || r.full {
 		return nil, r.report.Problems()
@@ -68,20 +78,6 @@ func (r *reader) read(src []byte, file string, types workflow.Types) (*workflow.
 		return nil, r.report.Problems()
 	}
 	return r.definition(root), r.report.Problems()
-}
-
-// Value reads a document as Go's JSON types, with numbers as definitions have
-// them. An error is the first problem.
-func Value(src []byte) (any, error) {
-	r := &reader{src: src, in: bytes.NewReader(Readable(src)), report: workflow.NewReport(src, "")}
-	var v any
-	if root := r.parse(); root != nil && !r.full {
-		v = r.value(root)
-	}
-	if problems := r.report.Problems(); len(problems) > 0 {
-		return nil, problems[:1]
-	}
-	return v, nil
 }
 
 func (r *reader) definition(n *yaml.Node) *workflow.Definition {
@@ -160,21 +156,6 @@ func (r *reader) identify(d *workflow.Definition, n *yaml.Node) {
 		return
 	}
 	r.problem("missing-id", n, "the definition has no id; give it one, such as id: order-approval")
-}
-
-func (r *reader) texts(n *yaml.Node, what string) []string {
-	if isNull(n) {
-		return nil
-	}
-	if n.Kind != yaml.SequenceNode {
-		r.shape(n, what, "a list of texts")
-		return nil
-	}
-	out := []string{}
-	for _, c := range n.Content {
-		out = append(out, r.text(c, "an item of "+what))
-	}
-	return out
 }
 
 func setProperty(m *map[string]any, key string, v any) {

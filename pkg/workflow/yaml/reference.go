@@ -12,11 +12,11 @@ import (
 func (b *activityBuilder) freeBody(n *yaml.Node) {
 	if n.Kind != yaml.MappingNode {
 		if !b.reported {
-			b.shape(n, "the value of "+b.a.Type, "a mapping of its inputs")
+			b.r.shape(n, "the value of "+b.a.Type, "a mapping of its inputs")
 		}
 		return
 	}
-	for _, p := range b.pairs(n) {
+	for _, p := range b.r.pairs(n) {
 		b.freeInput(p)
 	}
 }
@@ -31,18 +31,18 @@ func (b *activityBuilder) freeInput(p pair) {
 func (b *activityBuilder) ref(n *yaml.Node) {
 	b.a.Ref = &workflow.DefinitionRef{}
 	if n.Kind != yaml.MappingNode {
-		b.a.Ref.ID = b.text(n, "the id of the definition that is run")
+		b.a.Ref.ID = b.r.text(n, "the id of the definition that is run")
 		if b.a.Ref.ID == "" {
-			b.shape(n, workflowKey, "the id of a definition")
+			b.r.shape(n, workflowKey, "the id of a definition")
 		}
 		b.a.Type = pascal(b.a.Ref.ID)
 		return
 	}
-	for _, p := range b.pairs(n) {
+	for _, p := range b.r.pairs(n) {
 		switch {
 		case b.identity(p):
 		case p.name == "inputs":
-			for _, in := range b.entries(p.val, "inputs") {
+			for _, in := range b.r.entries(p.val, "inputs") {
 				b.freeInput(in)
 			}
 		default:
@@ -57,12 +57,12 @@ func (b *activityBuilder) ref(n *yaml.Node) {
 func (b *activityBuilder) named(n *yaml.Node) {
 	b.a.Ref = &workflow.DefinitionRef{}
 	if n.Kind != yaml.MappingNode {
-		b.a.Ref.ID = b.text(n, workflowKey)
+		b.a.Ref.ID = b.r.text(n, workflowKey)
 		return
 	}
-	for _, p := range b.pairs(n) {
+	for _, p := range b.r.pairs(n) {
 		if !b.identity(p) {
-			b.unknown(p, workflowKey, []string{"id", "version", "versionId"})
+			b.r.unknown(p, workflowKey, []string{"id", "version", "versionId"})
 		}
 	}
 	b.needID(n)
@@ -70,21 +70,21 @@ func (b *activityBuilder) named(n *yaml.Node) {
 
 func (b *activityBuilder) needID(n *yaml.Node) {
 	if b.a.Ref.ID == "" && b.a.Ref.VersionID == "" {
-		b.problem("missing-id", n, "workflow needs the id of the definition that it runs")
+		b.r.problem("missing-id", n, "workflow needs the id of the definition that it runs")
 	}
 }
 
 func (b *activityBuilder) identity(p pair) bool {
 	switch p.name {
 	case "id":
-		b.a.Ref.ID = b.text(p.val, p.name)
+		b.a.Ref.ID = b.r.text(p.val, p.name)
 	case "versionId":
-		b.a.Ref.VersionID = b.text(p.val, p.name)
+		b.a.Ref.VersionID = b.r.text(p.val, p.name)
 	case "version":
-		if v, ok := b.scalar(p.val).(float64); ok && v == float64(int32(v)) {
+		if v, ok := b.r.scalar(p.val).(float64); ok && v == float64(int32(v)) {
 			b.a.Ref.Version, b.a.Version = int(v), int(v)
 		} else {
-			b.shape(p.val, p.name, "a whole number")
+			b.r.shape(p.val, p.name, "a whole number")
 		}
 	default:
 		return false

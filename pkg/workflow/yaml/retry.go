@@ -12,10 +12,7 @@ import (
 //	x.retry      the RetryPolicy
 //	x.onGiveUp   a Sequence of what onGiveUp says
 const (
-	retryKey  = "retry"
-	giveUpKey = "onGiveUp" // also the branch
-	bodyPort  = "body"
-
+	bodyPort       = "body"
 	onGiveUpSuffix = "." + giveUpKey
 )
 
@@ -23,16 +20,16 @@ const (
 func (b *activityBuilder) wrapRetry(a *workflow.Activity) *workflow.Activity {
 	if b.retry == nil {
 		if b.onGiveUp != nil {
-			b.problem("missing-retry", b.onGiveUp.key, "onGiveUp needs a retry beside it, such as retry: {attempts: 5}")
+			b.r.problem("missing-retry", b.onGiveUp.key, "onGiveUp needs a retry beside it, such as retry: {attempts: 5}")
 		}
 		return a
 	}
-	d := b.types.ByType(workflow.RetryType)
+	d := b.r.types.ByType(workflow.RetryType)
 	if d == nil {
-		b.problem("unknown-activity-type", b.retry.key, "there is no activity type %s, which a retry is written for", workflow.RetryType)
+		b.r.problem("unknown-activity-type", b.retry.key, "there is no activity type %s, which a retry is written for", workflow.RetryType)
 		return a
 	}
-	policy := &activityBuilder{reader: b.reader, d: d, prefix: b.prefix, a: &workflow.Activity{
+	policy := &activityBuilder{r: b.r, d: d, prefix: b.prefix, a: &workflow.Activity{
 		Type: d.Type, ID: b.a.ID + workflow.RetrySuffix, Place: b.a.Place, Ports: map[string]*workflow.Activity{bodyPort: a},
 	}}
 	policy.settings(b.retry.val)
@@ -42,7 +39,7 @@ func (b *activityBuilder) wrapRetry(a *workflow.Activity) *workflow.Activity {
 			n = &yaml.Node{Kind: yaml.SequenceNode, Content: []*yaml.Node{n}, Line: n.Line, Column: n.Column}
 		}
 		id := b.a.ID + onGiveUpSuffix
-		policy.a.Ports[giveUpKey] = &workflow.Activity{Type: sequenceType, ID: id, Place: b.place(n), Activities: b.children(n, id)}
+		policy.a.Ports[giveUpKey] = &workflow.Activity{Type: sequenceType, ID: id, Place: b.r.place(n), Activities: b.r.children(n, id)}
 	}
 	return policy.a
 }
@@ -55,15 +52,15 @@ func (b *activityBuilder) settings(n *yaml.Node) {
 		for _, in := range b.d.Inputs {
 			known = append(known, in.Name)
 		}
-		for _, p := range b.pairs(n) {
+		for _, p := range b.r.pairs(n) {
 			if in, ok := b.d.Input(p.name); ok && in.Name == p.name {
 				b.input(p, in)
 			} else {
-				b.unknown(p, retryKey, known)
+				b.r.unknown(p, retryKey, known)
 			}
 		}
 	case isNull(n) || n.Kind == yaml.SequenceNode:
-		b.shape(n, retryKey, "a number of attempts, or a mapping such as {attempts: 5, delay: 10s}")
+		b.r.shape(n, retryKey, "a number of attempts, or a mapping such as {attempts: 5, delay: 10s}")
 	default:
 		in, _ := b.d.Input("attempts")
 		b.input(pair{in.Name, n, n}, in)

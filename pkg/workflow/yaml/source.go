@@ -2,6 +2,7 @@ package yaml
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"slices"
@@ -20,23 +21,39 @@ const (
 	maxAliased = 100_000 // nodes that come from aliases
 )
 
-// reader turns nodes into the domain's types and reports problems.
-type reader struct {
-	src        []byte
-	in         io.Reader        // gives src
-	see        func(*yaml.Node) // what the library makes of it; nil: nobody wants it
-	file       string
-	types      workflow.Types
-	report     *workflow.Report
-	aliased    int
-	activities int
-	full       bool // over a limit: stop
-	branches   map[string]bool
-	orders     map[workflow.Place][]string // of keys, by the mapping's place; nil: they are not wanted
+// source is a text whose nodes are read, and the report on it.
+type source struct {
+	src     []byte
+	in      io.Reader        // gives src
+	see     func(*yaml.Node) // what the library makes of it; nil: nobody wants it
+	report  *workflow.Report
+	aliased int
+	full    bool // over a limit: stop
 }
 
+// newSource begins to read src, which file names in problems.
+func newSource(src []byte, file string) *source {
+	return &source{src: src, in: bytes.NewReader(Readable(src)), report: workflow.NewReport(src, file)}
+}
+
+// show gives the tree to see when it is made. When the context ends, the text is read no further.
+func (r *source) show(ctx context.Context, see func(*yaml.Node)) {
+	in := r.in
+	r.see, r.in = see, reading(func(p []byte) (int, error) {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+		return in.Read(p)
+	})
+}
+
+// reading is a reader that is a function.
+type reading func([]byte) (int, error)
+
+func (f reading) Read(p []byte) (int, error) { return f(p) }
+
 // parse reads the one document of src, its aliases replaced by copies.
-func (r *reader) parse() *yaml.Node {
+func (r *source) parse() *yaml.Node {
 	if !utf8.Valid(r.src) {
 		r.report.Problem("bad-yaml", r.report.At(1, 1), "the text is not valid UTF-8")
 		return nil
@@ -66,7 +83,7 @@ func (r *reader) parse() *yaml.Node {
 }
 
 // syntax reports what the YAML library says about broken text.
-func (r *reader) syntax(err error) {
+func (r *source) syntax(err error) {
 	at := r.report.At(1, 1)
 	text := err.Error()
 	if errors.Is(err, io.EOF) {
@@ -121,7 +138,7 @@ const tags = " !!map !!seq !!null !!bool !!int !!float !!str !!timestamp !!merge
 
 // expand replaces aliases by copies of what they name, so that nothing later
 // has to know of them, and bounds depth and growth.
-func (r *reader) expand(n *yaml.Node, depth int, copied bool) *yaml.Node {
+func (r *source) expand(n *yaml.Node, depth int, copied bool) *yaml.Node {
 	if r.full {
 		return n
 	}
@@ -152,16 +169,16 @@ func (r *reader) expand(n *yaml.Node, depth int, copied bool) *yaml.Node {
 	return n
 }
 
-func (r *reader) place(n *yaml.Node) workflow.Place {
+func (r *source) place(n *yaml.Node) workflow.Place {
 	return r.report.At(n.Line, n.Column)
 }
 
-func (r *reader) problem(code string, n *yaml.Node, format string, args ...any) {
+func (r *source) problem(code string, n *yaml.Node, format string, args ...any) {
 	r.report.Problem(code, r.place(n), format, args...)
 }
 
 // shape reports that n is not what is wanted; what names it.
-func (r *reader) shape(n *yaml.Node, what, want string) {
+func (r *source) shape(n *yaml.Node, what, want string) {
 	r.report.WrongShape(r.place(n), what, want, describe(n))
 }
 
@@ -191,7 +208,7 @@ type pair struct {
 
 // pairs gives the entries of a mapping, merged ones (<<) last; it reports keys
 // that are doubled or no text.
-func (r *reader) pairs(n *yaml.Node) []pair {
+func (r *source) pairs(n *yaml.Node) []pair {
 	var out []pair
 	seen := map[string]bool{}
 	var merged []*yaml.Node
@@ -233,7 +250,7 @@ func (r *reader) pairs(n *yaml.Node) []pair {
 }
 
 // unknown reports a key that is not known at its place.
-func (r *reader) unknown(p pair, where string, known []string) {
+func (r *source) unknown(p pair, where string, known []string) {
 	for _, ours := range strings.Fields(otherKeys[p.name]) {
 		if slices.Contains(known, ours) && !r.report.Full() {
 			r.problem("unknown-key", p.key, "%s has no key %s (did you mean %s?)", where, workflow.Shorten(p.name), ours)

@@ -35,7 +35,7 @@ func delayInput(types workflow.Types) workflow.InputDescriptor {
 func (b *activityBuilder) wrapTimeout() *workflow.Activity {
 	if b.timeout.IsZero() {
 		if b.onTimeout != nil {
-			b.problem("missing-timeout", b.onTimeout.key, "onTimeout needs a timeout beside it, such as timeout: 48h")
+			b.r.problem("missing-timeout", b.onTimeout.key, "onTimeout needs a timeout beside it, such as timeout: 48h")
 		}
 		return b.a
 	}
@@ -50,7 +50,7 @@ func (b *activityBuilder) wrapTimeout() *workflow.Activity {
 		if n.Kind != yaml.SequenceNode { // one activity is a list of one
 			n = &yaml.Node{Kind: yaml.SequenceNode, Content: []*yaml.Node{n}, Line: n.Line, Column: n.Column}
 		}
-		late.Activities = append(late.Activities, b.children(n, late.ID)...)
+		late.Activities = append(late.Activities, b.r.children(n, late.ID)...)
 	}
 	return &workflow.Activity{
 		Type: forkType, ID: id + workflow.TimeoutSuffix, Place: b.a.Place,

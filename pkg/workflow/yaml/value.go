@@ -9,8 +9,22 @@ import (
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
+// Value reads a document as Go's JSON types, with numbers as definitions have
+// them. An error is the first problem.
+func Value(src []byte) (any, error) {
+	r := newSource(src, "")
+	var v any
+	if root := r.parse(); root != nil && !r.full {
+		v = r.value(root)
+	}
+	if problems := r.report.Problems(); len(problems) > 0 {
+		return nil, problems[:1]
+	}
+	return v, nil
+}
+
 // value gives a node as Go's JSON types, see scalar.
-func (r *reader) value(n *yaml.Node) any {
+func (r *source) value(n *yaml.Node) any {
 	switch n.Kind {
 	case yaml.MappingNode:
 		m := map[string]any{}
@@ -30,7 +44,7 @@ func (r *reader) value(n *yaml.Node) any {
 
 // scalar gives nil, bool, string, float64, or whole numbers that float64 cannot
 // hold as [workflow.Number] has them.
-func (r *reader) scalar(n *yaml.Node) any {
+func (r *source) scalar(n *yaml.Node) any {
 	switch n.Tag {
 	case "!!null", "":
 		return nil
@@ -70,7 +84,7 @@ func number(s string) (any, bool) {
 }
 
 // text reads a text; numbers and the like keep their spelling.
-func (r *reader) text(n *yaml.Node, what string) string {
+func (r *source) text(n *yaml.Node, what string) string {
 	if n.Kind != yaml.ScalarNode {
 		r.shape(n, what, "a text")
 		return ""
@@ -82,7 +96,7 @@ func (r *reader) text(n *yaml.Node, what string) string {
 }
 
 // truth reads a boolean, in YAML's older spellings too.
-func (r *reader) truth(n *yaml.Node, what string) bool {
+func (r *source) truth(n *yaml.Node, what string) bool {
 	if n.Kind == yaml.ScalarNode {
 		switch strings.ToLower(n.Value) {
 		case "true", "yes", "on":
@@ -96,7 +110,7 @@ func (r *reader) truth(n *yaml.Node, what string) bool {
 }
 
 // dict reads a mapping with free keys.
-func (r *reader) dict(n *yaml.Node, what string) map[string]any {
+func (r *source) dict(n *yaml.Node, what string) map[string]any {
 	if isNull(n) {
 		return nil
 	}
@@ -105,4 +119,48 @@ func (r *reader) dict(n *yaml.Node, what string) map[string]any {
 		r.shape(n, what, "a mapping")
 	}
 	return m
+}
+
+// texts reads a list of texts.
+func (r *source) texts(n *yaml.Node, what string) []string {
+	if isNull(n) {
+		return nil
+	}
+	if n.Kind != yaml.SequenceNode {
+		r.shape(n, what, "a list of texts")
+		return nil
+	}
+	out := []string{}
+	for _, c := range n.Content {
+		out = append(out, r.text(c, "an item of "+what))
+	}
+	return out
+}
+
+// choice reads one of some names, without regard to case. Names of Elsa's own
+// types (which have a dot) pass, for the compiler to judge.
+func (r *source) choice(p pair, names []string) string {
+	s := r.text(p.val, p.name)
+	for _, name := range names {
+		if strings.EqualFold(s, name) {
+			return name
+		}
+	}
+	if s != "" && !strings.Contains(s, ".") {
+		r.problem("bad-value", p.val, "%s must be one of %s, not %q%s", p.name, strings.Join(names, ", "), workflow.Shorten(s), workflow.DidYouMean(s, names))
+	}
+	return s
+}
+
+// entries gives the name and value of each entry of a mapping, or of each item
+// of a list of mappings that have a name.
+func (r *source) entries(n *yaml.Node, what string) []pair {
+	switch {
+	case isNull(n):
+		return nil
+	case n.Kind == yaml.MappingNode:
+		return r.pairs(n)
+	}
+	r.shape(n, what, "a mapping from names to what they are")
+	return nil
 }

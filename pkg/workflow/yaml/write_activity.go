@@ -162,7 +162,7 @@ func (w *writer) free(m *yaml.Node, a *workflow.Activity, prefix string, beside 
 			target = text(a.Ref.ID)
 		}
 	}
-	if a.Ref != nil && (a.Type == pascal(a.Ref.ID) || !isDefinitionName(a.Type) || (&reader{types: w.types}).lookup(a.Type) != nil) {
+	if a.Ref != nil && (a.Type == pascal(a.Ref.ID) || !isDefinitionName(a.Type) || lookup(w.types, a.Type) != nil) {
 		put(m, workflowKey, target)
 		if len(inputs.Content) > 0 {
 			put(beside, "inputs", inputs)

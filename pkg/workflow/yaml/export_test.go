@@ -1,4 +1,0 @@
-package yaml
-
-// CommonNames are the keys that any activity may have.
-var CommonNames = commonNames

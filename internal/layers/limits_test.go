@@ -67,7 +67,6 @@ var largeTypes = map[string]target{
 	"pkg/engine.Burst":                                    {80, "2027-01-31"},
 	"pkg/engine.Execution":                                {120, "2027-01-31"},
 	"pkg/metrics.Metrics":                                 {65, "2026-12-31"},
-	"pkg/workflow/yaml.activityBuilder":                   {90, "2026-12-31"},
 }
 
 // largePackages have more than maxLines lines.
@@ -78,7 +77,6 @@ var largePackages = map[string]target{
 	"pkg/client":               {6000, "2026-12-31"},
 	"pkg/cluster":              {3100, "2026-12-31"},
 	"pkg/engine":               {9200, "2027-01-31"},
-	"pkg/workflow/yaml":        {4000, "2026-12-31"},
 }
 
 // product says whether a package is part of what users run or import, and not of

@@ -21,6 +21,7 @@ var wings = map[string]string{
 	"program": "go install names a binary after its folder: the program has two names, and is one package; its families of commands share how they ask",
 	"tests":   "clustertest puts group commit in front of every test on demand",
 	"words":   "a label of a metric that is a word of the domain has its type, so that no other word is counted; and what is looked for is said in words of the domain",
+	"yaml":    "reading, writing and the schema agree on names, and read one tree; the door has all of them",
 	"waits":   "keys, tokens and secrets come from files and from providers, which are asked again and again",
 }
 
@@ -153,7 +154,13 @@ var table = map[string]place{
 	"pkg/workflow/value":             {floor: 0, wing: "words"},
 	"pkg/workflow/near":              {floor: 0, wing: "words"},
 	"pkg/workflow/files":             {floor: 0, wing: "words"},
-	"pkg/workflow/yaml":              {floor: 0},
+	"pkg/workflow/yaml":              {floor: 0, wing: "yaml", step: 3},
+	"pkg/workflow/yaml/notation":     {floor: 0, wing: "yaml"},
+	"pkg/workflow/yaml/wrap":         {floor: 0, wing: "yaml", step: 1},
+	"pkg/workflow/yaml/tree":         {floor: 0, wing: "yaml", step: 1},
+	"pkg/workflow/yaml/read":         {floor: 0, wing: "yaml", step: 2},
+	"pkg/workflow/yaml/write":        {floor: 0, wing: "yaml", step: 2},
+	"pkg/workflow/yaml/schema":       {floor: 0, wing: "yaml", step: 1},
 	"pkg/workflow/elsajson":          {floor: 0},
 	"pkg/workflow/elsajson/jsontree": {floor: 0},
 	"pkg/workflow/elsajson/names":    {floor: 0},

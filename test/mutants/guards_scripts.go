@@ -40,6 +40,6 @@ var scriptGuards = []patch{
 		"!s.often && p.before > p.off && from", "false && from", "./internal/cron", "TestEdgesInZones"},
 	{"cron: what the clock jumps over comes at the jump", "internal/cron/zone.go",
 		"clock.Before(again) {", "false && clock.Before(again) {", "./internal/cron", "TestZones"},
-	{"YAML: a number that is another one in another version is refused", "pkg/workflow/yaml/value.go",
-		"write != \"\" {", "write != \"\" && false {", "./pkg/workflow/yaml", "TestYAMLIsRead"},
+	{"YAML: a number that is another one in another version is refused", "pkg/workflow/yaml/tree/value.go",
+		"write != \"\" {", "write != \"\" && false {", "./pkg/workflow/yaml/tree", "TestYAMLIsRead"},
 }

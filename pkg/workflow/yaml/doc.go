@@ -15,5 +15,9 @@
 // Elsa's designer needs: version numbers, positions on the canvas, ids of
 // variables that have names, unknown fields (Extra). Comments are not kept.
 //
+// This package is the door. Its rooms: notation has the names, keys and ids that the others
+// agree on, wrap the activities around one with a timeout or a retry, tree reads the text
+// as nodes, read makes definitions of them, write goes the way back, and schema tells editors.
+//
 // Concurrency: the functions keep no state.
 package yaml

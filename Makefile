@@ -2,7 +2,7 @@
 # are in .ci/run, so that CI, which may have no make, runs the same ones.
 
 .DEFAULT_GOAL := help
-.PHONY: help build image release test race lint fmt generate bench bench-report bench-million bench-sustained bench-steady bench-idle bench-wide bench-counts bench-peers bench-cron bench-docs deploy-test browser-test compose-test ci chaos chaos-long chaos-processes bombs fills floods mutants prove findings
+.PHONY: help build image release test race lint fmt generate bench bench-report bench-million bench-sustained bench-steady bench-idle bench-wide bench-counts bench-peers bench-cron bench-docs deploy-test browser-test compose-test ci chaos chaos-long chaos-processes bombs fills floods etcds mutants prove findings
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -69,6 +69,9 @@ deploy-test: ## Test alerts, dashboards, runbooks and docker-compose.yml (instal
 
 browser-test: ## Test the console in a browser (installs Chromium on Debian)
 	@bash .ci/run browser
+
+etcds: ## Replace members of etcd under load: 3.5, 3.6, 3.7, a learner (AUTH=during|before; builds each version, 5 minutes)
+	go run ./test/etcds $(if $(AUTH),-auth $(AUTH))
 
 compose-test: ## Run docker-compose.yml and break things in it (needs Docker, HAProxy, Prometheus, busybox)
 	@bash .ci/run compose

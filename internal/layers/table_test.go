@@ -46,6 +46,7 @@ var table = map[string]place{
 	"test/console":        {floor: 7},
 	"test/conformance":    {floor: 7},
 	"test/compose":        {floor: 7},
+	"test/etcds":          {floor: 7},
 	"test/loadbalancer":   {floor: 7},
 	"test/upgrade":        {floor: 7},
 	"test/chaos":          {floor: 7},
@@ -237,7 +238,7 @@ var libraries = []library{
 	},
 	{
 		prefix: "go.etcd.io/etcd",
-		owners: []string{"pkg/cluster", "internal/store", "internal/etcd", "test/e2e", "bench"},
+		owners: []string{"pkg/cluster", "internal/store", "internal/etcd", "test/e2e", "test/etcds", "bench"},
 		why:    "keys and transactions are the business of pkg/cluster and internal/store; internal/etcd dials",
 	},
 	{

@@ -1,7 +1,6 @@
 package edit
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -31,9 +30,6 @@ type About struct {
 	CaseKeys     []string // what may be set of a case
 	States       []State
 }
-
-// Way is where an outcome of an activity leads.
-type Way struct{ Port, To string }
 
 // Case is one of a switch and its like.
 type Case struct {
@@ -78,18 +74,18 @@ func Tell(ctx context.Context, src []byte, json bool, id string, line int, types
 	if problems != nil {
 		return About{}, problems
 	}
-	return d.tell(id, line)
+	return tell(d, id, line)
 }
 
-func (d *doc) tell(id string, line int) (About, workflow.Problems) {
+func tell(d *sites, id string, line int) (About, workflow.Problems) {
 	s, err := d.find(id, line)
 	if err != nil {
-		return About{}, d.problem(err, "")
+		return About{}, problem(d, err, "")
 	}
-	return d.about(s), nil
+	return about(d, s), nil
 }
 
-func (d *doc) about(s *site) About {
+func about(d *sites, s *site) About {
 	x := s.activity
 	t := d.types.ByType(x.Type)
 	r := d.role(s.node)
@@ -105,7 +101,7 @@ func (d *doc) about(s *site) About {
 	if s.node.kind == mapping {
 		a.Wraps = append([]string{Retry, Timeout}, a.Wraps...)
 	}
-	if (&change{doc: d}).mayStandElsewhere(s) != nil {
+	if mayStandElsewhere(d, s) != nil {
 		a.Wraps = nil
 	}
 	if x.Ref != nil && x.Ref.ID != "" {
@@ -126,13 +122,13 @@ func (d *doc) about(s *site) About {
 			a.Branches = append(a.Branches, t.List)
 		}
 		a.Outcomes = outcomes(x, t)
-		d.tellParts(&a, x, t)
+		tellParts(d, &a, x, t)
 	}
 	if s.node.kind == mapping {
-		a.Fields = append(a.Fields, d.keys(s, t)...)
+		a.Fields = append(a.Fields, commonKeys(d, s, t)...)
 	}
 	if r == chart {
-		if f, err := (&change{doc: d}).chartOf(s); err == nil {
+		if f, err := chartOf(&Change{sites: d, text: &draft{doc: d.doc}}, s); err == nil {
 			a.Near = slices.DeleteFunc(slices.Clone(f.ids), func(id string) bool { return id == x.ID })
 			a.Ways = f.waysOf(x.ID)
 		}
@@ -140,19 +136,6 @@ func (d *doc) about(s *site) About {
 	}
 	a.Up, a.Down = d.beside(s.node, -1) != nil, d.beside(s.node, 1) != nil
 	return a
-}
-
-// waysOf are the ways that lead on from an activity.
-func (f *flowchart) waysOf(id string) []Way {
-	var ways []Way
-	for _, k := range f.chains {
-		for j, e := range k.ends[:len(k.ends)-1] {
-			if e.id == id {
-				ways = append(ways, Way{Port: cmp.Or(e.port, usualOut), To: k.ends[j+1].id})
-			}
-		}
-	}
-	return ways
 }
 
 // outcomes are those that can be told of the text: the labels of cases, and the names of branches.
@@ -179,7 +162,7 @@ func outcomes(x *workflow.Activity, t *workflow.Descriptor) []string {
 }
 
 // tellParts tells the cases and the states of an activity.
-func (d *doc) tellParts(a *About, x *workflow.Activity, t *workflow.Descriptor) {
+func tellParts(d *sites, a *About, x *workflow.Activity, t *workflow.Descriptor) {
 	condition := workflow.InputDescriptor{Type: "Boolean"}
 	if t.Cases != "" {
 		a.Parts, a.CaseKeys = []string{CasePart}, partKeys[CasePart]
@@ -224,7 +207,7 @@ var shown = []struct{ name, about string }{
 	{"retry", "How often it is tried, or {attempts: 5, delay: 10s}."},
 }
 
-func (d *doc) keys(s *site, t *workflow.Descriptor) []Field {
+func commonKeys(d *sites, s *site, t *workflow.Descriptor) []Field {
 	var out []Field
 	for _, k := range shown {
 		if d.json && k.name != "id" && k.name != "name" || k.name == "result" && (t == nil || len(t.Outputs) == 0) {

@@ -1,6 +1,7 @@
 package edit
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -29,7 +30,7 @@ type chain struct {
 
 // flowchart is one that is edited.
 type flowchart struct {
-	*change
+	*Change
 	site    *site
 	ids     []string // of its activities, as the text calls them
 	known   map[string]bool
@@ -39,18 +40,18 @@ type flowchart struct {
 }
 
 // chartOf is the flowchart that an activity stands in.
-func (c *change) chartOf(s *site) (*flowchart, error) {
-	owner := c.owner(s.node)
+func chartOf(c *Change, s *site) (*flowchart, error) {
+	owner := c.sites.owner(s.node)
 	if owner == nil || owner.activity.Type != flowchartType {
 		return nil, refuse(s.node.start, "%q stands in no flowchart, so that nothing is connected there", workflow.Shorten(s.activity.ID))
 	}
-	return c.openChart(owner)
+	return openChart(c, owner)
 }
 
-func (c *change) openChart(s *site) (*flowchart, error) {
-	f := &flowchart{change: c, site: s, known: map[string]bool{}}
+func openChart(c *Change, s *site) (*flowchart, error) {
+	f := &flowchart{Change: c, site: s, known: map[string]bool{}}
 	for _, a := range s.activity.Activities {
-		if inner := c.siteOf(a); inner != nil {
+		if inner := c.sites.siteOf(a); inner != nil {
 			id := inner.activity.ID
 			f.ids, f.known[id], f.longest = append(f.ids, id), true, max(f.longest, len(id))
 		}
@@ -75,7 +76,7 @@ func (c *change) openChart(s *site) (*flowchart, error) {
 
 // key is the value of a key of the flowchart, in its body or beside its type.
 func (f *flowchart) key(name string) *node {
-	return f.held(f.site, name)
+	return f.site.held(name)
 }
 
 // read reads one of the connections.
@@ -84,7 +85,7 @@ func (f *flowchart) read(n *node) (chain, error) {
 	switch n.kind {
 	case scalar:
 		k.text = true
-		at := n.start + strings.Index(string(f.src[n.start:n.end]), n.text)
+		at := n.start + strings.Index(string(f.text.src[n.start:n.end]), n.text)
 		if at < n.start {
 			return k, refuse(n.start, "this connection is written in a way that cannot be edited here; write it as from -> to")
 		}
@@ -174,31 +175,31 @@ func spelled(id, port string) string {
 	return id + "." + port
 }
 
-// way connects two activities, or takes what connects them away.
-func (c *change) way(s *site, e Edit) error {
-	f, err := c.chartOf(s)
+// connect connects two activities, or takes what connects them away.
+func connect(c *Change, s *site, port, to string, cut bool) error {
+	f, err := chartOf(c, s)
 	if err != nil {
 		return err
 	}
-	if !slices.Contains(f.ids, e.To) {
-		return bad("there is no activity %q in this flowchart%s", workflow.Shorten(e.To), workflow.DidYouMean(e.To, f.ids))
+	if !slices.Contains(f.ids, to) {
+		return bad("there is no activity %q in this flowchart%s", workflow.Shorten(to), workflow.DidYouMean(to, f.ids))
 	}
 	for i := range f.chains {
 		k := &f.chains[i]
 		for j := range k.ends {
-			if !k.leaves(j, s.activity.ID, e.Port) || k.ends[j+1].id != e.To {
+			if !k.leaves(j, s.activity.ID, port) || k.ends[j+1].id != to {
 				continue
 			}
-			if e.Op == Connect {
-				return refuse(k.node.start, "%s leads to %q already", workflow.Shorten(spelled(s.activity.ID, e.Port)), workflow.Shorten(e.To))
+			if !cut {
+				return refuse(k.node.start, "%s leads to %q already", workflow.Shorten(spelled(s.activity.ID, port)), workflow.Shorten(to))
 			}
 			return f.cutWay(k, j)
 		}
 	}
-	if e.Op == Disconnect {
-		return refuse(f.site.node.start, "nothing leads from %s to %q", workflow.Shorten(spelled(s.activity.ID, e.Port)), workflow.Shorten(e.To))
+	if cut {
+		return refuse(f.site.node.start, "nothing leads from %s to %q", workflow.Shorten(spelled(s.activity.ID, port)), workflow.Shorten(to))
 	}
-	return f.add(s.activity.ID, e.Port, e.To)
+	return f.add(s.activity.ID, port, to)
 }
 
 // add writes one more connection.
@@ -218,9 +219,9 @@ func (f *flowchart) add(from, port, to string) error {
 	if v := m.val("connections"); v != nil { // it is there, and empty
 		v.twin.replace(listOf(want))
 		if v.written() || m.flow {
-			f.swap(v.start, v.end, "["+text+"]")
+			f.text.swap(v.start, v.end, "["+text+"]")
 		} else {
-			f.put(m.colons[v.at], f.eol+strings.Repeat(" ", f.indent(m.keys[v.at].start)+2)+"- "+text)
+			f.text.put(m.colons[v.at], f.text.eol+strings.Repeat(" ", f.text.indent(m.keys[v.at].start)+2)+"- "+text)
 		}
 		return nil
 	}
@@ -228,22 +229,22 @@ func (f *flowchart) add(from, port, to string) error {
 	copied.insertEntry("connections", listOf(want))
 	if m.flow {
 		name := "connections: "
-		if f.json {
+		if f.text.json {
 			name = `"connections": `
 		}
-		f.addFlow(m, len(m.keys), name+"["+text+"]")
+		f.text.addFlow(m, len(m.keys), name+"["+text+"]")
 		return nil
 	}
-	pad := strings.Repeat(" ", f.indent(m.keys[0].start))
-	_, end, _ := f.extent(m, len(m.keys)-1)
-	f.lineAt(end, pad+"connections:"+f.eol+pad+"  - "+text+f.eol)
+	pad := strings.Repeat(" ", f.text.indent(m.keys[0].start))
+	_, end, _ := f.text.extent(m, len(m.keys)-1)
+	f.text.lineAt(end, pad+"connections:"+f.text.eol+pad+"  - "+text+f.text.eol)
 	return nil
 }
 
 // line is a connection as text and as a tree.
 func (f *flowchart) line(from, port, to string) (string, *node, error) {
 	var text string
-	if f.json {
+	if f.text.json {
 		if port == "" {
 			port = usualOut
 		}
@@ -253,9 +254,9 @@ func (f *flowchart) line(from, port, to string) (string, *node, error) {
 		}
 		column := 0
 		if f.list != nil {
-			column = f.flowColumn(f.list)
+			column = f.text.flowColumn(f.list)
 		}
-		if text, err = f.pretty(raw, column); err != nil {
+		if text, err = f.text.pretty(raw, column); err != nil {
 			return "", nil, err
 		}
 	} else {
@@ -264,7 +265,7 @@ func (f *flowchart) line(from, port, to string) (string, *node, error) {
 			return "", nil, err
 		}
 	}
-	want, err := f.snippet(text)
+	want, err := f.text.snippet(text)
 	return text, want, err
 }
 
@@ -273,11 +274,11 @@ func (f *flowchart) append(text string, want *node) {
 	l := f.list
 	l.twin.insertItem(len(l.twin.items), want)
 	if l.flow {
-		f.addFlow(l, len(l.items), text)
+		f.text.addFlow(l, len(l.items), text)
 		return
 	}
-	_, to, _ := f.extent(l, len(l.items)-1)
-	f.lineAt(to, strings.Repeat(" ", f.indent(l.dashes[0]))+"- "+text+f.eol)
+	_, to, _ := f.text.extent(l, len(l.items)-1)
+	f.text.lineAt(to, strings.Repeat(" ", f.text.indent(l.dashes[0]))+"- "+text+f.text.eol)
 }
 
 // cutWay takes one way out of a chain.
@@ -299,13 +300,13 @@ func (f *flowchart) dropChain(k *chain) error {
 	l := k.node.parent
 	if len(l.items) == 1 && !l.flow {
 		k.node.twin.parent.removeItem(0)
-		from := f.next(l.parent.colons[l.at])
-		_, to, _ := f.extent(l, 0)
-		f.put(l.parent.colons[l.at], " []")
-		f.cutLines(from, to)
+		from := f.text.next(l.parent.colons[l.at])
+		_, to, _ := f.text.extent(l, 0)
+		f.text.put(l.parent.colons[l.at], " []")
+		f.text.cutLines(from, to)
 		return nil
 	}
-	return f.removeItem(l, k.node.at, false)
+	return f.text.removeItem(l, k.node.at, false)
 }
 
 // rewrite puts a text in the place of a part of a chain.
@@ -315,7 +316,7 @@ func (f *flowchart) rewrite(k *chain, from, to int, text string) error {
 
 // rewriteAll puts texts in the place of parts of a chain, all at once: it may have many.
 func (f *flowchart) rewriteAll(k *chain, parts []splice) error {
-	lead := k.node.start + strings.Index(string(f.src[k.node.start:k.node.end]), k.node.text)
+	lead := k.node.start + strings.Index(string(f.text.src[k.node.start:k.node.end]), k.node.text)
 	var own []splice
 	for _, p := range parts {
 		own = append(own, splice{p.from - lead, p.to - lead, p.text})
@@ -325,20 +326,20 @@ func (f *flowchart) rewriteAll(k *chain, parts []splice) error {
 		return err
 	}
 	k.node.twin.text = string(text)
-	f.splices = append(f.splices, parts...)
+	f.text.splices = append(f.text.splices, parts...)
 	return nil
 }
 
 // split makes two chains of one: the second begins with other ends than it did.
 func (f *flowchart) split(k *chain, at int, id, port string) error {
-	head := string(f.src[k.ends[0].start:k.ends[at].end])
+	head := string(f.text.src[k.ends[0].start:k.ends[at].end])
 	tail := spelled(id, port)
 	if rest := at + 2; id == k.ends[at+1].id { // a way is taken out
 		if rest < len(k.ends) {
-			tail += " -> " + string(f.src[k.ends[rest].start:k.ends[len(k.ends)-1].end])
+			tail += " -> " + string(f.text.src[k.ends[rest].start:k.ends[len(k.ends)-1].end])
 		}
 	} else {
-		tail += " -> " + string(f.src[k.ends[at+1].start:k.ends[len(k.ends)-1].end])
+		tail += " -> " + string(f.text.src[k.ends[at+1].start:k.ends[len(k.ends)-1].end])
 	}
 	return f.two(k, head, tail)
 }
@@ -346,7 +347,7 @@ func (f *flowchart) split(k *chain, at int, id, port string) error {
 // two writes two chains in the place of one.
 func (f *flowchart) two(k *chain, head, tail string) error {
 	l := k.node.parent
-	if string(f.src[k.node.start:k.node.end]) != k.node.text {
+	if string(f.text.src[k.node.start:k.node.end]) != k.node.text {
 		return refuse(k.node.start, "this connection is in quotes; write it without them, or edit the text")
 	}
 	copied := k.node.twin
@@ -354,17 +355,17 @@ func (f *flowchart) two(k *chain, head, tail string) error {
 	l.twin.insertItem(copied.at+1, textNode(tail))
 	sep := ", "
 	if !l.flow {
-		sep = f.eol + strings.Repeat(" ", f.indent(l.dashes[0])) + "- "
+		sep = f.text.eol + strings.Repeat(" ", f.text.indent(l.dashes[0])) + "- "
 	}
-	f.swap(k.node.start, k.node.end, head+sep+tail)
+	f.text.swap(k.node.start, k.node.end, head+sep+tail)
 	return nil
 }
 
 // keyed tells whether the children of the flowchart that gets one stand behind their ids.
-func (c *change) keyed(s *site, where string) bool {
+func keyed(c *Change, s *site, where string) bool {
 	n := s.node
 	if where == Into {
-		f := &flowchart{change: c, site: s}
+		f := &flowchart{Change: c, site: s}
 		children := f.key("activities")
 		return children == nil || children.kind != list
 	}
@@ -372,16 +373,16 @@ func (c *change) keyed(s *site, where string) bool {
 }
 
 // insertInChart puts a new activity into a flowchart, and between another one and what that leads to.
-func (c *change) insertInChart(s *site, where, port string, fr fresh, p *piece) error {
+func insertInChart(c *Change, s *site, where, port string, fr fresh, p *piece) error {
 	owner := s
 	if where != Into {
-		owner = c.owner(s.node)
+		owner = c.sites.owner(s.node)
 	}
-	f, err := c.openChart(owner)
+	f, err := openChart(c, owner)
 	if err != nil {
 		return err
 	}
-	if c.json {
+	if c.text.json {
 		if err := f.settle(s, where, p, fr); err != nil {
 			return err
 		}
@@ -389,8 +390,8 @@ func (c *change) insertInChart(s *site, where, port string, fr fresh, p *piece) 
 	if err := f.child(s, where, fr.id, p); err != nil {
 		return err
 	}
-	c.focus = p.node
-	at := c.focus
+	c.text.focus = p.node
+	at := c.text.focus
 	switch where {
 	case After:
 		err = f.between(s.activity.ID, port, fr.id)
@@ -406,7 +407,7 @@ func (c *change) insertInChart(s *site, where, port string, fr fresh, p *piece) 
 	default:
 		return bad("where is one of before, after and into, not %q", workflow.Shorten(where))
 	}
-	c.focus = at
+	c.text.focus = at
 	return err
 }
 
@@ -419,7 +420,7 @@ func (f *flowchart) child(s *site, where, id string, p *piece) error {
 			at++
 		}
 		if g.kind == list {
-			return f.insertItem(g, at, p)
+			return f.text.insertItem(g, at, p)
 		}
 		return f.keyedChild(g, at, id, p)
 	}
@@ -431,7 +432,7 @@ func (f *flowchart) child(s *site, where, id string, p *piece) error {
 	case children == nil:
 		return refuse(f.site.node.start, "the flowchart has no activities yet; write the first one in the text")
 	case children.kind == list:
-		return f.insertItem(children, len(children.items), p)
+		return f.text.insertItem(children, len(children.items), p)
 	case children.kind == mapping:
 		return f.keyedChild(children, len(children.keys), id, p)
 	}
@@ -453,20 +454,20 @@ func (f *flowchart) keyedChild(m *node, at int, id string, p *piece) error {
 		return err
 	}
 	if m.flow {
-		f.addFlow(m, at, name+": "+text)
+		f.text.addFlow(m, at, name+": "+text)
 		return nil
 	}
-	line := strings.Repeat(" ", f.indent(m.keys[0].start)) + name + ": " + text + f.eol
+	line := strings.Repeat(" ", f.text.indent(m.keys[0].start)) + name + ": " + text + f.text.eol
 	if at == 0 {
-		from, _, whole := f.extent(m, 0)
+		from, _, whole := f.text.extent(m, 0)
 		if !whole {
 			return refuse(from, "there is no line for a new activity here; edit the text")
 		}
-		f.put(from, line)
+		f.text.put(from, line)
 		return nil
 	}
-	_, to, _ := f.extent(m, at-1)
-	f.lineAt(to, line)
+	_, to, _ := f.text.extent(m, at-1)
+	f.text.lineAt(to, line)
 	return nil
 }
 
@@ -526,7 +527,7 @@ func (f *flowchart) ahead(id, through string) error {
 			case last:
 				err = f.rewrite(k, e.start, e.end, through)
 			default:
-				err = f.two(k, string(f.src[k.ends[0].start:k.ends[j-1].end])+" -> "+through, string(f.src[e.start:k.ends[len(k.ends)-1].end]))
+				err = f.two(k, string(f.text.src[k.ends[0].start:k.ends[j-1].end])+" -> "+through, string(f.text.src[e.start:k.ends[len(k.ends)-1].end]))
 			}
 			if err != nil {
 				return err
@@ -555,16 +556,16 @@ func (f *flowchart) point(k *chain, long, short, id, usual string) error {
 	}
 	for _, p := range ports {
 		if p != nil && p.text != usual {
-			if err := f.retext(p, usual); err != nil {
+			if err := f.text.retext(p, usual); err != nil {
 				return err
 			}
 		}
 	}
-	return f.retext(v, id)
+	return f.text.retext(v, id)
 }
 
 // retext writes another text in the place of one.
-func (c *change) retext(n *node, s string) error {
+func (c *draft) retext(n *node, s string) error {
 	out, err := value(s, inFlow)
 	if c.json {
 		var raw []byte
@@ -598,7 +599,7 @@ func (f *flowchart) rename(id, to string) error {
 				if at.text != id { // from: id.port
 					text = to + strings.TrimPrefix(at.text, id)
 				}
-				if err := f.retext(at, text); err != nil {
+				if err := f.text.retext(at, text); err != nil {
 					return err
 				}
 			}
@@ -610,7 +611,7 @@ func (f *flowchart) rename(id, to string) error {
 		}
 	}
 	if start := f.key("start"); start != nil && start.kind == scalar && start.text == id {
-		return f.retext(start, to)
+		return f.text.retext(start, to)
 	}
 	return nil
 }
@@ -629,8 +630,8 @@ func endNode(n *node, long, short string) *node {
 
 // unchain takes an activity out of the connections of its flowchart: what led to it in a chain
 // leads on to where it led.
-func (c *change) unchain(s *site) error {
-	f, err := c.chartOf(s)
+func unchain(c *Change, s *site) error {
+	f, err := chartOf(c, s)
 	if err != nil {
 		return err
 	}
@@ -650,7 +651,7 @@ func (c *change) unchain(s *site) error {
 		}
 	}
 	if gone > 0 && gone == len(f.chains) {
-		return f.emptied(f.list, false)
+		return f.text.emptied(f.list, false)
 	}
 	for i := len(f.chains) - 1; i >= 0; i-- {
 		k := &f.chains[i]
@@ -660,7 +661,7 @@ func (c *change) unchain(s *site) error {
 			if gone > 1 && f.list.flow { // neighbours share their commas
 				return f.without(touches, left)
 			}
-			if err := f.removeItem(f.list, k.node.at, false); err != nil {
+			if err := f.text.removeItem(f.list, k.node.at, false); err != nil {
 				return err
 			}
 		default:
@@ -714,15 +715,15 @@ func (f *flowchart) without(touches func(*chain) bool, left func(*chain) []end) 
 	at := l.items[0].start
 	for i, s := range spans {
 		if i == 0 {
-			f.cut(at, s[0])
+			f.text.cut(at, s[0])
 			at = s[1]
 			continue
 		}
 		before := l.items[slices.IndexFunc(l.items, func(n *node) bool { return n.start == s[0] })-1].end
-		f.cut(at, before)
+		f.text.cut(at, before)
 		at = s[1]
 	}
-	f.cut(at, l.items[len(l.items)-1].end)
+	f.text.cut(at, l.items[len(l.items)-1].end)
 	return nil
 }
 
@@ -745,17 +746,17 @@ func (f *flowchart) settle(s *site, where string, p *piece, fr fresh) error {
 			x += 280
 		}
 	}
-	fields, err := f.elsa(fr)
+	fields, err := f.sites.elsa(fr)
 	if err != nil {
 		return err
 	}
 	fields["metadata"] = designed(x, y)
-	p.text = func(_ bool, column int) (string, error) { return f.jsonText(fields, column) }
+	p.text = func(_ bool, column int) (string, error) { return f.text.jsonText(fields, column) }
 	text, err := p.text(true, 0)
 	if err != nil {
 		return err
 	}
-	if p.node, err = f.snippet(text); err != nil {
+	if p.node, err = f.text.snippet(text); err != nil {
 		return err
 	}
 	return nil
@@ -781,4 +782,45 @@ func position(a *workflow.Activity) (x, y float64, ok bool) {
 
 func designed(x, y float64) json.RawMessage {
 	return json.RawMessage(fmt.Sprintf(`{"designer":{"position":{"x":%g,"y":%g}}}`, x, y))
+}
+
+// Way is where an outcome of an activity leads.
+type Way struct{ Port, To string }
+
+// waysOf are the ways that lead on from an activity.
+func (f *flowchart) waysOf(id string) []Way {
+	var ways []Way
+	for _, k := range f.chains {
+		for j, e := range k.ends[:len(k.ends)-1] {
+			if e.id == id {
+				ways = append(ways, Way{Port: cmp.Or(e.port, usualOut), To: k.ends[j+1].id})
+			}
+		}
+	}
+	return ways
+}
+
+// leadThrough makes the ways of an activity of a flowchart those of one around it, which has
+// another id.
+func leadThrough(c *Change, s *site, around string) error {
+	if c.sites.role(s.node) != chart {
+		return nil
+	}
+	f, err := chartOf(c, s)
+	if err != nil {
+		return err
+	}
+	id := s.activity.ID
+	for i := range f.chains {
+		k := &f.chains[i]
+		for j, e := range k.ends[:len(k.ends)-1] {
+			if e.id == id && !samePort(e.port, "", usualOut) {
+				return refuse(k.node.start, "a way leads on by the outcome %s of %q to %q, and what is around %q has no such outcome; connect that way otherwise first", workflow.Shorten(e.port), workflow.Shorten(id), workflow.Shorten(k.ends[j+1].id), workflow.Shorten(id))
+			}
+		}
+	}
+	if s.node.parent.kind == mapping { // the key is the id
+		return nil
+	}
+	return f.rename(id, around)
 }

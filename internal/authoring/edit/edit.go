@@ -18,28 +18,15 @@ import (
 // MaxEdits is how many edits are made at once, at most.
 const MaxEdits = 20
 
-// What an edit does.
+// What an edit does beside these.
 const (
-	Insert     = "insert"     // a new activity of a type
-	Delete     = "delete"     // an activity with all that is in it
-	Move       = "move"       // an activity with all that is in it
 	Wrap       = "wrap"       // an activity in a new one, or in a retry or a timeout
-	Set        = "set"        // an input, or a key that each activity may have
 	Connect    = "connect"    // two activities of a flowchart
 	Disconnect = "disconnect" // two activities of a flowchart
 )
 
 // Ops are what an edit may do.
 var Ops = []string{Insert, Delete, Move, Wrap, Set, Connect, Disconnect}
-
-// Where an activity goes.
-const (
-	Before = "before" // the other one
-	After  = "after"  // the other one; in a flowchart also between it and what it leads to
-	Into   = "into"   // a branch of the other one, as its last
-	Up     = "up"     // before the one above it; only to move
-	Down   = "down"   // after the one below it; only to move
-)
 
 // Wheres are where an activity may go.
 var Wheres = []string{Before, After, Into, Up, Down}
@@ -82,11 +69,11 @@ type Result struct {
 	// Problems are warnings: references that lost their activity, or mean another one now.
 	Problems workflow.Problems
 
-	doc *doc
+	sites *sites
 }
 
 // Tell describes an activity of the text as it is now, as [Tell] does, without reading it again.
-func (r Result) Tell(id string, line int) (About, workflow.Problems) { return r.doc.tell(id, line) }
+func (r Result) Tell(id string, line int) (About, workflow.Problems) { return tell(r.sites, id, line) }
 
 // Apply makes edits one after the other: each is about the text that the one before left.
 // json tells that the source is Elsa's JSON. What cannot be done is a problem with the
@@ -106,13 +93,13 @@ func Apply(ctx context.Context, src []byte, json bool, edits []Edit, types workf
 	d := first
 	var focus *node
 	for i, e := range edits {
-		next, at, err := d.edit(ctx, e)
+		next, at, err := editOnce(ctx, d, e)
 		if err != nil {
 			where := ""
 			if len(edits) > 1 {
 				where = fmt.Sprintf("edit %d: ", i+1)
 			}
-			return Result{}, d.problem(err, where)
+			return Result{}, problem(d, err, where)
 		}
 		if i > 0 {
 			next.root.each(func(n *node) { // of the tree before the first edit
@@ -123,10 +110,10 @@ func Apply(ctx context.Context, src []byte, json bool, edits []Edit, types workf
 		}
 		d, focus = next, at
 	}
-	res := Result{Text: d.whole(), Problems: first.lost(d).WithExcerpts(d.src), doc: d}
+	res := Result{Text: d.whole(), Problems: lost(first, d).WithExcerpts(d.src), sites: d}
 	res.Line, res.Column = d.place(focus.start)
 	for n := focus; n != nil; n = n.parent {
-		if s := d.sites[n]; s != nil {
+		if s := d.at[n]; s != nil {
 			res.Activity = s.activity.ID
 			res.Line, res.Column = s.activity.Place.Line, s.activity.Place.Column
 			break
@@ -136,7 +123,7 @@ func Apply(ctx context.Context, src []byte, json bool, edits []Edit, types workf
 }
 
 // problem is the problem of an edit that cannot be made.
-func (d *doc) problem(err error, which string) workflow.Problems {
+func problem(d *sites, err error, which string) workflow.Problems {
 	p := workflow.Problem{Code: "edit-refused", Detail: which + err.Error()}
 	var r *refusal
 	if errors.As(err, &r) {
@@ -174,16 +161,21 @@ type site struct {
 	times    int   // how often it is used: more than once through an alias
 }
 
-// doc is a text with its tree and its activities.
+// doc is a text with its tree.
 type doc struct {
 	lines
-	bom   []byte
-	json  bool
-	eol   string
+	bom  []byte
+	json bool
+	eol  string
+	root *node
+}
+
+// sites are the activities of a text, with where they stand.
+type sites struct {
+	*doc
 	types workflow.Types
 	def   *workflow.Definition
-	root  *node
-	sites map[*node]*site
+	at    map[*node]*site
 	of    map[*workflow.Activity]*site
 	order []*site // as the tree of activities has them
 }
@@ -191,8 +183,8 @@ type doc struct {
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
 // open reads a text that is to be edited.
-func open(ctx context.Context, src []byte, json bool, types workflow.Types) (*doc, workflow.Problems) {
-	d := &doc{json: json, types: types, eol: "\n", sites: map[*node]*site{}, of: map[*workflow.Activity]*site{}}
+func open(ctx context.Context, src []byte, json bool, types workflow.Types) (*sites, workflow.Problems) {
+	d := &sites{doc: &doc{json: json, eol: "\n"}, types: types, at: map[*node]*site{}, of: map[*workflow.Activity]*site{}}
 	if bytes.HasPrefix(src, byteOrderMark) {
 		d.bom, src = byteOrderMark, src[len(byteOrderMark):]
 	}
@@ -233,7 +225,7 @@ func open(ctx context.Context, src []byte, json bool, types workflow.Types) (*do
 }
 
 // read reads the definition, and the tree of its text if that can be had.
-func (d *doc) read(ctx context.Context, tree bool) (def *workflow.Definition, problems workflow.Problems, err error) {
+func (d *sites) read(ctx context.Context, tree bool) (def *workflow.Definition, problems workflow.Problems, err error) {
 	if d.json {
 		if def, problems = elsajson.Read(d.src, "", d.types); def != nil && ctx.Err() == nil {
 			d.root, err = readJSON(d.src)
@@ -268,7 +260,7 @@ func oddBreak(src []byte, json bool) int {
 }
 
 // locate ties the activities to the tree, by their places.
-func (d *doc) locate() {
+func (d *sites) locate() {
 	type at struct {
 		start int
 		kind  kind
@@ -308,19 +300,19 @@ func (d *doc) locate() {
 		if s.node == nil || written(a) {
 			return true
 		}
-		if old := d.sites[s.node]; old != nil {
+		if old := d.at[s.node]; old != nil {
 			old.times++
 			return true
 		}
 		s.times = 1
-		d.sites[s.node], d.of[a] = s, s
+		d.at[s.node], d.of[a] = s, s
 		d.order = append(d.order, s)
 		return true
 	})
 }
 
 // names tells whether a key names the type of an activity.
-func (d *doc) names(key *node, a *workflow.Activity) bool {
+func (d *sites) names(key *node, a *workflow.Activity) bool {
 	if key.text == a.Type || key.text == "workflow" || a.Ref != nil {
 		return true
 	}
@@ -338,7 +330,7 @@ func written(a *workflow.Activity) bool {
 }
 
 // find gives the activity with an id.
-func (d *doc) find(id string, line int) (*site, error) {
+func (d *sites) find(id string, line int) (*site, error) {
 	var found []*site
 	var ids []string
 	for _, s := range d.order {
@@ -380,28 +372,47 @@ func atLine(line int) string {
 // whole is the text with its byte order mark.
 func (d *doc) whole() []byte { return slices.Concat(d.bom, d.src) }
 
-// change is an edit in the making: what it does to the text, and what the tree becomes.
-type change struct {
+// draft is what an edit does to a text, and what its tree becomes.
+type draft struct {
 	*doc
 	want    *node // the tree that the edit means
 	splices []splice
-	taken   [2]int   // the part of the text that goes with its comments
-	given   []string // ids of what is new
-	focus   *node    // of the tree that is wanted
+	taken   [2]int // the part of the text that goes with its comments
+	focus   *node  // of the tree that is wanted
 }
 
-// edit makes one edit and gives the text after it, with the node that it was about.
-func (d *doc) edit(ctx context.Context, e Edit) (*doc, *node, error) {
+// newDraft begins to change a text.
+func newDraft(d *doc) *draft {
+	t := &draft{doc: d, want: d.root.clone(new(slab))}
+	t.want.each(func(n *node) { n.from.twin = n })
+	return t
+}
+
+// Change is an edit in the making: what it does to the text, and the activities that are there.
+type Change struct {
+	text  *draft
+	sites *sites
+	given []string // ids of what is new
+}
+
+// change is one that is about activities.
+type change struct{ *Change }
+
+// editOnce makes one edit and gives the text after it, with the node that it was about.
+func editOnce(ctx context.Context, d *sites, e Edit) (*sites, *node, error) {
 	s, err := d.find(e.Activity, e.Line)
 	if err != nil {
 		return nil, nil, err
 	}
-	c := &change{doc: d, want: d.root.clone(new(slab))}
-	c.want.each(func(n *node) { n.from.twin = n })
-	c.focus = s.node.twin
+	c := change{&Change{text: newDraft(d.doc), sites: d}}
+	c.text.focus = s.node.twin
 	switch {
 	case e.Part != "":
-		err = c.part(s, e)
+		v := e.Value
+		if e.Text != nil {
+			v = *e.Text
+		}
+		err = editPart(c.Change, s, PartEdit{Op: e.Op, Part: e.Part, State: e.State, Number: e.Number, Where: e.Where, Inputs: e.Inputs, Key: e.Key, Value: v})
 	case e.State != "" || e.Number != 0:
 		err = bad("a state and a number are of a part: say whether it is one of %s", strings.Join(Parts, ", "))
 	default:
@@ -414,7 +425,7 @@ func (d *doc) edit(ctx context.Context, e Edit) (*doc, *node, error) {
 }
 
 // activity makes an edit that is about an activity.
-func (c *change) activity(s *site, e Edit) error {
+func (c change) activity(s *site, e Edit) error {
 	switch e.Op {
 	case Insert:
 		return c.insert(s, e)
@@ -425,42 +436,42 @@ func (c *change) activity(s *site, e Edit) error {
 	case Wrap:
 		return c.wrap(s, e)
 	case Set:
-		return c.set(s, e)
+		return c.set(s, e.Key, e.Value, e.Text)
 	case Connect, Disconnect:
-		return c.way(s, e)
+		return connect(c.Change, s, e.Port, e.To, e.Op == Disconnect)
 	}
 	return bad("an edit is one of %s, not %q%s", strings.Join(Ops, ", "), workflow.Shorten(e.Op), workflow.DidYouMean(e.Op, Ops))
 }
 
 // done makes the text, and holds it against what was meant.
-func (c *change) done(ctx context.Context) (*doc, *node, error) {
-	src, err := spliced(c.src, c.splices)
+func (c change) done(ctx context.Context) (*sites, *node, error) {
+	src, err := spliced(c.text.src, c.text.splices)
 	if err != nil {
 		return nil, nil, err
 	}
 	if len(src) > workflow.MaxSource {
 		return nil, nil, &refusal{"too-large", -1, fmt.Sprintf("the definition would have %d bytes; up to %d are read", len(src), workflow.MaxSource)}
 	}
-	next, problems := open(ctx, src, c.json, c.types)
+	next, problems := open(ctx, src, c.text.json, c.sites.types)
 	if problems != nil {
 		if ctx.Err() != nil {
 			return nil, nil, &refusal{problems[0].Code, -1, problems[0].Detail}
 		}
-		return nil, nil, refuse(c.splices[0].from, "the text around here is written in a way that this edit cannot follow (%s); edit the text", problems[0].Detail)
+		return nil, nil, refuse(c.text.splices[0].from, "the text around here is written in a way that this edit cannot follow (%s); edit the text", problems[0].Detail)
 	}
-	next.bom, next.eol = c.bom, c.eol
-	if err := same(c.want, next.root); err != nil {
-		return nil, nil, refuse(c.splices[0].from, "the text around here is written in a way that this edit cannot follow (%v); edit the text", err)
+	next.bom, next.eol = c.text.bom, c.text.eol
+	if err := same(c.text.want, next.root); err != nil {
+		return nil, nil, refuse(c.text.splices[0].from, "the text around here is written in a way that this edit cannot follow (%v); edit the text", err)
 	}
 	if n := repeated(next.root); n != nil {
 		old := n.from.target
-		line, _ := c.doc.place(n.from.start)
+		line, _ := c.sites.place(n.from.start)
 		return nil, nil, refuse(old.start, "what stands here is written once and used again as *%s in line %d, so that this edit would change that place too; edit the text", workflow.Shorten(n.text), line)
 	}
-	if at, text := c.dropped(next); at >= 0 {
+	if at, text := c.text.dropped(next.doc); at >= 0 {
 		return nil, nil, &refusal{"comment-lost", at, fmt.Sprintf("the comment %q would be lost; edit the text", workflow.Shorten(text))}
 	}
-	for at := c.focus; at != nil; at = at.parent { // what held it, if it is gone
+	for at := c.text.focus; at != nil; at = at.parent { // what held it, if it is gone
 		if at.twin != nil {
 			return next, at.twin, nil
 		}
@@ -469,7 +480,7 @@ func (c *change) done(ctx context.Context) (*doc, *node, error) {
 }
 
 // lost tells the references of a text after edits that their activity is gone, or that another one has its id.
-func (d *doc) lost(now *doc) workflow.Problems {
+func lost(d *sites, now *sites) workflow.Problems {
 	before := map[string]*node{} // by id
 	for _, s := range d.order {
 		before[s.activity.ID] = s.node

@@ -12,18 +12,18 @@ import (
 )
 
 // insert puts a new activity beside or into another one.
-func (c *change) insert(s *site, e Edit) error {
+func (c change) insert(s *site, e Edit) error {
 	where := cmp.Or(e.Where, After)
 	f := fresh{typ: e.Type, id: e.ID, inputs: e.Inputs}
 	if e.Type == "" {
 		return bad("the edit does not say which type of activity it inserts")
 	}
-	inChart := where == Into && s.activity.Type == flowchartType && e.Branch == "" || where != Into && c.role(s.node) == chart
-	if f.id == "" && (inChart || c.json) {
+	inChart := where == Into && s.activity.Type == flowchartType && e.Branch == "" || where != Into && c.sites.role(s.node) == chart
+	if f.id == "" && (inChart || c.text.json) {
 		f.id = c.freeID(e.Type)
 	}
 	c.given = append(c.given, f.id)
-	keyed := inChart && !c.json && c.keyed(s, where)
+	keyed := inChart && !c.text.json && keyed(c.Change, s, where)
 	own := f
 	if keyed {
 		own.id = "" // the key is the id
@@ -33,12 +33,12 @@ func (c *change) insert(s *site, e Edit) error {
 		return err
 	}
 	if keyed {
-		if _, err := c.check(f); err != nil {
+		if _, err := c.sites.check(f); err != nil {
 			return err
 		}
 	}
 	if inChart {
-		return c.insertInChart(s, where, e.Port, f, p)
+		return insertInChart(c.Change, s, where, e.Port, f, p)
 	}
 	if e.Port != "" {
 		return bad("port is for flowcharts, and %q stands in none", workflow.Shorten(e.Activity))
@@ -47,7 +47,7 @@ func (c *change) insert(s *site, e Edit) error {
 }
 
 // freeID makes up an id that no activity has.
-func (c *change) freeID(typ string) string {
+func (c *Change) freeID(typ string) string {
 	base := workflow.LowerFirst(typ[strings.LastIndexByte(typ, '.')+1:])
 	base = strings.Map(func(r rune) rune {
 		if r < 0x80 && (r == '_' || r == '-' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z') {
@@ -56,7 +56,7 @@ func (c *change) freeID(typ string) string {
 		return '-'
 	}, base)
 	taken := map[string]bool{}
-	for _, s := range c.order {
+	for _, s := range c.sites.order {
 		taken[s.activity.ID] = true
 	}
 	for _, id := range c.given {
@@ -70,7 +70,7 @@ func (c *change) freeID(typ string) string {
 }
 
 // place puts a piece before, behind or into an activity that stands in no flowchart.
-func (c *change) place(s *site, where, branch string, p *piece) error {
+func (c change) place(s *site, where, branch string, p *piece) error {
 	n := s.node
 	switch where {
 	case Into:
@@ -82,13 +82,13 @@ func (c *change) place(s *site, where, branch string, p *piece) error {
 	if branch != "" {
 		return bad("a branch is only of where: into")
 	}
-	switch c.role(n) {
+	switch c.sites.role(n) {
 	case step:
 		at := n.at
 		if where == After {
 			at++
 		}
-		return c.insertItem(n.parent, at, p)
+		return c.text.insertItem(n.parent, at, p)
 	case chart:
 		return refuse(n.start, "in a flowchart the connections tell the order; insert and connect there")
 	}
@@ -97,15 +97,15 @@ func (c *change) place(s *site, where, branch string, p *piece) error {
 		if where == After {
 			at = len(l.items)
 		}
-		return c.insertItem(l, at, p)
+		return c.text.insertItem(l, at, p)
 	}
 	return c.listed(s, where == Before, p)
 }
 
 // several is the list of a branch that holds several activities already; nil: it is another one.
-func (c *change) several(s *site) *node {
+func (c change) several(s *site) *node {
 	n := s.node
-	if c.json && s.activity.Type == sequenceType {
+	if c.text.json && s.activity.Type == sequenceType {
 		n = n.val("activities")
 	}
 	if n != nil && n.kind == list {
@@ -115,18 +115,22 @@ func (c *change) several(s *site) *node {
 }
 
 // into puts a piece into an activity, as the last of a branch or of its children.
-func (c *change) into(s *site, branch string, p *piece) error {
+func (c change) into(s *site, branch string, p *piece) error {
 	a, n := s.activity, s.node
 	if n.kind == list {
 		if branch != "" {
 			return bad("a list has no branches")
 		}
-		return c.insertItem(n, len(n.items), p)
+		return c.text.insertItem(n, len(n.items), p)
 	}
-	t := c.types.ByType(a.Type)
+	t := c.sites.types.ByType(a.Type)
 	branch = usualBranch(t, branch)
 	if at := caseOf(t, branch); at > 0 {
-		return c.intoCase(s, at, p)
+		inner, err := intoCase(c.Change, s, at, p)
+		if err != nil || inner == nil {
+			return err
+		}
+		return c.place(inner, After, "", p)
 	}
 	late := branch == "onTimeout" && n.entry("timeout") >= 0 || branch == "onGiveUp" && n.entry("retry") >= 0
 	if !late && !hasBranch(t, branch) {
@@ -141,21 +145,21 @@ func (c *change) into(s *site, branch string, p *piece) error {
 		return c.intoList(s, branch, p)
 	}
 	if child := a.Ports[branch]; child != nil && !late {
-		if inner := c.siteOf(child); inner != nil {
+		if inner := c.sites.siteOf(child); inner != nil {
 			return c.place(inner, After, "", p)
 		}
 	}
 	if v := n.val(branch); v != nil {
 		if v.kind == list {
-			return c.insertItem(v, len(v.items), p)
+			return c.text.insertItem(v, len(v.items), p)
 		}
 		if v.written() {
-			if inner := c.sites[v]; inner != nil {
+			if inner := c.sites.at[v]; inner != nil {
 				return c.listed(inner, false, p)
 			}
 			return refuse(v.start, "what stands in %s cannot be added to here; edit the text", workflow.Shorten(branch))
 		}
-		return c.fill(n, v.at, p)
+		return c.text.fill(n, v.at, p)
 	}
 	return c.newBranch(s, branch, p)
 }
@@ -168,37 +172,6 @@ func caseOf(t *workflow.Descriptor, branch string) int {
 		return 0
 	}
 	return at
-}
-
-// intoCase puts a piece into a case, counted from 1, as its last.
-func (c *change) intoCase(s *site, number int, p *piece) error {
-	e := Edit{Part: CasePart, Number: number}
-	h, err := c.shelf(s, e)
-	if err != nil {
-		return err
-	}
-	at, err := h.find(e)
-	if err != nil {
-		return err
-	}
-	if body := s.activity.Cases[at].Activity; body != nil {
-		if inner := c.siteOf(body); inner != nil {
-			return c.place(inner, After, "", p)
-		}
-	}
-	n, key := h.items[at], "then"
-	if c.json {
-		key = "activity"
-	}
-	switch v := n.val(key); {
-	case h.holds.kind == mapping && n.isNull() && !n.written():
-		return c.fill(h.holds, at, p)
-	case v != nil && v.isNull() && !v.written():
-		return c.fill(n, v.at, p)
-	case n.kind != mapping || h.holds.kind == mapping || v != nil:
-		return refuse(n.start, "this case is written in a way that leaves no room for activities; edit the text")
-	}
-	return c.newKey(n, key, p, c.json)
 }
 
 // usualBranch is the branch that is meant where none is named.
@@ -217,7 +190,7 @@ func hasBranch(t *workflow.Descriptor, branch string) bool {
 }
 
 // siteOf finds where an activity is written: itself, or what it was written for.
-func (d *doc) siteOf(a *workflow.Activity) *site {
+func (d *sites) siteOf(a *workflow.Activity) *site {
 	for a != nil {
 		if s := d.of[a]; s != nil {
 			return s
@@ -235,7 +208,7 @@ func (d *doc) siteOf(a *workflow.Activity) *site {
 }
 
 // intoList puts a piece behind the children of a container.
-func (c *change) intoList(s *site, name string, p *piece) error {
+func (c change) intoList(s *site, name string, p *piece) error {
 	n := s.node
 	v := n.val(name)
 	if v == nil && s.key >= 0 {
@@ -247,15 +220,15 @@ func (c *change) intoList(s *site, name string, p *piece) error {
 	case v == nil:
 		return c.newBranch(s, name, p)
 	case v.kind == list:
-		return c.insertItem(v, len(v.items), p)
+		return c.text.insertItem(v, len(v.items), p)
 	case v.isNull() && !v.written() && v.parent.kind == mapping && !v.parent.flow:
-		return c.fill(v.parent, v.at, p)
+		return c.text.fill(v.parent, v.at, p)
 	}
 	return refuse(v.start, "the activities stand here in a way that cannot be added to; edit the text")
 }
 
 // fill puts a list with a piece behind a key that has nothing.
-func (c *change) fill(in *node, at int, p *piece) error {
+func (c *draft) fill(in *node, at int, p *piece) error {
 	in.twin.vals[at].replace(listOf(p.node))
 	c.focus = p.node
 	if in.flow {
@@ -276,7 +249,7 @@ func (c *change) fill(in *node, at int, p *piece) error {
 }
 
 // item is the lines of a piece as an item of a list whose dashes stand at column, with what leads it.
-func (c *change) item(p *piece, column int) (string, error) {
+func (c *draft) item(p *piece, column int) (string, error) {
 	pad := strings.Repeat(" ", column)
 	text, err := p.text(false, column+2)
 	if err != nil {
@@ -290,16 +263,16 @@ func (c *change) item(p *piece, column int) (string, error) {
 }
 
 // newBranch gives an activity a branch with a piece in it.
-func (c *change) newBranch(s *site, branch string, p *piece) error {
+func (c change) newBranch(s *site, branch string, p *piece) error {
 	n := s.node
 	if n.kind != mapping {
 		return refuse(n.start, "%q is written as a bare name; write a mapping to give it a branch", workflow.Shorten(n.text))
 	}
-	return c.newKey(n, branch, p, c.json && branch != c.types.ByType(s.activity.Type).List)
+	return c.text.newKey(n, branch, p, c.text.json && branch != c.sites.types.ByType(s.activity.Type).List)
 }
 
 // newKey gives a mapping one more key, with a list of a piece, or with nothing but the piece.
-func (c *change) newKey(n *node, key string, p *piece, single bool) error {
+func (c *draft) newKey(n *node, key string, p *piece, single bool) error {
 	v := listOf(p.node)
 	if single {
 		v = p.node
@@ -339,16 +312,16 @@ func (c *change) newKey(n *node, key string, p *piece, single bool) error {
 }
 
 // delete takes an activity away, with all that is in it.
-func (c *change) delete(s *site) error {
+func (c change) delete(s *site) error {
 	n := s.node
-	if c.role(n) == chart {
-		if err := c.unchain(s); err != nil {
+	if c.sites.role(n) == chart {
+		if err := unchain(c.Change, s); err != nil {
 			return err
 		}
 	}
-	c.focus = n.parent.twin
-	if o := c.owner(n); o != nil {
-		c.focus = o.node.twin
+	c.text.focus = n.parent.twin
+	if o := c.sites.owner(n); o != nil {
+		c.text.focus = o.node.twin
 	}
 	return c.remove(n, true)
 }
@@ -357,39 +330,39 @@ func (c *change) delete(s *site) error {
 var branchKeys = []string{"onTimeout", "onGiveUp", "then", "do", "entry", "exit", "on", "activity", "action", "trigger"}
 
 // remove takes a value of the place where an activity stands away. drop tells that the comments in it go too.
-func (c *change) remove(n *node, drop bool) error {
+func (c change) remove(n *node, drop bool) error {
 	g := n.parent
 	if g == nil {
 		return refuse(n.start, "this cannot be deleted")
 	}
 	if g.kind == list {
-		if len(g.items) > 1 || c.json {
-			return c.removeItem(g, n.at, drop)
+		if len(g.items) > 1 || c.text.json {
+			return c.text.removeItem(g, n.at, drop)
 		}
 		return c.removeLast(g, drop)
 	}
-	owner := c.sites[g]
+	owner := c.sites.at[g]
 	key := g.keys[n.at].text
 	port := slices.Contains(branchKeys, key)
 	if owner != nil {
-		if t := c.types.ByType(owner.activity.Type); t != nil && slices.Contains(t.Ports, key) {
+		if t := c.sites.types.ByType(owner.activity.Type); t != nil && slices.Contains(t.Ports, key) {
 			port = true
 		}
 	}
-	if o := c.owner(n); o != nil && o.activity.Type == flowchartType && g != o.node {
+	if o := c.sites.owner(n); o != nil && o.activity.Type == flowchartType && g != o.node {
 		port = true // a child by its id
 	}
 	if port && !(owner != nil && n.at == owner.key) {
-		return c.removeEntry(g, n.at, drop)
+		return c.text.removeEntry(g, n.at, drop)
 	}
-	if c.json {
+	if c.text.json {
 		return refuse(n.start, "this place has to hold an activity; put another one in its place in the text")
 	}
-	return c.emptied(n, drop)
+	return c.text.emptied(n, drop)
 }
 
 // removeLast takes away a list with its only item: with its key, if that is a branch.
-func (c *change) removeLast(l *node, drop bool) error {
+func (c change) removeLast(l *node, drop bool) error {
 	g := l.parent
 	if g == nil {
 		return refuse(l.start, "this cannot be deleted")
@@ -398,17 +371,17 @@ func (c *change) removeLast(l *node, drop bool) error {
 		return c.remove(l, drop)
 	}
 	key := g.keys[l.at].text
-	owner := c.sites[g]
+	owner := c.sites.at[g]
 	if owner != nil && l.at != owner.key {
-		if t := c.types.ByType(owner.activity.Type); slices.Contains(branchKeys, key) || t != nil && slices.Contains(t.Ports, key) {
-			return c.removeEntry(g, l.at, drop)
+		if t := c.sites.types.ByType(owner.activity.Type); slices.Contains(branchKeys, key) || t != nil && slices.Contains(t.Ports, key) {
+			return c.text.removeEntry(g, l.at, drop)
 		}
 	}
-	return c.emptied(l, drop)
+	return c.text.emptied(l, drop)
 }
 
 // emptied leaves an empty list.
-func (c *change) emptied(n *node, drop bool) error {
+func (c *draft) emptied(n *node, drop bool) error {
 	g := n.parent
 	empty := &node{kind: list, from: n.twin.from}
 	n.twin.replace(empty)
@@ -433,7 +406,7 @@ func (c *change) emptied(n *node, drop bool) error {
 }
 
 // removeItem takes an item of several out of a list.
-func (c *change) removeItem(l *node, at int, drop bool) error {
+func (c *draft) removeItem(l *node, at int, drop bool) error {
 	defer func() { l.twin.removeItem(l.items[at].twin.at) }()
 	if l.flow {
 		if drop {
@@ -458,7 +431,7 @@ func (c *change) removeItem(l *node, at int, drop bool) error {
 }
 
 // removeEntry takes a key with its value out of a mapping.
-func (c *change) removeEntry(m *node, at int, drop bool) error {
+func (c *draft) removeEntry(m *node, at int, drop bool) error {
 	defer func() { m.twin.removeEntry(m.vals[at].twin.at) }()
 	if m.flow {
 		if drop {

@@ -7,9 +7,9 @@ import (
 )
 
 // move puts an activity elsewhere, with the comments above it and in it.
-func (c *change) move(s *site, e Edit) error {
+func (c change) move(s *site, e Edit) error {
 	n := s.node
-	if c.role(n) == chart {
+	if c.sites.role(n) == chart {
 		return refuse(n.start, "in a flowchart the connections tell the order; connect %q otherwise", workflow.Shorten(s.activity.ID))
 	}
 	where := e.Where
@@ -20,7 +20,7 @@ func (c *change) move(s *site, e Edit) error {
 		fallthrough
 	case Before, After, Into:
 		var err error
-		if to, err = c.find(e.To, 0); err != nil {
+		if to, err = c.sites.find(e.To, 0); err != nil {
 			return err
 		}
 	case Up, Down:
@@ -31,7 +31,7 @@ func (c *change) move(s *site, e Edit) error {
 		if where == Up {
 			by = -1
 		}
-		near := c.beside(n, by)
+		near := c.sites.beside(n, by)
 		if near == nil {
 			return refuse(n.start, "nothing stands %s %q in its list", map[string]string{Up: "above", Down: "below"}[where], workflow.Shorten(s.activity.ID))
 		}
@@ -43,50 +43,50 @@ func (c *change) move(s *site, e Edit) error {
 }
 
 // beside is the activity some places further in the same list.
-func (d *doc) beside(n *node, by int) *site {
+func (d *sites) beside(n *node, by int) *site {
 	p := n.parent
 	if p == nil || p.kind != list || n.at+by < 0 || n.at+by >= len(p.items) {
 		return nil
 	}
-	return d.sites[p.items[n.at+by]]
+	return d.at[p.items[n.at+by]]
 }
 
-func (c *change) carry(s, to *site, where, branch string) error {
+func (c change) carry(s, to *site, where, branch string) error {
 	n := s.node
 	switch {
 	case to == s:
 		return bad("an activity cannot be put beside or into itself")
 	case to.node.within(n):
 		return refuse(to.node.start, "%q stands in %q, which is to be moved there", workflow.Shorten(to.activity.ID), workflow.Shorten(s.activity.ID))
-	case where == Into && to.activity.Type == flowchartType && branch == "", where != Into && c.role(to.node) == chart:
+	case where == Into && to.activity.Type == flowchartType && branch == "", where != Into && c.sites.role(to.node) == chart:
 		return refuse(to.node.start, "in a flowchart the connections tell the order; insert and connect there")
 	}
-	p, err := c.lift(n)
+	p, err := c.text.lift(n)
 	if err != nil {
 		return err
 	}
-	if g := n.parent; g == to.node.parent && g.kind == list && c.role(n) != step { // branches side by side: their order changes, and no more
+	if g := n.parent; g == to.node.parent && g.kind == list && c.sites.role(n) != step { // branches side by side: their order changes, and no more
 		at := to.node.at
 		if where == After {
 			at++
 		}
-		err = c.insertItem(g, at, p)
+		err = c.text.insertItem(g, at, p)
 	} else {
 		err = c.place(to, where, branch, p)
 	}
 	if err != nil {
 		return err
 	}
-	at := c.focus
+	at := c.text.focus
 	if err := c.remove(n, false); err != nil {
 		return err
 	}
-	c.focus = at
+	c.text.focus = at
 	return nil
 }
 
 // lift takes the text of an activity, to put it elsewhere.
-func (c *change) lift(n *node) (*piece, error) {
+func (c *draft) lift(n *node) (*piece, error) {
 	p := &piece{node: n.clone(new(slab))}
 	g := n.parent
 	if g == nil {

@@ -36,9 +36,21 @@ var partKeys = map[string][]string{
 
 var jsonKeys = map[string]string{"when": "condition", "on": "trigger", "final": "isFinal"}
 
+// PartEdit is an edit of a part.
+type PartEdit struct {
+	Op     string // Insert, Delete, Move or Set
+	Part   string // which of [Parts]
+	State  string // of a state, and of a transition the state that it leaves
+	Number int    // of a case or a transition, from 1
+	Where  string // of Insert and Move; "": After
+	Inputs map[string]any
+	Key    string // of Set
+	Value  any    // of Set; a text as a person writes it in a field
+}
+
 // shelf is where an activity keeps its cases, its states, or the transitions of a state.
 type shelf struct {
-	*change
+	*Change
 	site  *site
 	what  string
 	key   string   // of what holds them
@@ -49,9 +61,9 @@ type shelf struct {
 	names []string // of states
 }
 
-// part makes an edit of a case, a state or a transition.
-func (c *change) part(s *site, e Edit) error {
-	h, err := c.shelf(s, e)
+// editPart makes an edit of a case, a state or a transition.
+func editPart(c *Change, s *site, e PartEdit) error {
+	h, err := shelfOf(c, s, e)
 	if err != nil {
 		return err
 	}
@@ -85,19 +97,15 @@ func (c *change) part(s *site, e Edit) error {
 	case Move:
 		return h.shiftPart(at, e.Where)
 	case Set:
-		v := e.Value
-		if e.Text != nil {
-			v = *e.Text
-		}
-		return h.setPart(at, e.Key, v)
+		return h.setPart(at, e.Key, e.Value)
 	}
 	return bad("of a %s, an edit is insert, delete, move or set, not %q", e.Part, workflow.Shorten(e.Op))
 }
 
-// shelf finds the parts that an edit is about.
-func (c *change) shelf(s *site, e Edit) (*shelf, error) {
-	t := c.types.ByType(s.activity.Type)
-	h := &shelf{change: c, site: s, what: e.Part}
+// shelfOf finds the parts that an edit is about.
+func shelfOf(c *Change, s *site, e PartEdit) (*shelf, error) {
+	t := c.sites.types.ByType(s.activity.Type)
+	h := &shelf{Change: c, site: s, what: e.Part}
 	switch e.Part {
 	case CasePart:
 		if t == nil || t.Cases == "" {
@@ -115,11 +123,11 @@ func (c *change) shelf(s *site, e Edit) (*shelf, error) {
 	if s.node.kind != mapping {
 		return nil, refuse(s.node.start, "%q is written as a bare name; write a mapping to give it a %s", workflow.Shorten(s.activity.ID), e.Part)
 	}
-	h.holds = c.held(s, h.key)
+	h.holds = s.held(h.key)
 	if body := s.body(); h.holds == nil && body != nil && body.kind == list && e.Part == CasePart {
 		h.holds = body
 	}
-	if x := h.holds.val("expression"); c.json && x != nil { // an input's wrapper
+	if x := h.holds.val("expression"); c.text.json && x != nil { // an input's wrapper
 		h.holds = x.val("value")
 	}
 	n := len(s.activity.Cases)
@@ -149,7 +157,7 @@ func (s *site) body() *node {
 }
 
 // held is the value of a key of an activity, in its body or beside its type; nil: there is none.
-func (c *change) held(s *site, name string) *node {
+func (s *site) held(name string) *node {
 	if v := s.body().val(name); v != nil {
 		return v
 	}
@@ -163,7 +171,7 @@ func (h *shelf) open(n int) error {
 	case h.holds == nil || h.holds.isNull():
 	case h.holds.kind == list:
 		h.items = h.holds.items
-	case h.holds.kind == mapping && !h.json:
+	case h.holds.kind == mapping && !h.text.json:
 		h.items = h.holds.vals
 	}
 	if len(h.items) != n {
@@ -177,10 +185,10 @@ func (h *shelf) openState(at int) error {
 	h.what, h.key, h.state, h.of = TransitionPart, "transitions", at, h.items[at]
 	all := h.site.activity.States[at].Transitions
 	h.holds = h.of.val("transitions")
-	if beside := h.site.node.val("transitions"); h.json && h.holds == nil && beside != nil && beside.kind == list { // as the designer has them
+	if beside := h.site.node.val("transitions"); h.text.json && h.holds == nil && beside != nil && beside.kind == list { // as the designer has them
 		h.holds, h.items = beside, nil
 		for _, t := range all {
-			if n := h.mappingAt(t.Place); n != nil && n.parent == beside {
+			if n := h.text.mappingAt(t.Place); n != nil && n.parent == beside {
 				h.items = append(h.items, n)
 			}
 		}
@@ -192,9 +200,9 @@ func (h *shelf) openState(at int) error {
 }
 
 // mappingAt is the mapping that begins at a place; nil: none does.
-func (c *change) mappingAt(at workflow.Place) (found *node) {
-	start := c.offset(at.Line, at.Column)
-	c.root.each(func(n *node) {
+func (d *doc) mappingAt(at workflow.Place) (found *node) {
+	start := d.offset(at.Line, at.Column)
+	d.root.each(func(n *node) {
 		if n.start == start && n.kind == mapping && found == nil {
 			found = n
 		}
@@ -203,7 +211,7 @@ func (c *change) mappingAt(at workflow.Place) (found *node) {
 }
 
 // find gives the position of the part that an edit is about.
-func (h *shelf) find(e Edit) (int, error) {
+func (h *shelf) find(e PartEdit) (int, error) {
 	if h.what == StatePart {
 		if i := slices.Index(h.names, e.State); i >= 0 && e.State != "" {
 			return i, nil
@@ -221,7 +229,7 @@ func (h *shelf) find(e Edit) (int, error) {
 }
 
 // insertPart writes a new part.
-func (h *shelf) insertPart(at int, e Edit) error {
+func (h *shelf) insertPart(at int, e PartEdit) error {
 	given := map[string]any{}
 	for key, v := range e.Inputs {
 		if !slices.Contains(partKeys[h.what], key) || key == "initial" {
@@ -234,7 +242,7 @@ func (h *shelf) insertPart(at int, e Edit) error {
 	if err := h.complete(given); err != nil {
 		return err
 	}
-	if h.what == StatePart && !h.json && (h.holds == nil || h.holds.kind != list) {
+	if h.what == StatePart && !h.text.json && (h.holds == nil || h.holds.kind != list) {
 		return h.insertState(at, given)
 	}
 	if h.holds != nil && h.holds.kind == mapping {
@@ -245,12 +253,12 @@ func (h *shelf) insertPart(at int, e Edit) error {
 		return err
 	}
 	if h.holds != nil && h.holds.kind == list {
-		if h.json && h.what == TransitionPart && at < len(h.items) { // among those of all states
+		if h.text.json && h.what == TransitionPart && at < len(h.items) { // among those of all states
 			at = h.items[at].at
-		} else if h.json && h.what == TransitionPart {
+		} else if h.text.json && h.what == TransitionPart {
 			at = len(h.holds.items)
 		}
-		return h.insertItem(h.holds, at, p)
+		return h.text.insertItem(h.holds, at, p)
 	}
 	return h.first(p)
 }
@@ -276,7 +284,7 @@ func (h *shelf) complete(given map[string]any) error {
 	to, _ := given["to"].(string)
 	switch h.what {
 	case CasePart:
-		t := h.types.ByType(h.site.activity.Type)
+		t := h.sites.types.ByType(h.site.activity.Type)
 		if _, there := given["label"]; there && label == "" {
 			return bad("the label of a case is a text")
 		}
@@ -319,14 +327,14 @@ func (h *shelf) mayBeCalled(name string) error {
 
 // newPart is a new item of a list.
 func (h *shelf) newPart(given map[string]any) (*piece, error) {
-	if h.json {
+	if h.text.json {
 		raw, err := h.newJSON(given)
 		if err != nil {
 			return nil, err
 		}
-		return h.readPiece(&piece{text: func(_ bool, column int) (string, error) { return h.pretty(raw, column) }})
+		return h.text.readPiece(&piece{text: func(_ bool, column int) (string, error) { return h.text.pretty(raw, column) }})
 	}
-	return h.readPiece(&piece{text: func(flow bool, column int) (string, error) {
+	return h.text.readPiece(&piece{text: func(flow bool, column int) (string, error) {
 		var rows []string
 		for _, key := range partKeys[h.what] {
 			v := given[key]
@@ -348,7 +356,7 @@ func (h *shelf) newPart(given map[string]any) (*piece, error) {
 		if flow {
 			return "{" + strings.Join(rows, ", ") + "}", nil
 		}
-		return h.indented(strings.Join(rows, "\n"), column), nil
+		return h.text.indented(strings.Join(rows, "\n"), column), nil
 	}})
 }
 
@@ -357,7 +365,7 @@ func (h *shelf) newJSON(given map[string]any) (json.RawMessage, error) {
 	around := map[string]any{"id": "x"}
 	switch h.what {
 	case CasePart:
-		around[h.types.ByType(h.site.activity.Type).ShortName()], around[h.key] = nil, []any{given}
+		around[h.sites.types.ByType(h.site.activity.Type).ShortName()], around[h.key] = nil, []any{given}
 	case StatePart:
 		around["stateMachine"], around["states"] = nil, []any{given}
 	case TransitionPart:
@@ -366,7 +374,7 @@ func (h *shelf) newJSON(given map[string]any) (json.RawMessage, error) {
 		}
 		around["stateMachine"], around["states"] = nil, []any{map[string]any{"name": h.names[h.state], "transitions": []any{given}}}
 	}
-	fields, err := h.exported(around)
+	fields, err := h.sites.exported(around)
 	if err != nil {
 		return nil, err
 	}
@@ -387,13 +395,13 @@ func (h *shelf) insertState(at int, given map[string]any) error {
 	name := given["name"]
 	switch m, body := h.site.node, h.site.body(); {
 	case h.holds != nil && h.holds.kind == mapping:
-		return h.addEntry(h.holds, at-1, name, v)
+		return h.text.addEntry(h.holds, at-1, name, v)
 	case h.holds != nil:
-		return h.setEntry(h.holds.parent, h.holds.at, map[string]any{name.(string): v}, false)
+		return h.text.setEntry(h.holds.parent, h.holds.at, map[string]any{name.(string): v}, false)
 	case body != nil && body.kind == mapping:
-		return h.addEntry(body, len(body.keys)-1, h.key, map[string]any{name.(string): v})
+		return h.text.addEntry(body, len(body.keys)-1, h.key, map[string]any{name.(string): v})
 	default:
-		return h.addEntry(m, h.site.key, h.key, map[string]any{name.(string): v})
+		return h.text.addEntry(m, h.site.key, h.key, map[string]any{name.(string): v})
 	}
 }
 
@@ -404,39 +412,39 @@ func (h *shelf) insertLabelled(at int, given map[string]any) error {
 		return refuse(h.holds.start, "the cases stand behind their labels here, so that a new one needs a label")
 	}
 	if h.key == statusCases {
-		return h.addEntry(h.holds, at-1, json.Number(label.(string)), []any{})
+		return h.text.addEntry(h.holds, at-1, json.Number(label.(string)), []any{})
 	}
-	if h.types.ByType(h.site.activity.Type).CaseBodies {
+	if h.sites.types.ByType(h.site.activity.Type).CaseBodies {
 		return refuse(h.holds.start, "the cases stand behind their labels here, which leaves no room for a condition; write a list of label, when and then")
 	}
-	return h.addEntry(h.holds, at-1, label, given["when"])
+	return h.text.addEntry(h.holds, at-1, label, given["when"])
 }
 
 // first writes the first part of a list that is not there yet.
 func (h *shelf) first(p *piece) error {
 	n, body := h.site.node, h.site.body()
-	if h.what == TransitionPart && !h.json {
+	if h.what == TransitionPart && !h.text.json {
 		return h.firstOfState(p)
 	}
 	switch v := h.holds; {
-	case v != nil && h.json:
-		text, err := p.text(true, h.flowColumn(v.parent))
+	case v != nil && h.text.json:
+		text, err := p.text(true, h.text.flowColumn(v.parent))
 		if err != nil {
 			return err
 		}
 		v.twin.replace(listOf(p.node))
-		h.swap(v.start, v.end, "["+text+"]")
+		h.text.swap(v.start, v.end, "["+text+"]")
 		return nil
 	case v != nil && v.written():
 		return refuse(v.start, "nothing can be added to what stands here; edit the text")
 	case v != nil:
-		return h.fill(v.parent, v.at, p)
+		return h.text.fill(v.parent, v.at, p)
 	case body != nil && body.isNull() && !body.written():
-		return h.fill(n, h.site.key, p)
+		return h.text.fill(n, h.site.key, p)
 	case body != nil && body.kind == mapping:
-		return h.newKey(body, h.key, p, false)
+		return h.text.newKey(body, h.key, p, false)
 	}
-	return h.newKey(n, h.key, p, false)
+	return h.text.newKey(n, h.key, p, false)
 }
 
 // firstOfState writes the first transition of a state.
@@ -446,11 +454,11 @@ func (h *shelf) firstOfState(p *piece) error {
 	case v.kind == alias:
 		return refuse(v.start, "this state is written once and used again, so that an edit would change each of them; edit the text")
 	case h.holds != nil && !h.holds.written():
-		return h.fill(v, h.holds.at, p)
+		return h.text.fill(v, h.holds.at, p)
 	case h.holds != nil:
 		return refuse(h.holds.start, "nothing can be added to what stands here; edit the text")
 	case v.kind == mapping && len(v.keys) > 0:
-		return h.newKey(v, h.key, p, false)
+		return h.text.newKey(v, h.key, p, false)
 	}
 	// The state has nothing yet.
 	g := v.parent
@@ -466,17 +474,17 @@ func (h *shelf) firstOfState(p *piece) error {
 			text = " " + text
 		}
 		v.twin.replace(entry)
-		h.swap(v.start, v.end, text)
+		h.text.swap(v.start, v.end, text)
 		return nil
 	}
-	column := h.indent(g.keys[v.at].start) + 2
-	item, err := h.item(p, column+2)
+	column := h.text.indent(g.keys[v.at].start) + 2
+	item, err := h.text.item(p, column+2)
 	if err != nil {
 		return err
 	}
 	v.twin.replace(entry)
-	h.cut(g.colons[v.at], v.end)
-	h.lineAt(h.next(v.end), strings.Repeat(" ", column)+h.key+":"+h.eol+item)
+	h.text.cut(g.colons[v.at], v.end)
+	h.text.lineAt(h.text.next(v.end), strings.Repeat(" ", column)+h.key+":"+h.text.eol+item)
 	return nil
 }
 
@@ -489,7 +497,7 @@ func (h *shelf) mayGo(at int) error {
 	for i, st := range a.States {
 		for _, t := range st.Transitions {
 			if t.To == name && i != at {
-				return refuse(h.offset(t.Place.Line, t.Place.Column), "a transition of %s leads to %s; take it away or let it lead elsewhere first", workflow.Shorten(st.Name), workflow.Shorten(name))
+				return refuse(h.text.offset(t.Place.Line, t.Place.Column), "a transition of %s leads to %s; take it away or let it lead elsewhere first", workflow.Shorten(st.Name), workflow.Shorten(name))
 			}
 		}
 	}
@@ -499,7 +507,7 @@ func (h *shelf) mayGo(at int) error {
 	if a.Initial == "" && at == 0 && len(h.names) > 1 {
 		return refuse(h.items[at].start, "the machine names no initial state, so that it begins in %s, its first; make another one the initial state before", workflow.Shorten(name))
 	}
-	if h.json && len(a.States[at].Transitions) > 0 {
+	if h.text.json && len(a.States[at].Transitions) > 0 {
 		return refuse(h.items[at].start, "in Elsa's JSON the transitions of %s may stand elsewhere; take them away first", workflow.Shorten(name))
 	}
 	return nil
@@ -520,11 +528,11 @@ func (h *shelf) take(at int) error {
 	g := n.parent
 	switch {
 	case g.kind == list && (len(g.items) > 1 || g.flow):
-		return h.removeItem(g, n.at, true)
+		return h.text.removeItem(g, n.at, true)
 	case g.kind == mapping && (len(g.keys) > 1 || g.flow):
-		return h.removeEntry(g, n.at, true)
+		return h.text.removeEntry(g, n.at, true)
 	}
-	return h.emptied(g, true)
+	return h.text.emptied(g, true)
 }
 
 // shiftPart changes the order of two parts.
@@ -543,7 +551,7 @@ func (h *shelf) shiftPart(at int, where string) error {
 	if err := h.keepsFirst(min(at, at+by)); err != nil {
 		return err
 	}
-	p, err := h.lift(n)
+	p, err := h.text.lift(n)
 	if err != nil {
 		return err
 	}
@@ -551,8 +559,40 @@ func (h *shelf) shiftPart(at int, where string) error {
 	if by > 0 {
 		to++
 	}
-	if err := h.insertItem(near.parent, to, p); err != nil {
+	if err := h.text.insertItem(near.parent, to, p); err != nil {
 		return err
 	}
-	return h.removeItem(n.parent, n.at, false)
+	return h.text.removeItem(n.parent, n.at, false)
+}
+
+// intoCase puts a piece into a case, counted from 1, that holds nothing. Of one that holds an
+// activity it gives that: the piece goes behind it.
+func intoCase(c *Change, s *site, number int, p *piece) (*site, error) {
+	e := PartEdit{Part: CasePart, Number: number}
+	h, err := shelfOf(c, s, e)
+	if err != nil {
+		return nil, err
+	}
+	at, err := h.find(e)
+	if err != nil {
+		return nil, err
+	}
+	if body := s.activity.Cases[at].Activity; body != nil {
+		if inner := c.sites.siteOf(body); inner != nil {
+			return inner, nil
+		}
+	}
+	n, key := h.items[at], "then"
+	if c.text.json {
+		key = "activity"
+	}
+	switch v := n.val(key); {
+	case h.holds.kind == mapping && n.isNull() && !n.written():
+		return nil, c.text.fill(h.holds, at, p)
+	case v != nil && v.isNull() && !v.written():
+		return nil, c.text.fill(n, v.at, p)
+	case n.kind != mapping || h.holds.kind == mapping || v != nil:
+		return nil, refuse(n.start, "this case is written in a way that leaves no room for activities; edit the text")
+	}
+	return nil, c.text.newKey(n, key, p, c.text.json)
 }

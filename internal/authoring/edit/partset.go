@@ -40,22 +40,22 @@ func (h *shelf) setPart(at int, key string, v any) error {
 func (h *shelf) setKey(at int, key string, v any) error {
 	n := h.items[at]
 	switch {
-	case h.json:
+	case h.text.json:
 		return h.setKeyJSON(at, key, v)
 	case h.holds != nil && h.holds.kind == mapping && h.what == CasePart:
-		if v == nil || h.types.ByType(h.site.activity.Type).CaseBodies {
+		if v == nil || h.sites.types.ByType(h.site.activity.Type).CaseBodies {
 			return refuse(n.start, "the case stands behind its label here, which leaves no room for this; write a list of label, when and then")
 		}
-		return h.setEntry(h.holds, at, v, false)
+		return h.text.setEntry(h.holds, at, v, false)
 	case n.isNull() && v != nil && n.parent.kind == mapping:
-		return h.setEntry(n.parent, n.at, map[string]any{key: v}, false)
+		return h.text.setEntry(n.parent, n.at, map[string]any{key: v}, false)
 	case n.kind == scalar && v != nil && h.what == CasePart: // only its label
-		text, want, err := h.both(map[string]any{"label": n.text, key: v}, inFlow)
+		text, want, err := h.text.both(map[string]any{"label": n.text, key: v}, inFlow)
 		if err != nil {
 			return err
 		}
 		n.twin.replace(want)
-		h.swap(n.start, n.end, text)
+		h.text.swap(n.start, n.end, text)
 		return nil
 	case n.kind != mapping:
 		return refuse(n.start, "this %s is written in a way that leaves no room for %s; edit the text", h.what, key)
@@ -76,7 +76,7 @@ func (h *shelf) setKeyOf(n *node, key string, v any) error {
 	case v == nil && len(n.keys) == 1 && h.what != StatePart:
 		return refuse(n.start, "nothing would be left of this %s; take it away instead", h.what)
 	case i >= 0:
-		return h.setEntry(n, i, v, true)
+		return h.text.setEntry(n, i, v, true)
 	}
 	behind := -1
 	for _, before := range partKeys[h.what][:slices.Index(partKeys[h.what], key)] {
@@ -85,7 +85,7 @@ func (h *shelf) setKeyOf(n *node, key string, v any) error {
 	if key == "on" {
 		v = map[string]any{"event": v}
 	}
-	return h.addEntry(n, behind, key, v)
+	return h.text.addEntry(n, behind, key, v)
 }
 
 // setKeyJSON writes a key of a part of Elsa's JSON.
@@ -106,7 +106,7 @@ func (h *shelf) setKeyJSON(at int, key string, v any) error {
 		if i < 0 {
 			return refuse(n.start, "this %s has no %s that could be taken away", h.what, key)
 		}
-		return h.removeEntry(n, i, false)
+		return h.text.removeEntry(n, i, false)
 	}
 	given := map[string]any{key: v}
 	if h.what == TransitionPart && key != "to" {
@@ -120,18 +120,18 @@ func (h *shelf) setKeyJSON(at int, key string, v any) error {
 	if err := json.Unmarshal(raw, &fields); err != nil || fields[name] == nil {
 		return refuse(n.start, "this %s cannot be written in Elsa's JSON; edit the text", h.what)
 	}
-	return h.setField(n, i, name, fields[name])
+	return h.text.setField(n, i, name, fields[name])
 }
 
 // rekey gives an entry of a mapping of YAML another key.
 func (h *shelf) rekey(m *node, at int, name any) error {
-	text, want, err := h.both(name, inFlow)
+	text, want, err := h.text.both(name, inFlow)
 	if err != nil {
 		return err
 	}
 	k := m.keys[at]
 	k.twin.text, k.twin.tag = want.text, want.tag
-	h.swap(k.start, k.end, text)
+	h.text.swap(k.start, k.end, text)
 	return nil
 }
 
@@ -140,7 +140,7 @@ func (h *shelf) rekey(m *node, at int, name any) error {
 func (h *shelf) setLabel(at int, label string) error {
 	a := h.site.activity
 	n, was := h.items[at], a.Cases[at].Label
-	needed := h.key == statusCases || !h.types.ByType(a.Type).CaseBodies
+	needed := h.key == statusCases || !h.sites.types.ByType(a.Type).CaseBodies
 	switch {
 	case label == was:
 		return bad("the edit changes nothing")
@@ -149,8 +149,8 @@ func (h *shelf) setLabel(at int, label string) error {
 	case slices.ContainsFunc(a.Cases, func(c workflow.Case) bool { return label != "" && c.Label == label }):
 		return bad("there is a case %q already", workflow.Shorten(label))
 	}
-	if was != "" && h.role(h.site.node) == chart {
-		f, err := h.chartOf(h.site)
+	if was != "" && h.sites.role(h.site.node) == chart {
+		f, err := chartOf(h.Change, h.site)
 		if err != nil {
 			return err
 		}
@@ -170,7 +170,7 @@ func (h *shelf) setLabel(at int, label string) error {
 	case h.holds.kind == mapping:
 		return h.rekey(h.holds, at, v)
 	case n.kind == scalar && v != nil:
-		return h.retext(n, label)
+		return h.text.retext(n, label)
 	}
 	return h.setKey(at, "label", v)
 }
@@ -192,7 +192,7 @@ func (f *flowchart) renamePort(id, port, to string) error {
 						at, text = p, to
 					}
 				}
-				if err := f.retext(at, text); err != nil {
+				if err := f.text.retext(at, text); err != nil {
 					return err
 				}
 			}
@@ -217,11 +217,11 @@ func (h *shelf) setEvent(at int, event string) error {
 	case t.Trigger == nil:
 		return h.setKey(at, "on", event)
 	}
-	inner := h.siteOf(t.Trigger)
+	inner := h.sites.siteOf(t.Trigger)
 	if t.Trigger.Type != eventType || inner == nil {
 		return refuse(h.items[at].start, "this transition does not wait for an event, but for %q; choose that activity to change it", workflow.Shorten(t.Trigger.ID))
 	}
-	return h.set(inner, Edit{Key: "eventName", Value: event})
+	return h.set(inner, "eventName", event, nil)
 }
 
 // said is where a text is written, alone or in an input's wrapper of Elsa's JSON; nil: nowhere.
@@ -246,7 +246,7 @@ func (h *shelf) renameState(at int, name string) error {
 			return err
 		}
 	} else if n := said(h.items[at].val("name")); n != nil {
-		if err := h.retext(n, name); err != nil {
+		if err := h.text.retext(n, name); err != nil {
 			return err
 		}
 	} else {
@@ -267,25 +267,25 @@ func (h *shelf) renameState(at int, name string) error {
 				if to == nil {
 					return refuse(h.items[at].start, "what leads to this state is written in a way that cannot be edited here; edit the text")
 				}
-				if err := h.retext(to, name); err != nil {
+				if err := h.text.retext(to, name); err != nil {
 					return err
 				}
 			}
-			if leaves := said(n.val("from")); h.json && leaves != nil && leaves.text == was {
-				if err := h.retext(leaves, name); err != nil {
+			if leaves := said(n.val("from")); h.text.json && leaves != nil && leaves.text == was {
+				if err := h.text.retext(leaves, name); err != nil {
 					return err
 				}
 			}
 		}
 	}
-	if n := said(h.held(h.site, h.initialKey())); n != nil && n.text == was {
-		return h.retext(n, name)
+	if n := said(h.site.held(h.initialKey())); n != nil && n.text == was {
+		return h.text.retext(n, name)
 	}
 	return nil
 }
 
 func (h *shelf) initialKey() string {
-	if h.json {
+	if h.text.json {
 		return "initialState"
 	}
 	return "initial"
@@ -294,23 +294,23 @@ func (h *shelf) initialKey() string {
 // setInitial makes a state the one that the machine begins with.
 func (h *shelf) setInitial(at int, v any) error {
 	name, s := h.names[at], h.site
-	switch n := said(h.held(s, h.initialKey())); {
+	switch n := said(s.held(h.initialKey())); {
 	case v != true:
 		return bad("a machine has an initial state; make another one that")
 	case s.activity.Initial == name:
 		return bad("%q is the initial state already", workflow.Shorten(name))
 	case n != nil:
-		return h.retext(n, name)
-	case h.held(s, h.initialKey()) != nil:
+		return h.text.retext(n, name)
+	case s.held(h.initialKey()) != nil:
 		return refuse(s.node.start, "the initial state is written in a way that cannot be edited here; edit the text")
-	case h.json:
+	case h.text.json:
 		raw, err := json.Marshal(name)
 		if err != nil {
 			return bad("this is no text: %v", err)
 		}
-		return h.setField(s.node, -1, h.initialKey(), raw)
+		return h.text.setField(s.node, -1, h.initialKey(), raw)
 	case s.body().kind == mapping:
-		return h.addEntry(s.body(), -1, h.initialKey(), name)
+		return h.text.addEntry(s.body(), -1, h.initialKey(), name)
 	}
-	return h.addEntry(s.node, s.key, h.initialKey(), name)
+	return h.text.addEntry(s.node, s.key, h.initialKey(), name)
 }

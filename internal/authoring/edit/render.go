@@ -54,7 +54,7 @@ func value(v any, s style) (string, error) {
 }
 
 // both writes a value as YAML, and gives its tree.
-func (c *change) both(v any, s style) (string, *node, error) {
+func (c *draft) both(v any, s style) (string, *node, error) {
 	text, err := value(v, s)
 	if err != nil {
 		return "", nil, err
@@ -139,7 +139,7 @@ type fresh struct {
 }
 
 // check refuses a type that is not known, and inputs that it does not have.
-func (d *doc) check(f fresh) (*workflow.Descriptor, error) {
+func (d *sites) check(f fresh) (*workflow.Descriptor, error) {
 	if f.id != "" {
 		if err := workflow.CheckID("id", f.id); err != nil {
 			return nil, bad("%v", err)
@@ -175,7 +175,7 @@ func (d *doc) check(f fresh) (*workflow.Descriptor, error) {
 }
 
 // yaml writes an activity in lines that begin at the first column; between brackets it is one.
-func (d *doc) yaml(f fresh, flow bool) (string, error) {
+func (d *sites) yaml(f fresh, flow bool) (string, error) {
 	t, err := d.check(f)
 	if err != nil {
 		return "", err
@@ -264,7 +264,7 @@ func (d *doc) snippet(text string) (*node, error) {
 }
 
 // elsa makes an activity as Elsa's JSON has it.
-func (d *doc) elsa(f fresh) (map[string]json.RawMessage, error) {
+func (d *sites) elsa(f fresh) (map[string]json.RawMessage, error) {
 	t, err := d.check(f)
 	if err != nil {
 		return nil, err
@@ -277,7 +277,7 @@ func (d *doc) elsa(f fresh) (map[string]json.RawMessage, error) {
 }
 
 // exported gives the fields that an activity, as YAML has it, gets in Elsa's JSON.
-func (d *doc) exported(activity map[string]any) (map[string]json.RawMessage, error) {
+func (d *sites) exported(activity map[string]any) (map[string]json.RawMessage, error) {
 	raw, err := json.Marshal(map[string]any{"id": "x", "root": []any{activity}})
 	if err != nil {
 		return nil, bad("this is no value of JSON: %v", err)

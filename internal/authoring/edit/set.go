@@ -22,36 +22,36 @@ var kinds = []string{"javascript", "js", "liquid", "variable", "input", "literal
 var settable = []string{"id", "name", "result", "outputs", "trigger", "timeout", "retry", "commit", "logging", "mergeMode", "version"}
 
 // set gives an input, or a key that each activity may have, another value.
-func (c *change) set(s *site, e Edit) error {
-	if e.Key == "" {
+func (c *Change) set(s *site, key string, value any, text *string) error {
+	if key == "" {
 		return bad("the edit does not say which input it sets")
 	}
-	if e.Text != nil && e.Value != nil {
+	if text != nil && value != nil {
 		return bad("a value is given as value or as text, not as both")
 	}
-	t := c.types.ByType(s.activity.Type)
-	in, isInput := workflow.InputDescriptor{Name: e.Key}, s.activity.Ref != nil && !slices.Contains(settable, e.Key)
+	t := c.sites.types.ByType(s.activity.Type)
+	in, isInput := workflow.InputDescriptor{Name: key}, s.activity.Ref != nil && !slices.Contains(settable, key)
 	var known []string
 	if t != nil && s.activity.Ref == nil {
 		for _, i := range t.Inputs {
 			known = append(known, i.Name)
-			if i.Name == e.Key {
+			if i.Name == key {
 				in, isInput = i, true
 			}
 		}
 	}
-	if !isInput && !slices.Contains(settable, e.Key) {
+	if !isInput && !slices.Contains(settable, key) {
 		name := s.activity.Type
 		if t != nil {
 			name = t.ShortName()
 		}
-		return bad("%s has no input %q%s", name, workflow.Shorten(e.Key), workflow.DidYouMean(e.Key, append(known, settable...)))
+		return bad("%s has no input %q%s", name, workflow.Shorten(key), workflow.DidYouMean(key, append(known, settable...)))
 	}
-	v := e.Value
-	if e.Text != nil {
-		v = typed(*e.Text, in, isInput)
+	v := value
+	if text != nil {
+		v = typed(*text, in, isInput)
 	}
-	if c.json {
+	if c.text.json {
 		return c.setJSON(s, in, isInput, v)
 	}
 	if s.node.kind == list {
@@ -84,7 +84,7 @@ func typed(text string, in workflow.InputDescriptor, isInput bool) any {
 }
 
 // setYAML finds where a value stands or has to stand.
-func (c *change) setYAML(s *site, t *workflow.Descriptor, in workflow.InputDescriptor, isInput bool, v any) error {
+func (c *Change) setYAML(s *site, t *workflow.Descriptor, in workflow.InputDescriptor, isInput bool, v any) error {
 	m := s.node
 	if m.kind == scalar {
 		return c.setBare(s, t, in, isInput, v)
@@ -93,29 +93,29 @@ func (c *change) setYAML(s *site, t *workflow.Descriptor, in workflow.InputDescr
 	if s.key >= 0 {
 		body = m.vals[s.key]
 	}
-	if at, i := c.standing(s, t, in, isInput, body); at != nil {
-		return c.setEntry(at, i, v, at != m || i != s.key)
+	if at, i := c.sites.standing(s, t, in, isInput, body); at != nil {
+		return c.text.setEntry(at, i, v, at != m || i != s.key)
 	}
 	if v == nil {
 		return refuse(m.start, "%q has no %s that could be taken away", workflow.Shorten(s.activity.ID), in.Name)
 	}
 	if !isInput || body == nil {
-		return c.addEntry(m, s.key, in.Name, v)
+		return c.text.addEntry(m, s.key, in.Name, v)
 	}
 	main := t != nil && t.Main == in.Name
 	switch {
-	case body.kind == mapping && c.holdsInputs(s, t, body):
-		return c.addEntry(body, len(body.keys)-1, in.Name, v)
+	case body.kind == mapping && c.sites.holdsInputs(s, t, body):
+		return c.text.addEntry(body, len(body.keys)-1, in.Name, v)
 	case body.isNull() && !body.written() && main && !structured(v):
-		return c.setEntry(m, s.key, v, false)
+		return c.text.setEntry(m, s.key, v, false)
 	case !slices.Contains(yaml.CommonKeys(), in.Name) || slices.Contains(yielding, in.Name):
-		return c.addEntry(m, s.key, in.Name, v)
+		return c.text.addEntry(m, s.key, in.Name, v)
 	}
 	return c.inBody(s, t, in, v)
 }
 
 // inBody gives the inputs a mapping of their own: beside the type the name means something else.
-func (c *change) inBody(s *site, t *workflow.Descriptor, in workflow.InputDescriptor, v any) error {
+func (c *Change) inBody(s *site, t *workflow.Descriptor, in workflow.InputDescriptor, v any) error {
 	m := s.node
 	body := m.vals[s.key]
 	text, err := value(v, inFlow)
@@ -124,21 +124,21 @@ func (c *change) inBody(s *site, t *workflow.Descriptor, in workflow.InputDescri
 	}
 	text = in.Name + ": " + text
 	if !body.isNull() {
-		if x, ok := s.activity.Inputs[t.Main]; !ok || c.offset(x.Place.Line, x.Place.Column) != body.start {
+		if x, ok := s.activity.Inputs[t.Main]; !ok || c.text.offset(x.Place.Line, x.Place.Column) != body.start {
 			return refuse(body.start, "what stands here leaves no room for the input %s; edit the text", in.Name)
 		}
-		text = t.Main + ": " + c.flowText(body) + ", " + text
+		text = t.Main + ": " + c.text.flowText(body) + ", " + text
 	}
-	return c.write(m, s.key, "{"+text+"}")
+	return c.text.write(m, s.key, "{"+text+"}")
 }
 
 // standing finds where a value stands: the mapping and the entry; nil: nowhere.
-func (c *change) standing(s *site, t *workflow.Descriptor, in workflow.InputDescriptor, isInput bool, body *node) (*node, int) {
+func (d *sites) standing(s *site, t *workflow.Descriptor, in workflow.InputDescriptor, isInput bool, body *node) (*node, int) {
 	if isInput && body != nil {
-		if x, ok := s.activity.Inputs[in.Name]; ok && c.offset(x.Place.Line, x.Place.Column) == body.start && body.written() {
+		if x, ok := s.activity.Inputs[in.Name]; ok && d.offset(x.Place.Line, x.Place.Column) == body.start && body.written() {
 			return s.node, s.key
 		}
-		if body.kind == mapping && body.entry(in.Name) >= 0 && c.holdsInputs(s, t, body) {
+		if body.kind == mapping && body.entry(in.Name) >= 0 && d.holdsInputs(s, t, body) {
 			return body, body.entry(in.Name)
 		}
 	}
@@ -149,7 +149,7 @@ func (c *change) standing(s *site, t *workflow.Descriptor, in workflow.InputDesc
 }
 
 // setBare gives an activity that is written as a bare name a value.
-func (c *change) setBare(s *site, t *workflow.Descriptor, in workflow.InputDescriptor, isInput bool, v any) error {
+func (c *Change) setBare(s *site, t *workflow.Descriptor, in workflow.InputDescriptor, isInput bool, v any) error {
 	n := s.node
 	if v == nil {
 		return refuse(n.start, "%q has no %s that could be taken away", workflow.Shorten(s.activity.ID), in.Name)
@@ -158,7 +158,7 @@ func (c *change) setBare(s *site, t *workflow.Descriptor, in workflow.InputDescr
 	if n.parent.flow {
 		look = inFlow
 	}
-	text, inner, err := c.both(v, look)
+	text, inner, err := c.text.both(v, look)
 	if err != nil {
 		return err
 	}
@@ -173,19 +173,19 @@ func (c *change) setBare(s *site, t *workflow.Descriptor, in workflow.InputDescr
 	}
 	copied.replace(m)
 	m.adopt()
-	c.focus = m
+	c.text.focus = m
 	switch {
 	case n.parent.flow && main:
-		c.swap(n.start, n.end, "{"+string(c.src[n.start:n.end])+": "+text+"}")
+		c.text.swap(n.start, n.end, "{"+string(c.text.src[n.start:n.end])+": "+text+"}")
 	case n.parent.flow:
-		c.swap(n.start, n.end, "{"+string(c.src[n.start:n.end])+": , "+in.Name+": "+text+"}")
+		c.text.swap(n.start, n.end, "{"+string(c.text.src[n.start:n.end])+": , "+in.Name+": "+text+"}")
 	default:
-		column, _ := c.block(n)
-		c.begin(n, column, "")
+		column, _ := c.text.block(n)
+		c.text.begin(n, column, "")
 		if main {
-			c.put(n.end, ": "+text)
+			c.text.put(n.end, ": "+text)
 		} else {
-			c.put(n.end, ":"+c.eol+strings.Repeat(" ", column)+in.Name+": "+text)
+			c.text.put(n.end, ":"+c.text.eol+strings.Repeat(" ", column)+in.Name+": "+text)
 		}
 	}
 	return nil
@@ -193,21 +193,21 @@ func (c *change) setBare(s *site, t *workflow.Descriptor, in workflow.InputDescr
 
 // holdsInputs tells whether what stands behind a type is a mapping of its inputs, and neither
 // its main input nor an activity.
-func (c *change) holdsInputs(s *site, t *workflow.Descriptor, body *node) bool {
-	if c.sites[body] != nil {
+func (d *sites) holdsInputs(s *site, t *workflow.Descriptor, body *node) bool {
+	if d.at[body] != nil {
 		return false
 	}
 	if s.activity.Ref != nil || t == nil {
 		return true
 	}
-	if x, ok := s.activity.Inputs[t.Main]; ok && c.offset(x.Place.Line, x.Place.Column) == body.start {
+	if x, ok := s.activity.Inputs[t.Main]; ok && d.offset(x.Place.Line, x.Place.Column) == body.start {
 		return false
 	}
 	return true
 }
 
 // setEntry gives a key another value; without one, the key goes too if it may.
-func (c *change) setEntry(m *node, at int, v any, mayGo bool) error {
+func (c *draft) setEntry(m *node, at int, v any, mayGo bool) error {
 	if v != nil {
 		val := m.vals[at]
 		rest := strings.TrimSpace(string(c.src[max(val.end, m.colons[at]):c.stop(max(val.end, m.colons[at]))]))
@@ -230,7 +230,7 @@ func (c *change) setEntry(m *node, at int, v any, mayGo bool) error {
 }
 
 // write puts a text in the place of the value of a key.
-func (c *change) write(m *node, at int, text string) error {
+func (c *draft) write(m *node, at int, text string) error {
 	val := m.vals[at]
 	want, err := c.snippet(text)
 	if err != nil {
@@ -252,7 +252,7 @@ func (c *change) write(m *node, at int, text string) error {
 }
 
 // addEntry gives a mapping one more key, behind another one; -1: as the first.
-func (c *change) addEntry(m *node, behind int, key, v any) error {
+func (c *draft) addEntry(m *node, behind int, key, v any) error {
 	text, want, err := c.both(v, between(m.flow))
 	if err != nil {
 		return err
@@ -286,7 +286,7 @@ func (c *change) addEntry(m *node, behind int, key, v any) error {
 }
 
 // setJSON sets a value in Elsa's JSON: of an input, its expression.
-func (c *change) setJSON(s *site, in workflow.InputDescriptor, isInput bool, v any) error {
+func (c *Change) setJSON(s *site, in workflow.InputDescriptor, isInput bool, v any) error {
 	n := s.node
 	at := slices.IndexFunc(n.keys, func(k *node) bool { return strings.EqualFold(k.text, in.Name) })
 	switch {
@@ -295,7 +295,7 @@ func (c *change) setJSON(s *site, in workflow.InputDescriptor, isInput bool, v a
 	case v == nil && at < 0:
 		return refuse(n.start, "%q has no %s that could be taken away", workflow.Shorten(s.activity.ID), in.Name)
 	case v == nil:
-		return c.removeEntry(n, at, false)
+		return c.text.removeEntry(n, at, false)
 	}
 	raw, err := json.Marshal(v)
 	if err != nil {
@@ -306,17 +306,17 @@ func (c *change) setJSON(s *site, in workflow.InputDescriptor, isInput bool, v a
 			return err
 		}
 	}
-	return c.setField(n, at, in.Name, raw)
+	return c.text.setField(n, at, in.Name, raw)
 }
 
 // wrapped is an input as Elsa's JSON wraps it, with the object and the entry that it replaces.
-func (c *change) wrapped(s *site, in workflow.InputDescriptor, v any, at int) (*node, int, json.RawMessage, error) {
+func (c *Change) wrapped(s *site, in workflow.InputDescriptor, v any, at int) (*node, int, json.RawMessage, error) {
 	n := s.node
-	t := c.types.ByType(s.activity.Type)
+	t := c.sites.types.ByType(s.activity.Type)
 	if t == nil {
 		return nil, 0, nil, refuse(n.start, "the inputs of %s are not known here; edit the text", workflow.Shorten(s.activity.Type))
 	}
-	fields, err := c.elsa(fresh{typ: t.ShortName(), inputs: map[string]any{in.Name: v}})
+	fields, err := c.sites.elsa(fresh{typ: t.ShortName(), inputs: map[string]any{in.Name: v}})
 	if err != nil {
 		return nil, 0, nil, err
 	}
@@ -332,7 +332,7 @@ func (c *change) wrapped(s *site, in workflow.InputDescriptor, v any, at int) (*
 }
 
 // setField gives a field of an object another value; -1: it is not there yet.
-func (c *change) setField(n *node, at int, name string, raw json.RawMessage) error {
+func (c *draft) setField(n *node, at int, name string, raw json.RawMessage) error {
 	text, err := c.pretty(raw, c.flowColumn(n))
 	if err != nil {
 		return err
@@ -353,7 +353,7 @@ func (c *change) setField(n *node, at int, name string, raw json.RawMessage) err
 	return nil
 }
 
-func (c *change) writeJSON(n *node, at int, text string) error {
+func (c *draft) writeJSON(n *node, at int, text string) error {
 	want, err := c.snippet(text)
 	if err != nil {
 		return err

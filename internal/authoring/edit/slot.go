@@ -26,9 +26,9 @@ const (
 )
 
 // owner is the activity that a value stands in.
-func (d *doc) owner(n *node) *site {
+func (d *sites) owner(n *node) *site {
 	for n = n.parent; n != nil; n = n.parent {
-		if s := d.sites[n]; s != nil {
+		if s := d.at[n]; s != nil {
 			return s
 		}
 	}
@@ -36,7 +36,7 @@ func (d *doc) owner(n *node) *site {
 }
 
 // role tells where an activity stands.
-func (d *doc) role(n *node) role {
+func (d *sites) role(n *node) role {
 	p, owner := n.parent, d.owner(n)
 	if p == nil || owner == nil {
 		return only
@@ -80,34 +80,34 @@ func (p *piece) without(at int) error {
 }
 
 // piece makes one of a new activity.
-func (c *change) piece(f fresh) (*piece, error) {
+func (c *Change) piece(f fresh) (*piece, error) {
 	p := &piece{}
-	if c.json {
-		fields, err := c.elsa(f)
+	if c.text.json {
+		fields, err := c.sites.elsa(f)
 		if err != nil {
 			return nil, err
 		}
-		p.text = func(_ bool, column int) (string, error) { return c.jsonText(fields, column) }
+		p.text = func(_ bool, column int) (string, error) { return c.text.jsonText(fields, column) }
 	} else {
 		p.text = func(flow bool, column int) (string, error) {
-			text, err := c.yaml(f, flow)
-			return c.indented(text, column), err
+			text, err := c.sites.yaml(f, flow)
+			return c.text.indented(text, column), err
 		}
 	}
-	return c.readPiece(p)
+	return c.text.readPiece(p)
 }
 
 // readPiece makes the tree of a piece of its text.
-func (c *change) readPiece(p *piece) (*piece, error) {
+func (d *doc) readPiece(p *piece) (*piece, error) {
 	text, err := p.text(true, 0)
 	if err == nil {
-		p.node, err = c.snippet(text)
+		p.node, err = d.snippet(text)
 	}
 	return p, err
 }
 
 // insertItem puts a piece into a list.
-func (c *change) insertItem(in *node, at int, p *piece) error {
+func (c *draft) insertItem(in *node, at int, p *piece) error {
 	defer func() {
 		in.twin.insertItem(at, p.node)
 		c.focus = p.node
@@ -139,7 +139,7 @@ func (c *change) insertItem(in *node, at int, p *piece) error {
 }
 
 // insertFlow puts a piece between brackets. An empty list in a block of YAML becomes lines.
-func (c *change) insertFlow(in *node, at int, p *piece) error {
+func (c *draft) insertFlow(in *node, at int, p *piece) error {
 	if g := in.parent; !c.json && len(in.items) == 0 && g != nil && g.kind == mapping && !g.flow {
 		key := g.keys[in.at].start
 		column := c.indent(key) + 2
@@ -186,7 +186,7 @@ func (d *doc) flowColumn(in *node) int {
 }
 
 // addFlow puts a text between the brackets of a flow collection.
-func (c *change) addFlow(in *node, at int, text string) {
+func (c *draft) addFlow(in *node, at int, text string) {
 	spans := in.spans()
 	gap := " "
 	if c.json && len(c.starts) < 3 {
@@ -211,7 +211,7 @@ func (c *change) addFlow(in *node, at int, text string) {
 }
 
 // cutFlow takes an item or an entry out of a flow collection.
-func (c *change) cutFlow(in *node, at int) {
+func (c *draft) cutFlow(in *node, at int) {
 	spans := in.spans()
 	last := len(spans) - 1
 	hash := func(from, to int) bool { return !c.json && strings.Contains(string(c.src[from:to]), "#") }
@@ -232,9 +232,9 @@ func (c *change) cutFlow(in *node, at int) {
 }
 
 // listed makes a list of an activity that stands alone, with a piece before or behind it.
-func (c *change) listed(s *site, before bool, p *piece) error {
-	if c.json {
-		if err := c.mayStandElsewhere(s); err != nil {
+func (c change) listed(s *site, before bool, p *piece) error {
+	if c.text.json {
+		if err := mayStandElsewhere(c.sites, s); err != nil {
 			return err
 		}
 		return c.encloseJSON(s, map[string]any{"id": c.freeID("sequence"), "sequence": []any{stand}}, p, before)
@@ -248,26 +248,26 @@ func (c *change) listed(s *site, before bool, p *piece) error {
 		l.items = []*node{p.node, copied}
 	}
 	l.adopt()
-	c.focus = p.node
+	c.text.focus = p.node
 	g := n.parent
 	if g.flow {
 		if err := p.without(n.start); err != nil {
 			return err
 		}
-		text, err := p.text(true, c.flowColumn(g)+2)
+		text, err := p.text(true, c.text.flowColumn(g)+2)
 		if err != nil {
 			return err
 		}
 		if before {
-			c.put(n.start, "["+text+", ")
-			c.put(n.end, "]")
+			c.text.put(n.start, "["+text+", ")
+			c.text.put(n.end, "]")
 		} else {
-			c.put(n.start, "[")
-			c.put(n.end, ", "+text+"]")
+			c.text.put(n.start, "[")
+			c.text.put(n.end, ", "+text+"]")
 		}
 		return nil
 	}
-	column, to := c.block(n)
+	column, to := c.text.block(n)
 	pad := strings.Repeat(" ", column)
 	text, err := p.text(false, column+2)
 	if err != nil {
@@ -275,23 +275,23 @@ func (c *change) listed(s *site, before bool, p *piece) error {
 	}
 	own := ""
 	for _, line := range p.lead {
-		own += line + c.eol + pad
+		own += line + c.text.eol + pad
 	}
 	head := "- "
 	if before {
-		head = own + "- " + text + c.eol + pad + "- "
+		head = own + "- " + text + c.text.eol + pad + "- "
 	}
-	c.begin(n, column, head)
-	c.shift(n.start, to, 2)
+	c.text.begin(n, column, head)
+	c.text.shift(n.start, to, 2)
 	if !before {
-		c.lineAt(to, pad+own+"- "+text+c.eol)
+		c.text.lineAt(to, pad+own+"- "+text+c.text.eol)
 	}
 	return nil
 }
 
 // block is the column that the lines of an activity in a block have, or get if they begin
 // behind a key, and where they end.
-func (c *change) block(n *node) (column, to int) {
+func (c *draft) block(n *node) (column, to int) {
 	g := n.parent
 	_, to, _ = c.extent(g, n.at)
 	if g.kind == mapping && !c.alone(n.start) {
@@ -301,7 +301,7 @@ func (c *change) block(n *node) (column, to int) {
 }
 
 // begin puts a text before an activity in a block; one behind a key gets a line of its own.
-func (c *change) begin(n *node, column int, text string) {
+func (c *draft) begin(n *node, column int, text string) {
 	if g := n.parent; g.kind == mapping && !c.alone(n.start) {
 		c.swap(g.colons[n.at], n.start, c.eol+strings.Repeat(" ", column)+text)
 		return

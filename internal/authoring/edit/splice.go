@@ -38,20 +38,20 @@ func spliced(src []byte, all []splice) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-func (c *change) put(at int, text string) { c.splices = append(c.splices, splice{at, at, text}) }
+func (c *draft) put(at int, text string) { c.splices = append(c.splices, splice{at, at, text}) }
 
-func (c *change) cut(from, to int) {
+func (c *draft) cut(from, to int) {
 	if from < to {
 		c.splices = append(c.splices, splice{from, to, ""})
 	}
 }
 
-func (c *change) swap(from, to int, text string) {
+func (c *draft) swap(from, to int, text string) {
 	c.splices = append(c.splices, splice{from, to, text})
 }
 
 // shift moves the lines that begin behind from, and before to, by some columns.
-func (c *change) shift(from, to, by int) {
+func (c *draft) shift(from, to, by int) {
 	for at := c.next(from); at < to && at < len(c.src); at = c.next(at) {
 		has, rest := c.lead(at)
 		switch {
@@ -103,7 +103,7 @@ func (d *doc) comments() []comment {
 
 // dropped finds a comment that the text after the change does not have; -1: it has all, but for
 // those that go with what is taken.
-func (c *change) dropped(next *doc) (int, string) {
+func (c *draft) dropped(next *doc) (int, string) {
 	has := map[string]int{}
 	for _, k := range next.comments() {
 		has[k.text]++
@@ -175,7 +175,7 @@ func (d *doc) extent(in *node, at int) (from, to int, whole bool) {
 }
 
 // lineAt puts lines at the beginning of a line, also behind a last line without an end.
-func (c *change) lineAt(at int, text string) {
+func (c *draft) lineAt(at int, text string) {
 	if at == len(c.src) && at > 0 && c.src[at-1] != '\n' {
 		c.put(at, c.eol+strings.TrimSuffix(text, c.eol))
 		return
@@ -185,7 +185,7 @@ func (c *change) lineAt(at int, text string) {
 
 // cutLines takes whole lines away, also the last one without an end: then the one before has
 // none, unless it is the end of what a text says.
-func (c *change) cutLines(from, to int) {
+func (c *draft) cutLines(from, to int) {
 	if to == len(c.src) && to > 0 && c.src[to-1] != '\n' && from > 0 {
 		stop, says := c.stop(c.start(from-1)), false
 		c.root.each(func(n *node) {

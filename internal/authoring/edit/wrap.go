@@ -11,9 +11,9 @@ import (
 const innerMark = "weft-inner-activity"
 
 // wrap puts an activity into a new one, or gives it a retry or a timeout.
-func (c *change) wrap(s *site, e Edit) error {
+func (c change) wrap(s *site, e Edit) error {
 	n := s.node
-	if err := c.mayStandElsewhere(s); err != nil {
+	if err := mayStandElsewhere(c.sites, s); err != nil {
 		return err
 	}
 	if e.Type == Retry || e.Type == Timeout {
@@ -23,7 +23,7 @@ func (c *change) wrap(s *site, e Edit) error {
 		return refuse(n.start, "a list cannot be wrapped; wrap the activities in it")
 	}
 	f := fresh{typ: e.Type, id: e.ID, inputs: maps.Clone(e.Inputs)}
-	t, err := c.check(f)
+	t, err := c.sites.check(f)
 	if err != nil {
 		return err
 	}
@@ -49,10 +49,10 @@ func (c *change) wrap(s *site, e Edit) error {
 	if f.id == "" && c.needsID(n) {
 		f.id = c.freeID(t.ShortName())
 	}
-	if err := c.leadThrough(s, f.id); err != nil {
+	if err := leadThrough(c.Change, s, f.id); err != nil {
 		return err
 	}
-	if c.json {
+	if c.text.json {
 		return c.wrapJSON(s, f, t, branch)
 	}
 	around, want, err := c.around(f, t, branch, n.parent.flow)
@@ -63,7 +63,7 @@ func (c *change) wrap(s *site, e Edit) error {
 }
 
 // wrapJSON puts an activity of Elsa's JSON into a branch of a new one.
-func (c *change) wrapJSON(s *site, f fresh, t *workflow.Descriptor, branch string) error {
+func (c change) wrapJSON(s *site, f fresh, t *workflow.Descriptor, branch string) error {
 	around := map[string]any{"id": f.id, t.ShortName(): nil, branch: stand}
 	if branch == t.List {
 		around[branch] = []any{stand}
@@ -76,41 +76,16 @@ func (c *change) wrapJSON(s *site, f fresh, t *workflow.Descriptor, branch strin
 
 // mayStandElsewhere refuses to put the root of Elsa's JSON into another activity if that is a
 // flowchart: it is what Elsa's designer shows.
-func (c *change) mayStandElsewhere(s *site) error {
-	if c.json && s.parent == nil && s.activity.Type == flowchartType {
+func mayStandElsewhere(d *sites, s *site) error {
+	if d.json && s.parent == nil && s.activity.Type == flowchartType {
 		return refuse(s.node.start, "%q is the flowchart that Elsa's designer shows, and stays the root; insert into it, and connect there", workflow.Shorten(s.activity.ID))
 	}
 	return nil
 }
 
 // needsID tells whether what is put around an activity is called by an id of its own.
-func (c *change) needsID(n *node) bool {
-	return c.json || c.role(n) == chart && n.parent.kind == list
-}
-
-// leadThrough makes the ways of an activity of a flowchart those of one around it, which has
-// another id.
-func (c *change) leadThrough(s *site, around string) error {
-	if c.role(s.node) != chart {
-		return nil
-	}
-	f, err := c.chartOf(s)
-	if err != nil {
-		return err
-	}
-	id := s.activity.ID
-	for i := range f.chains {
-		k := &f.chains[i]
-		for j, e := range k.ends[:len(k.ends)-1] {
-			if e.id == id && !samePort(e.port, "", usualOut) {
-				return refuse(k.node.start, "a way leads on by the outcome %s of %q to %q, and what is around %q has no such outcome; connect that way otherwise first", workflow.Shorten(e.port), workflow.Shorten(id), workflow.Shorten(k.ends[j+1].id), workflow.Shorten(id))
-			}
-		}
-	}
-	if s.node.parent.kind == mapping { // the key is the id
-		return nil
-	}
-	return f.rename(id, around)
+func (c change) needsID(n *node) bool {
+	return c.text.json || c.sites.role(n) == chart && n.parent.kind == list
 }
 
 // stand takes the place of the activity that goes into a new one, while that is written in Elsa's JSON.
@@ -120,21 +95,21 @@ const standType = "Elsa.Finish"
 
 // encloseJSON puts an activity of Elsa's JSON into another one, which YAML has as around, with a
 // stand-in for it; with a piece, that stands before it or behind it.
-func (c *change) encloseJSON(s *site, around map[string]any, p *piece, before bool) error {
+func (c change) encloseJSON(s *site, around map[string]any, p *piece, before bool) error {
 	n := s.node
-	fields, err := c.exported(around)
+	fields, err := c.sites.exported(around)
 	if err != nil {
 		return err
 	}
-	if x, y, ok := position(s.activity); ok && c.role(n) == chart {
+	if x, y, ok := position(s.activity); ok && c.sites.role(n) == chart {
 		fields["metadata"] = designed(x, y)
 	}
-	column, _ := c.lead(c.start(n.start))
-	text, err := c.jsonText(fields, column)
+	column, _ := c.text.lead(c.text.start(n.start))
+	text, err := c.text.jsonText(fields, column)
 	if err != nil {
 		return err
 	}
-	tree, err := c.snippet(text)
+	tree, err := c.text.snippet(text)
 	if err != nil {
 		return err
 	}
@@ -155,8 +130,8 @@ func (c *change) encloseJSON(s *site, around map[string]any, p *piece, before bo
 	head, tail := text[:inner.start], text[inner.end:]
 	if p != nil {
 		gap := ","
-		if len(c.starts) >= 3 {
-			gap += c.eol + strings.Repeat(" ", deeper)
+		if len(c.text.starts) >= 3 {
+			gap += c.text.eol + strings.Repeat(" ", deeper)
 		}
 		own, err := p.text(true, deeper)
 		if err != nil {
@@ -168,13 +143,13 @@ func (c *change) encloseJSON(s *site, around map[string]any, p *piece, before bo
 			tail = gap + own + tail
 		}
 	}
-	c.put(n.start, head)
-	c.put(n.end, tail)
-	c.shift(n.start, n.end, deeper-column)
+	c.text.put(n.start, head)
+	c.text.put(n.end, tail)
+	c.text.shift(n.start, n.end, deeper-column)
 	copied := n.twin
 	copied.replace(tree)
 	inner.replace(copied)
-	c.focus = tree
+	c.text.focus = tree
 	if p == nil {
 		return nil
 	}
@@ -183,12 +158,12 @@ func (c *change) encloseJSON(s *site, around map[string]any, p *piece, before bo
 		at++
 	}
 	copied.parent.insertItem(at, p.node)
-	c.focus = p.node
+	c.text.focus = p.node
 	return nil
 }
 
 // enclose puts what was written around the mark of an activity around it.
-func (c *change) enclose(n *node, around string, want *node) error {
+func (c change) enclose(n *node, around string, want *node) error {
 	copied := n.twin
 	copied.replace(want)
 	want.each(func(k *node) {
@@ -196,27 +171,27 @@ func (c *change) enclose(n *node, around string, want *node) error {
 			k.replace(copied)
 		}
 	})
-	c.focus = want
+	c.text.focus = want
 	before, after, _ := strings.Cut(around, innerMark)
 	if n.parent.flow {
-		c.put(n.start, before)
-		c.put(n.end, after)
+		c.text.put(n.start, before)
+		c.text.put(n.end, after)
 		return nil
 	}
-	column, to := c.block(n)
-	c.begin(n, column, c.indented(before, column))
-	c.shift(n.start, to, 4)
+	column, to := c.text.block(n)
+	c.text.begin(n, column, c.text.indented(before, column))
+	c.text.shift(n.start, to, 4)
 	return nil
 }
 
 // around writes an activity with a mark in a branch, and gives its tree.
-func (c *change) around(f fresh, t *workflow.Descriptor, branch string, flow bool) (string, *node, error) {
+func (c change) around(f fresh, t *workflow.Descriptor, branch string, flow bool) (string, *node, error) {
 	var text string
 	var err error
 	if branch == t.List {
 		bare := f
 		bare.inputs = nil
-		if text, err = c.yaml(bare, flow); err != nil {
+		if text, err = c.sites.yaml(bare, flow); err != nil {
 			return "", nil, err
 		}
 		if flow {
@@ -228,7 +203,7 @@ func (c *change) around(f fresh, t *workflow.Descriptor, branch string, flow boo
 			return "", nil, bad("set the inputs of %s behind it", t.ShortName())
 		}
 	} else {
-		if text, err = c.yaml(f, flow); err != nil {
+		if text, err = c.sites.yaml(f, flow); err != nil {
 			return "", nil, err
 		}
 		if flow {
@@ -237,12 +212,12 @@ func (c *change) around(f fresh, t *workflow.Descriptor, branch string, flow boo
 			text += "\n" + branch + ":\n  - " + innerMark
 		}
 	}
-	tree, err := c.snippet(text)
+	tree, err := c.text.snippet(text)
 	return text, tree, err
 }
 
 // guard gives an activity a retry or a timeout.
-func (c *change) guard(s *site, e Edit) error {
+func (c change) guard(s *site, e Edit) error {
 	if e.ID != "" || e.Branch != "" {
 		return bad("%s is a key of the activity, and has no id and no branch", e.Type)
 	}
@@ -258,13 +233,13 @@ func (c *change) guard(s *site, e Edit) error {
 		}
 		v = e.Inputs[Timeout]
 	}
-	if c.json {
+	if c.text.json {
 		id := s.activity.ID
 		around := id + map[string]string{Retry: workflow.RetrySuffix, Timeout: workflow.TimeoutSuffix}[e.Type]
-		if _, err := c.find(around, 0); err == nil {
+		if _, err := c.sites.find(around, 0); err == nil {
 			return refuse(s.node.start, "%q has a %s already, %q", workflow.Shorten(id), e.Type, workflow.Shorten(around))
 		}
-		if err := c.leadThrough(s, around); err != nil {
+		if err := leadThrough(c.Change, s, around); err != nil {
 			return err
 		}
 		return c.encloseJSON(s, map[string]any{"id": id, "finish": nil, e.Type: v}, nil, false)
@@ -272,5 +247,5 @@ func (c *change) guard(s *site, e Edit) error {
 	if s.node.kind == mapping && s.node.entry(e.Type) >= 0 {
 		return refuse(s.node.val(e.Type).start, "%q has a %s already", workflow.Shorten(s.activity.ID), e.Type)
 	}
-	return c.set(s, Edit{Key: e.Type, Value: v})
+	return c.set(s, e.Type, v, nil)
 }

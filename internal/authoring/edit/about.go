@@ -8,6 +8,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/weft-run/weft/internal/authoring/edit/activity"
+	"github.com/weft-run/weft/internal/authoring/edit/flow"
+	"github.com/weft-run/weft/internal/authoring/edit/part"
+	"github.com/weft-run/weft/internal/authoring/edit/text"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -30,6 +34,9 @@ type About struct {
 	CaseKeys     []string // what may be set of a case
 	States       []State
 }
+
+// Way is where an outcome of an activity leads.
+type Way = flow.Way
 
 // Case is one of a switch and its like.
 type Case struct {
@@ -70,35 +77,35 @@ func Tell(ctx context.Context, src []byte, json bool, id string, line int, types
 	if types == nil {
 		types = workflow.Descriptors{}
 	}
-	d, problems := open(ctx, src, json, types)
+	d, problems := activity.Open(ctx, src, json, types)
 	if problems != nil {
 		return About{}, problems
 	}
 	return tell(d, id, line)
 }
 
-func tell(d *sites, id string, line int) (About, workflow.Problems) {
-	s, err := d.find(id, line)
+func tell(d *activity.Sites, id string, line int) (About, workflow.Problems) {
+	s, err := d.Find(id, line)
 	if err != nil {
 		return About{}, problem(d, err, "")
 	}
 	return about(d, s), nil
 }
 
-func about(d *sites, s *site) About {
-	x := s.activity
-	t := d.types.ByType(x.Type)
-	r := d.role(s.node)
-	a := About{ID: x.ID, Type: x.Type, Line: x.Place.Line, Column: x.Place.Column, Flowchart: r == chart, Delete: s.node.parent != nil}
-	for _, k := range d.types.All() {
+func about(d *activity.Sites, s *activity.Site) About {
+	x := s.Activity
+	t := d.Types.ByType(x.Type)
+	r := d.Role(s.Node)
+	a := About{ID: x.ID, Type: x.Type, Line: x.Place.Line, Column: x.Place.Column, Flowchart: r == activity.Chart, Delete: s.Node.Parent != nil}
+	for _, k := range d.Types.All() {
 		a.Types = append(a.Types, k.ShortName())
-		if (k.MainPort != "" || k.List != "" || len(k.Ports) > 0) && k.Type != flowchartType && s.node.kind != list {
+		if (k.MainPort != "" || k.List != "" || len(k.Ports) > 0) && k.Type != activity.FlowchartType && s.Node.Kind != text.List {
 			a.Wraps = append(a.Wraps, k.ShortName())
 		}
 	}
 	slices.Sort(a.Types)
 	slices.Sort(a.Wraps)
-	if s.node.kind == mapping {
+	if s.Node.Kind == text.Mapping {
 		a.Wraps = append([]string{Retry, Timeout}, a.Wraps...)
 	}
 	if mayStandElsewhere(d, s) != nil {
@@ -124,17 +131,17 @@ func about(d *sites, s *site) About {
 		a.Outcomes = outcomes(x, t)
 		tellParts(d, &a, x, t)
 	}
-	if s.node.kind == mapping {
+	if s.Node.Kind == text.Mapping {
 		a.Fields = append(a.Fields, commonKeys(d, s, t)...)
 	}
-	if r == chart {
-		if f, err := chartOf(&Change{sites: d, text: &draft{doc: d.doc}}, s); err == nil {
-			a.Near = slices.DeleteFunc(slices.Clone(f.ids), func(id string) bool { return id == x.ID })
-			a.Ways = f.waysOf(x.ID)
+	if r == activity.Chart {
+		if f, err := flow.ChartOf(&activity.Change{Sites: d, Text: &text.Draft{Doc: d.Doc}}, s); err == nil {
+			a.Near = slices.DeleteFunc(slices.Clone(f.IDs), func(id string) bool { return id == x.ID })
+			a.Ways = f.Ways(x.ID)
 		}
 		return a
 	}
-	a.Up, a.Down = d.beside(s.node, -1) != nil, d.beside(s.node, 1) != nil
+	a.Up, a.Down = d.Beside(s.Node, -1) != nil, d.Beside(s.Node, 1) != nil
 	return a
 }
 
@@ -150,7 +157,7 @@ func outcomes(x *workflow.Activity, t *workflow.Descriptor) []string {
 		out = append(out, "Default")
 	}
 	for _, in := range t.Inputs {
-		if !t.AnyOutcome || in.Type != "String[]" && in.Name != statusCases {
+		if !t.AnyOutcome || in.Type != "String[]" && in.Name != part.StatusCases {
 			continue
 		}
 		names, _ := x.Inputs[in.Name].Value.([]any)
@@ -162,13 +169,13 @@ func outcomes(x *workflow.Activity, t *workflow.Descriptor) []string {
 }
 
 // tellParts tells the cases and the states of an activity.
-func tellParts(d *sites, a *About, x *workflow.Activity, t *workflow.Descriptor) {
+func tellParts(d *activity.Sites, a *About, x *workflow.Activity, t *workflow.Descriptor) {
 	condition := workflow.InputDescriptor{Type: "Boolean"}
 	if t.Cases != "" {
-		a.Parts, a.CaseKeys = []string{CasePart}, partKeys[CasePart]
+		a.Parts, a.CaseKeys = []string{CasePart}, part.Keys[CasePart]
 	}
-	if t.Cases == statusCases {
-		a.CaseKeys = partKeys[CasePart][:1]
+	if t.Cases == part.StatusCases {
+		a.CaseKeys = part.Keys[CasePart][:1]
 	}
 	for i, c := range x.Cases {
 		k := Case{Label: c.Label, When: fieldText(c.Condition, condition), Line: c.Place.Line}
@@ -178,7 +185,7 @@ func tellParts(d *sites, a *About, x *workflow.Activity, t *workflow.Descriptor)
 		}
 		a.Cases = append(a.Cases, k)
 	}
-	if x.Type != machineType {
+	if x.Type != part.MachineType {
 		return
 	}
 	a.Parts = []string{StatePart, TransitionPart}
@@ -188,7 +195,7 @@ func tellParts(d *sites, a *About, x *workflow.Activity, t *workflow.Descriptor)
 			tr := Transition{Name: t.Name, When: fieldText(t.Condition, condition), To: t.To, Line: t.Place.Line}
 			if on := t.Trigger; on != nil {
 				name, literal := on.Inputs["eventName"].Value.(string)
-				if tr.On = name; on.Type != eventType || !literal || d.siteOf(on) == nil {
+				if tr.On = name; on.Type != part.EventType || !literal || d.SiteOf(on) == nil {
 					tr.On, tr.Waits = "", on.ID
 				}
 			}
@@ -207,10 +214,10 @@ var shown = []struct{ name, about string }{
 	{"retry", "How often it is tried, or {attempts: 5, delay: 10s}."},
 }
 
-func commonKeys(d *sites, s *site, t *workflow.Descriptor) []Field {
+func commonKeys(d *activity.Sites, s *activity.Site, t *workflow.Descriptor) []Field {
 	var out []Field
 	for _, k := range shown {
-		if d.json && k.name != "id" && k.name != "name" || k.name == "result" && (t == nil || len(t.Outputs) == 0) {
+		if d.JSON && k.name != "id" && k.name != "name" || k.name == "result" && (t == nil || len(t.Outputs) == 0) {
 			continue
 		}
 		if t != nil {
@@ -219,11 +226,11 @@ func commonKeys(d *sites, s *site, t *workflow.Descriptor) []Field {
 			}
 		}
 		f := Field{Name: k.name, Type: "String", Description: k.about, Key: true}
-		if v := s.node.val(k.name); v != nil && v.written() {
-			if f.Text = v.text; v.kind != scalar {
-				f.Text = d.flowText(v)
+		if v := s.Node.Val(k.name); v != nil && v.Written() {
+			if f.Text = v.Text; v.Kind != text.Scalar {
+				f.Text = d.FlowText(v)
 			}
-			f.Line, _ = d.place(v.start)
+			f.Line, _ = d.Place(v.Start)
 		}
 		out = append(out, f)
 	}
@@ -248,7 +255,7 @@ func fieldText(e workflow.Expression, in workflow.InputDescriptor) string {
 		if !isText {
 			return plain(e.Value)
 		}
-		if again := typed(s, in, true); !reflect.DeepEqual(again, any(s)) {
+		if again := activity.Typed(s, in, true); !reflect.DeepEqual(again, any(s)) {
 			return one(map[bool]string{true: "expr", false: "literal"}[e.Kind == workflow.Expr])
 		}
 		return s

@@ -1,4 +1,4 @@
-package edit
+package activity
 
 // What may be done with an activity, and with a part of one.
 const (

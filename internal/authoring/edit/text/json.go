@@ -1,4 +1,4 @@
-package edit
+package text
 
 import (
 	"bytes"
@@ -13,7 +13,8 @@ type jsonTree struct {
 	slab slab
 }
 
-func readJSON(src []byte) (*node, error) {
+// ReadJSON makes the tree of a text in JSON.
+func ReadJSON(src []byte) (*Node, error) {
 	t := &jsonTree{src: src, dec: jsontext.NewDecoder(bytes.NewBuffer(src), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))}
 	return t.node()
 }
@@ -24,43 +25,43 @@ func (t *jsonTree) next() int {
 	return len(t.src) - len(bytes.TrimLeft(rest, " \t\r\n,:"))
 }
 
-func (t *jsonTree) node() (*node, error) {
+func (t *jsonTree) node() (*Node, error) {
 	n := t.slab.make()
-	n.start = t.next()
+	n.Start = t.next()
 	token, err := t.dec.ReadToken()
 	if err != nil {
 		return nil, err
 	}
 	switch token.Kind() {
 	case '{':
-		n.kind, n.flow = mapping, true
+		n.Kind, n.Flow = Mapping, true
 		err = t.object(n)
 	case '[':
-		n.kind, n.flow = list, true
+		n.Kind, n.Flow = List, true
 		for err == nil && t.dec.PeekKind() != ']' {
-			var item *node
+			var item *Node
 			if item, err = t.node(); err == nil {
-				n.items = append(n.items, item)
+				n.Items = append(n.Items, item)
 			}
 		}
 		if err == nil {
 			_, err = t.dec.ReadToken()
 		}
 	case '"':
-		n.tag, n.text = "!!str", token.String()
+		n.Tag, n.Text = "!!str", token.String()
 	case 'n':
-		n.tag = "!!null"
+		n.Tag = "!!null"
 	case 't', 'f':
-		n.tag, n.text = "!!bool", token.String()
+		n.Tag, n.Text = "!!bool", token.String()
 	default:
-		n.tag, n.text = "!!float", token.String()
+		n.Tag, n.Text = "!!float", token.String()
 	}
-	n.end = int(t.dec.InputOffset())
-	n.adopt()
+	n.End = int(t.dec.InputOffset())
+	n.Adopt()
 	return n, err
 }
 
-func (t *jsonTree) object(n *node) error {
+func (t *jsonTree) object(n *Node) error {
 	for t.dec.PeekKind() != '}' {
 		key, err := t.node()
 		if err != nil {
@@ -71,7 +72,7 @@ func (t *jsonTree) object(n *node) error {
 		if err != nil {
 			return err
 		}
-		n.keys, n.vals, n.colons = append(n.keys, key), append(n.vals, val), append(n.colons, colon)
+		n.Keys, n.Vals, n.Colons = append(n.Keys, key), append(n.Vals, val), append(n.Colons, colon)
 	}
 	_, err := t.dec.ReadToken()
 	return err

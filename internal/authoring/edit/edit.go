@@ -147,7 +147,7 @@ func Apply(ctx context.Context, src []byte, json bool, edits []Edit, types workf
 // problem is the problem of an edit that cannot be made.
 func problem(d *activity.Sites, err error, which string) workflow.Problems {
 	p := workflow.Problem{Code: "edit-refused", Detail: which + err.Error()}
-	var r *text.Refusal
+	var r *text.RefusalError
 	if errors.As(err, &r) {
 		p.Code = r.Code
 		if r.At >= 0 {
@@ -212,12 +212,12 @@ func (c change) done(ctx context.Context) (*activity.Sites, *text.Node, error) {
 		return nil, nil, err
 	}
 	if len(src) > workflow.MaxSource {
-		return nil, nil, &text.Refusal{Code: "too-large", At: -1, Detail: fmt.Sprintf("the definition would have %d bytes; up to %d are read", len(src), workflow.MaxSource)}
+		return nil, nil, &text.RefusalError{Code: "too-large", At: -1, Detail: fmt.Sprintf("the definition would have %d bytes; up to %d are read", len(src), workflow.MaxSource)}
 	}
 	next, problems := activity.Open(ctx, src, c.Text.JSON, c.Sites.Types)
 	if problems != nil {
 		if ctx.Err() != nil {
-			return nil, nil, &text.Refusal{Code: problems[0].Code, At: -1, Detail: problems[0].Detail}
+			return nil, nil, &text.RefusalError{Code: problems[0].Code, At: -1, Detail: problems[0].Detail}
 		}
 		return nil, nil, text.Refuse(c.Text.Splices[0].From, "the text around here is written in a way that this edit cannot follow (%s); edit the text", problems[0].Detail)
 	}
@@ -231,7 +231,7 @@ func (c change) done(ctx context.Context) (*activity.Sites, *text.Node, error) {
 		return nil, nil, text.Refuse(old.Start, "what stands here is written once and used again as *%s in line %d, so that this edit would change that place too; edit the text", workflow.Shorten(n.Text), line)
 	}
 	if at, lost := c.Text.Dropped(next.Doc); at >= 0 {
-		return nil, nil, &text.Refusal{Code: "comment-lost", At: at, Detail: fmt.Sprintf("the comment %q would be lost; edit the text", workflow.Shorten(lost))}
+		return nil, nil, &text.RefusalError{Code: "comment-lost", At: at, Detail: fmt.Sprintf("the comment %q would be lost; edit the text", workflow.Shorten(lost))}
 	}
 	for at := c.Text.Focus; at != nil; at = at.Parent { // what held it, if it is gone
 		if at.Twin != nil {

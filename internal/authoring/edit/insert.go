@@ -105,11 +105,7 @@ func (c change) into(s *activity.Site, branch string, p *text.Piece) error {
 	t := c.Sites.Types.ByType(a.Type)
 	branch = usualBranch(t, branch)
 	if at := caseOf(t, branch); at > 0 {
-		inner, err := part.IntoCase(c.Change, s, at, p)
-		if err != nil || inner == nil {
-			return err
-		}
-		return c.place(inner, After, "", p)
+		return c.intoCase(s, at, p)
 	}
 	late := branch == "onTimeout" && n.Entry("timeout") >= 0 || branch == "onGiveUp" && n.Entry("retry") >= 0
 	if !late && !hasBranch(t, branch) {
@@ -141,6 +137,15 @@ func (c change) into(s *activity.Site, branch string, p *text.Piece) error {
 		return c.Text.Fill(n, v.At, p)
 	}
 	return c.newBranch(s, branch, p)
+}
+
+// intoCase puts a piece into a case, as its last.
+func (c change) intoCase(s *activity.Site, number int, p *text.Piece) error {
+	inner, err := part.IntoCase(c.Change, s, number, p)
+	if err != nil || inner == nil {
+		return err
+	}
+	return c.place(inner, After, "", p)
 }
 
 // caseOf is the number of the case that a branch such as case1 means; 0: it means none.

@@ -118,7 +118,7 @@ func (d *Sites) Find(id string, line int) (*Site, error) {
 				hint = fmt.Sprintf("; it is written as a key of %s", base)
 			}
 		}
-		return nil, &text.Refusal{Code: "no-such-activity", At: -1, Detail: fmt.Sprintf("there is no activity %q%s%s", workflow.Shorten(id), atLine(line), hint)}
+		return nil, &text.RefusalError{Code: "no-such-activity", At: -1, Detail: fmt.Sprintf("there is no activity %q%s%s", workflow.Shorten(id), atLine(line), hint)}
 	case len(found) > 1:
 		var at []string
 		for _, s := range found {

@@ -192,14 +192,14 @@ func (h *shelf) find(e Edit) (int, error) {
 		if i := slices.Index(h.names, e.State); i >= 0 && e.State != "" {
 			return i, nil
 		}
-		return 0, &text.Refusal{Code: "no-such-part", At: -1, Detail: fmt.Sprintf("there is no state %q in %q%s", workflow.Shorten(e.State), workflow.Shorten(h.site.Activity.ID), workflow.DidYouMean(e.State, h.names))}
+		return 0, &text.RefusalError{Code: "no-such-part", At: -1, Detail: fmt.Sprintf("there is no state %q in %q%s", workflow.Shorten(e.State), workflow.Shorten(h.site.Activity.ID), workflow.DidYouMean(e.State, h.names))}
 	}
 	if e.Number < 1 || e.Number > len(h.items) {
 		of := h.site.Activity.ID
 		if h.what == Transition {
 			of = e.State
 		}
-		return 0, &text.Refusal{Code: "no-such-part", At: -1, Detail: fmt.Sprintf("there is no %s %d of %q, which has %d", h.what, e.Number, workflow.Shorten(of), len(h.items))}
+		return 0, &text.RefusalError{Code: "no-such-part", At: -1, Detail: fmt.Sprintf("there is no %s %d of %q, which has %d", h.what, e.Number, workflow.Shorten(of), len(h.items))}
 	}
 	return e.Number - 1, nil
 }

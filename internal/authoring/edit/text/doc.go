@@ -5,7 +5,7 @@
 // Guaranteed: a tree of YAML or JSON tells the bytes of each value; what is written in a way
 // that cannot be followed is an error with its place, and no tree. A draft changes the text
 // only where its splices are, and each of its methods changes the tree in the same way.
-// A [Refusal] has the place and the reason.
+// A [RefusalError] has the place and the reason.
 //
 // Not guaranteed: that the text after the splices has the tree that they mean. Who makes an
 // edit reads it again and compares ([Same], [Repeated], [Draft.Dropped]).

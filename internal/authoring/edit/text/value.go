@@ -131,7 +131,7 @@ func asBlock(s string) bool {
 // elsaFields are the first fields of an activity in Elsa's JSON.
 var elsaFields = []string{"id", "name", "type", "version"}
 
-// json writes fields in an order that people expect, indented if the text is.
+// JSONText writes fields in an order that people expect, indented if the text is.
 func (d *Doc) JSONText(fields map[string]json.RawMessage, column int) (string, error) {
 	var b bytes.Buffer
 	b.WriteByte('{')

@@ -124,7 +124,7 @@ func TestAPoisonedCancelKeepsNoStartFromRunning(t *testing.T) {
 					t.Parallel()
 					w := deathsWorld(t)
 					m := w.member("m", mode, func(c *client.Config) {
-						c.Gone = func(string) time.Duration { return time.Hour }
+						c.Processes = gone(time.Hour)
 						c.Rest, c.Grace, c.Limits = 200*time.Millisecond, time.Nanosecond, client.Limits{PerDefinition: 1}
 					})
 					cmd := startOf("runs", "s")

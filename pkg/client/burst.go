@@ -71,7 +71,9 @@ func (o *owner) open(ctx context.Context, work *batch) (*burst, error) {
 	x.env.Takeover = work.counted
 	x.gated = o.course.gated
 	x.env.SaveBack = x.gated == nil && o.mayTakeGate(work)
-	x.env.Version = func(version int) (*engine.Program, error) { return o.n.cfg.Program(ctx, x.definition, version) }
+	x.env.Version = func(version int) (*engine.Program, error) {
+		return o.n.cfg.Definitions.Program(ctx, x.definition, version)
+	}
 	if o.free() {
 		x.env.Barrier = x.barrier
 	}
@@ -86,7 +88,7 @@ func (o *owner) open(ctx context.Context, work *batch) (*burst, error) {
 	case o.base != nil && ran(o.base):
 		hd := o.base.Header
 		x.definition = hd.DefinitionID
-		prog, perr := o.n.cfg.Program(ctx, hd.DefinitionID, hd.Version)
+		prog, perr := o.n.cfg.Definitions.Program(ctx, hd.DefinitionID, hd.Version)
 		if perr != nil {
 			return x, perr
 		}
@@ -117,7 +119,7 @@ func (o *owner) open(ctx context.Context, work *batch) (*burst, error) {
 			return x, fmt.Errorf("instance %s never ran and has no start command", o.id)
 		}
 		x.definition = cmd.Start.DefinitionID
-		prog, perr := o.n.cfg.Program(ctx, cmd.Start.DefinitionID, cmd.Start.Version)
+		prog, perr := o.n.cfg.Definitions.Program(ctx, cmd.Start.DefinitionID, cmd.Start.Version)
 		if perr != nil {
 			return x, perr
 		}
@@ -547,7 +549,7 @@ func (x *burst) imported(ctx context.Context, cmd *workflow.Command) error {
 	if cmd.IfSeq > 0 && (x.before == nil || x.before.Seq != cmd.IfSeq) {
 		return workflow.Fail(workflow.CodeInstanceMoved, "")
 	}
-	prog, err := x.handle.n.cfg.Program(ctx, in.Instance.DefinitionID, in.Instance.Version)
+	prog, err := x.handle.n.cfg.Definitions.Program(ctx, in.Instance.DefinitionID, in.Instance.Version)
 	if err != nil {
 		if workflow.CodeOf(err) == workflow.CodeNotRunnable {
 			return err

@@ -94,7 +94,7 @@ func (x *burst) replaceBookmarks(c *store.Commit) {
 func (x *burst) tellOthers(ctx context.Context, c *store.Commit, res engine.Result) error {
 	for _, ch := range res.Children {
 		start := ch.Start
-		gate, err := x.handle.n.cfg.Gate(ctx, &start)
+		gate, err := x.handle.n.cfg.Definitions.Gate(ctx, &start)
 		if err != nil {
 			return err
 		}

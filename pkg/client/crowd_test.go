@@ -21,7 +21,7 @@ func TestWhoFindsNoPlaceWaitsWithoutEtcd(t *testing.T) {
 	woken := make(chan string, 10)
 	a := w.member("a", cluster.ModeDistributed, func(c *client.Config) {
 		c.Limits = client.Limits{PerDefinition: 1}
-		c.Wake = func(id string, _ bool) { woken <- id }
+		c.Wakeups = told{again: func(id string) { woken <- id }}
 	})
 	instances := map[string]workflow.Instance{}
 	for i := range 3 {
@@ -193,7 +193,7 @@ func TestWhatWaitsForAPlaceCanBeEnded(t *testing.T) {
 					woken := make(chan string, 10)
 					m := w.member("m", mode, func(c *client.Config) {
 						c.Limits = client.Limits{PerDefinition: 1}
-						c.Wake = func(id string, _ bool) { woken <- id }
+						c.Wakeups = told{again: func(id string) { woken <- id }}
 					})
 					taken := way == "by mail, taken over"
 					hung := must(m.open("h").Do(t.Context(), startOf("d", "h")))(t).Instance

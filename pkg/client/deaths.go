@@ -73,7 +73,7 @@ func (n *Node) fate(instance string, cmd *workflow.Command) fate {
 func (n *Node) gone(cmd *workflow.Command) []time.Duration {
 	var out []time.Duration
 	for _, b := range n.recent(cmd.Begun) {
-		if d := n.cfg.Gone(b.Process); d > 0 && b.Process != n.cfg.Process {
+		if d := n.cfg.Processes.Gone(b.Process); d > 0 && b.Process != n.cfg.Process {
 			out = append(out, d)
 		}
 	}
@@ -233,7 +233,7 @@ func (o *owner) alone(m store.Mail) batch {
 // ended are the nodes whose processes began a command and are gone.
 func (n *Node) ended(cmd *workflow.Command) (nodes []string) {
 	for _, b := range n.recent(cmd.Begun) {
-		if n.cfg.Gone(b.Process) > 0 {
+		if n.cfg.Processes.Gone(b.Process) > 0 {
 			nodes = append(nodes, fmt.Sprintf("%s (%s)", b.Node, b.At.UTC().Format(time.RFC3339)))
 		}
 	}

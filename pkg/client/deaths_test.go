@@ -25,7 +25,7 @@ type absences struct {
 	gone map[string]time.Duration
 }
 
-func (a *absences) of(process string) time.Duration {
+func (a *absences) Gone(process string) time.Duration {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.gone[process]
@@ -165,7 +165,7 @@ func TestACommandThatEndsItsProcessesIsSetAside(t *testing.T) {
 				w := deathsWorld(t)
 				var away absences
 				m := w.member("a", cluster.ModeDistributed, func(c *client.Config) {
-					c.Gone, c.Deaths, c.Grace, c.Rest = away.of, deaths, time.Hour, time.Nanosecond
+					c.Processes, c.Deaths, c.Grace, c.Rest = &away, deaths, time.Hour, time.Nanosecond
 				})
 				cmd, want := kind.mailed(t, m)
 				var dead []string
@@ -237,7 +237,7 @@ func TestWhatIsNoDeathIsNotCounted(t *testing.T) {
 			w := deathsWorld(t)
 			var away absences
 			m := w.member("a", cluster.ModeDistributed, func(c *client.Config) {
-				c.Process, c.Gone, c.Grace, c.Rest = "own", away.of, time.Nanosecond, time.Nanosecond
+				c.Process, c.Processes, c.Grace, c.Rest = "own", &away, time.Nanosecond, time.Nanosecond
 			})
 			for _, p := range tt.gone {
 				away.set(p, 24*time.Hour)

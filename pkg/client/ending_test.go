@@ -14,7 +14,6 @@ import (
 	"github.com/weft-run/weft/internal/testsize"
 	"github.com/weft-run/weft/pkg/client"
 	"github.com/weft-run/weft/pkg/cluster"
-	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -246,14 +245,10 @@ func TestAnInterruptBeforeTheBurstIsNotLost(t *testing.T) {
 	w := newWorld(t, define("d", seq(line("in"), through(), line("never"))))
 	var m *member
 	m = w.member("a", cluster.ModeDistributed, slow, func(c *client.Config) {
-		program, cancel := c.Program, sync.OnceFunc(func() {
+		c.Definitions = looked{c.Definitions, sync.OnceFunc(func() {
 			m.cancelMail(t, "i")
 			m.Interrupt("i")
-		})
-		c.Program = func(ctx context.Context, def string, version int) (*engine.Program, error) {
-			cancel()
-			return program(ctx, def, version)
-		}
+		})}
 	})
 	m.create(t, startOf("d", "start"))
 	if err := m.open("i").Work(t.Context(), false, nil); err != nil {

@@ -9,6 +9,7 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/pkg/activities"
 	"github.com/weft-run/weft/pkg/client"
@@ -25,13 +26,20 @@ func exampleNode(etcd *clientv3.Client, name string, p *engine.Program) (*client
 		return nil, err
 	}
 	return client.NewNode(client.Config{
-		Store:   store.Instances,
-		Program: func(context.Context, string, int) (*engine.Program, error) { return p, nil },
+		Store:       store.Instances,
+		Definitions: single{p},
 		Env: func() engine.Env {
 			return engine.Env{Now: time.Now, Lines: func(text string) { fmt.Println(text) }}
 		},
 	})
 }
+
+// single is the definitions of a node that has one.
+type single struct{ program *engine.Program }
+
+func (s single) Program(context.Context, string, int) (*engine.Program, error) { return s.program, nil }
+
+func (single) Gate(context.Context, *workflow.Start) (*store.Gate, error) { return nil, nil }
 
 // A command has an id for life. What repeats it, such as a caller that got no answer,
 // changes nothing any more.

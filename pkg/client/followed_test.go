@@ -69,7 +69,7 @@ func TestMailBesideAReleaseOfAFollowedMailboxIsTold(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, define("d", &workflow.Activity{Type: "Elsa.Parallel", Activities: []*workflow.Activity{seq(waitFor("go"), line("go")), seq(waitFor("other"), line("other")), waitFor("end")}}))
 			hinted := make(chan []string, 100)
-			m := w.member("a", cluster.ModeDistributed, slow, func(c *client.Config) { c.Hint = func(ids []string, _ bool) { hinted <- ids } })
+			m := w.member("a", cluster.ModeDistributed, slow, func(c *client.Config) { c.Wakeups = told{hint: func(ids []string) { hinted <- ids }} })
 			other := w.member("b", cluster.ModeDistributed)
 			in := must(m.open("i").Begin(t.Context(), startOf("d", "s")))(t).Instance
 			reads := m.follow(t, "mailbox/", "/i/")

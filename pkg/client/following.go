@@ -231,9 +231,9 @@ func (o *owner) announce(c *store.Commit) {
 	n.buried(c.Dead)
 	n.count(c)
 	if g := c.After.Gate; g != nil && (c.Delete || c.After.Header.Status == workflow.StatusFinished) {
-		n.cfg.Freed(*g)
+		n.cfg.Wakeups.Freed(*g)
 	} else if g != nil && c.Before != nil && c.Before.Gate != nil && *c.Before.Gate != *g {
-		n.cfg.Freed(*c.Before.Gate)
+		n.cfg.Wakeups.Freed(*c.Before.Gate)
 	}
 	var ids []string
 	for _, ch := range c.Children {
@@ -246,6 +246,6 @@ func (o *owner) announce(c *store.Commit) {
 		ids = append(ids, o.InstanceID)
 	}
 	if sent := len(c.Sends)+len(c.Requeue) > 0; sent || len(ids) > 0 {
-		n.cfg.Hint(ids, sent)
+		n.cfg.Wakeups.Hint(ids, sent)
 	}
 }

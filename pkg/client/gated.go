@@ -15,14 +15,14 @@ func (x *burst) gate(ctx context.Context, before *store.Record, is *workflow.Ins
 		if x.replaced == nil || is.Status == workflow.StatusFinished {
 			return nil, nil // who starts it has looked, or has made it
 		}
-		return x.handle.n.cfg.Gate(ctx, &workflow.Start{DefinitionID: is.DefinitionID, Version: is.Version, CorrelationID: is.CorrelationID})
+		return x.handle.n.cfg.Definitions.Gate(ctx, &workflow.Start{DefinitionID: is.DefinitionID, Version: is.Version, CorrelationID: is.CorrelationID})
 	}
 	was := &before.Header
 	moved := was.DefinitionID != is.DefinitionID || was.Version != is.Version
 	if is.Status == workflow.StatusFinished || !moved && (x.replaced == nil || was.CorrelationID == is.CorrelationID) {
 		return before.Gate, nil
 	}
-	gate, err := x.handle.n.cfg.Gate(ctx, &workflow.Start{DefinitionID: is.DefinitionID, Version: is.Version, CorrelationID: is.CorrelationID})
+	gate, err := x.handle.n.cfg.Definitions.Gate(ctx, &workflow.Start{DefinitionID: is.DefinitionID, Version: is.Version, CorrelationID: is.CorrelationID})
 	switch {
 	case err != nil || gate == nil:
 		return before.Gate, err

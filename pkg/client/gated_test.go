@@ -22,7 +22,7 @@ func TestARefusalForAGateIsWritten(t *testing.T) {
 			w := newWorld(t, define("d", seq(&workflow.Activity{Type: "test.Broken"}, through())))
 			gate := &store.Gate{Definition: "d"}
 			m := w.member("a", mode, func(c *client.Config) {
-				c.Gate = func(context.Context, *workflow.Start) (*store.Gate, error) { return gate, nil }
+				c.Definitions = gated{c.Definitions, gate}
 			})
 			begin := func(id string) {
 				cmd := startOf("d", "start")
@@ -51,3 +51,12 @@ func TestARefusalForAGateIsWritten(t *testing.T) {
 		})
 	}
 }
+
+// gated are definitions whose starts all have one gate.
+type gated struct {
+	client.Definitions
+
+	gate *store.Gate
+}
+
+func (g gated) Gate(context.Context, *workflow.Start) (*store.Gate, error) { return g.gate, nil }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/weft-run/weft/internal/expression"
 	"github.com/weft-run/weft/internal/polltest"
+	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/pkg/activities"
 	"github.com/weft-run/weft/pkg/client"
@@ -126,13 +127,8 @@ func (w *world) member(id, mode string, tune ...func(*client.Config)) *member {
 	if m.store, err = etcdstore.New(etcdstore.Config{Client: etcd, Root: cluster.Root(w.name), Log: log, Metrics: met, Timeout: 2 * time.Second, PartsKnown: func(int) bool { return !w.whole }, Width: w.width}); err != nil {
 		t.Fatal(err)
 	}
-	cfg := client.Config{Store: m.store.Instances, Process: m.session.Process(), NodeID: id, Gone: m.session.Gone, Grace: time.Second, Log: log, Metrics: met,
-		Program: func(_ context.Context, def string, _ int) (*engine.Program, error) {
-			if p := w.programs[def]; p != nil {
-				return p, nil
-			}
-			return nil, workflow.Fail(workflow.CodeDefinitionNotFound, "no definition "+def)
-		},
+	cfg := client.Config{Store: m.store.Instances, Process: m.session.Process(), NodeID: id, Processes: m.session, Grace: time.Second, Log: log, Metrics: met,
+		Definitions: definitions{w.programs},
 		Env: func() engine.Env {
 			return engine.Env{Now: func() time.Time { return time.Now().UTC() }, Lines: func(s string) {
 				m.mu.Lock()
@@ -161,6 +157,63 @@ func (w *world) member(id, mode string, tune ...func(*client.Config)) *member {
 	})
 	return m
 }
+
+// definitions are the programs of a world. No start of theirs has a gate.
+type definitions struct {
+	programs map[string]*engine.Program
+}
+
+func (d definitions) Program(_ context.Context, def string, _ int) (*engine.Program, error) {
+	if p := d.programs[def]; p != nil {
+		return p, nil
+	}
+	return nil, workflow.Fail(workflow.CodeDefinitionNotFound, "no definition "+def)
+}
+
+func (definitions) Gate(context.Context, *workflow.Start) (*store.Gate, error) { return nil, nil }
+
+// looked calls first before a program is looked for.
+type looked struct {
+	client.Definitions
+
+	first func()
+}
+
+func (d looked) Program(ctx context.Context, def string, version int) (*engine.Program, error) {
+	d.first()
+	return d.Definitions.Program(ctx, def, version)
+}
+
+// told is called with what a node is told after its commits.
+type told struct {
+	hint      func(instances []string)
+	again     func(instance string) // nil: hint is
+	recovered func(instance string) // the same of those that were taken over
+}
+
+func (t told) Hint(instances []string, _ bool) {
+	if t.hint != nil {
+		t.hint(instances)
+	}
+}
+
+func (told) Freed(store.Gate) {}
+
+func (t told) Again(instance string, recovered bool) {
+	if t.again != nil {
+		t.again(instance)
+	} else {
+		t.Hint([]string{instance}, false)
+	}
+	if recovered && t.recovered != nil {
+		t.recovered(instance)
+	}
+}
+
+// gone is for how long each process but those that live has been gone.
+type gone time.Duration
+
+func (g gone) Gone(string) time.Duration { return time.Duration(g) }
 
 // open gives the client of one instance, as the member's mode wants it.
 func (m *member) open(id string) client.Client {

@@ -111,7 +111,7 @@ func (s releasing) next(o *owner) state {
 	}
 	o.close(o.base, err)
 	if s.more || o.inbox.unseen() {
-		n.cfg.Hint([]string{o.id}, false)
+		n.cfg.Wakeups.Hint([]string{o.id}, false)
 	}
 	return nil
 }

@@ -150,13 +150,13 @@ func TestAnIdleInstanceIsReadAgainOnlyIfItMoved(t *testing.T) {
 func TestAnIncidentOfTheClientStays(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, define("d", seq(waitFor("one"), waitFor("two"), line("end"))))
-	var gone absences
-	a := w.member("a", cluster.ModeDistributed, func(c *client.Config) { c.Gone = gone.of })
+	var away absences
+	a := w.member("a", cluster.ModeDistributed, func(c *client.Config) { c.Processes = &away })
 	in := must(a.open("i").Do(t.Context(), startOf("d", "c0")))(t).Instance
 	poison := resumeOf("poison", in, 0)
 	poison.Attempts, poison.Begun = 3, begunBy("1", "2", "3")
 	for _, b := range poison.Begun {
-		gone.set(b.Process, time.Hour)
+		away.set(b.Process, time.Hour)
 	}
 	if out, _, err := a.store.Stimuli.PutMail(t.Context(), "i", poison, nil); err != nil || out != etcdstore.PutDone {
 		t.Fatal(out, err)

@@ -109,7 +109,7 @@ func TestMarksAreOldByTheAgeOfTheCluster(t *testing.T) {
 				t.Parallel()
 				w := deathsWorld(t)
 				m := w.member("m", cluster.ModeDistributed, func(c *client.Config) {
-					c.Gone = func(string) time.Duration { return time.Hour }
+					c.Processes = gone(time.Hour)
 					c.Rest, c.Grace = time.Nanosecond, time.Nanosecond
 					env := c.Env
 					c.Env = func() engine.Env {

@@ -18,44 +18,65 @@ import (
 
 // Config is what the instances of a node share.
 type Config struct {
-	Store *etcdstore.Instances // required
-	// Program finds a compiled version; required.
-	Program func(ctx context.Context, definition string, version int) (*engine.Program, error)
-	// Env makes the environment of one burst; required.
-	Env func() engine.Env
-	// Hint is told, after a commit, which other instances got mail from it, and
-	// whether stimuli were sent. It must not block. Nil: nobody is.
-	Hint func(instances []string, sent bool)
-	// Freed is told, after a commit that ended an instance, which gate that held. It
-	// must not block. Nil: nobody is.
-	Freed func(store.Gate)
-	// Wake is told which instance has a place here now, for what lies in its mailbox,
-	// and whether it was taken over. It must not block. Nil: Hint is.
-	Wake   func(id string, recovered bool)
-	Limits Limits
-	// Gate gives the gate that a start has to pass, nil for none. Nil: no gates.
-	Gate func(ctx context.Context, start *workflow.Start) (*store.Gate, error)
+	Store       *etcdstore.Instances // required
+	Definitions Definitions          // required
+	// Env makes the environment of one burst, when that is opened; required.
+	Env     func() engine.Env
+	Wakeups Wakeups // nil: nobody is told
+	Limits  Limits
 
 	UnlockedResumes bool // a resume in hand takes no lock while its burst has no effect outside
 
-	HeldBack func() bool // the node takes up no work at the moment: a command that runs for long is left then; nil: it never does
+	// HeldBack reports whether the node takes up no work at the moment. A command that runs for long asks it between
+	// two of its commits, and is left then. Nil: it never does.
+	HeldBack func() bool
 
 	LateAfter time.Duration // a burst not committed by then makes its cause durable; default 1 s
 	Rounds    int           // commits under one lock before it is released to others; default 100
 
-	Process string // of this process, as its node's record has it
-	NodeID  string // for people
-	// Gone tells for how long no live node has been a process; 0: one is. Nil: none
-	// is ever known to be gone, and no command is poison.
-	Gone   func(process string) time.Duration
-	Deaths int           // processes that end while they run a command before it is set aside; default 3
-	Grace  time.Duration // for which they must be gone, as one that lost its session comes back; default 30 s
-	Rest   time.Duration // before a command is begun for the third time, and twice as long each time; default 1 s
+	Process   string        // of this process, as its node's record has it
+	NodeID    string        // for people
+	Processes Processes     // nil: none is ever known to be gone, and no command is poison
+	Deaths    int           // processes that end while they run a command before it is set aside; default 3
+	Grace     time.Duration // for which they must be gone, as one that lost its session comes back; default 30 s
+	Rest      time.Duration // before a command is begun for the third time, and twice as long each time; default 1 s
 
 	Log     *slog.Logger
 	Metrics *metrics.Metrics
 	Tracer  *tracing.Tracer // nil: no traces
 }
+
+// Definitions are what instances are worked by.
+type Definitions interface {
+	// Program finds a compiled version.
+	Program(ctx context.Context, definition string, version int) (*engine.Program, error)
+	// Gate gives the gate that a start has to pass; nil for none.
+	Gate(ctx context.Context, start *workflow.Start) (*store.Gate, error)
+}
+
+// Wakeups are told, after commits, what there is to do. No method may block.
+type Wakeups interface {
+	// Hint is told which other instances got mail from a commit, and whether stimuli were sent.
+	Hint(instances []string, sent bool)
+	// Freed is told which gate an instance held that has ended.
+	Freed(gate store.Gate)
+	// Again is told which instance has a place here now, for what lies in its mailbox, and whether it was taken over.
+	Again(instance string, recovered bool)
+}
+
+// Processes are those of all nodes.
+type Processes interface {
+	// Gone tells for how long no live node has been a process; 0: one is.
+	Gone(process string) time.Duration
+}
+
+// nobody is told anything, and knows of no process.
+type nobody struct{}
+
+func (nobody) Hint([]string, bool)       {}
+func (nobody) Freed(store.Gate)          {}
+func (nobody) Again(string, bool)        {}
+func (nobody) Gone(string) time.Duration { return 0 }
 
 const retryAfter = time.Second
 
@@ -90,36 +111,27 @@ type Node struct {
 
 // NewNode checks cfg. It starts nothing.
 func NewNode(cfg Config) (*Node, error) {
-	if cfg.Store == nil || cfg.Program == nil || cfg.Env == nil {
-		return nil, errors.New("client: Store, Program and Env are required")
+	if cfg.Store == nil || cfg.Definitions == nil || cfg.Env == nil {
+		return nil, errors.New("client: Store, Definitions and Env are required")
 	}
 	cfg.LateAfter = cmp.Or(cfg.LateAfter, time.Second)
 	cfg.Rounds = cmp.Or(cfg.Rounds, 100)
 	cfg.Deaths = min(cmp.Or(cfg.Deaths, 3), maxMarks)
 	cfg.Grace = cmp.Or(cfg.Grace, 30*time.Second)
 	cfg.Rest = cmp.Or(cfg.Rest, time.Second)
-	if cfg.Gone == nil {
-		cfg.Gone = func(string) time.Duration { return 0 }
+	if cfg.Processes == nil {
+		cfg.Processes = nobody{}
 	}
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	if cfg.Hint == nil {
-		cfg.Hint = func([]string, bool) {}
+	if cfg.Wakeups == nil {
+		cfg.Wakeups = nobody{}
 	}
 	if cfg.HeldBack == nil {
 		cfg.HeldBack = func() bool { return false }
 	}
-	if cfg.Freed == nil {
-		cfg.Freed = func(store.Gate) {}
-	}
-	if cfg.Wake == nil {
-		cfg.Wake = func(id string, _ bool) { cfg.Hint([]string{id}, false) }
-	}
-	if cfg.Gate == nil {
-		cfg.Gate = func(context.Context, *workflow.Start) (*store.Gate, error) { return nil, nil }
-	}
-	n := &Node{cfg: cfg, persistFor: persistTimeout, places: newPlaces(cfg.Limits, min(cfg.LateAfter/2, maxPatience), cfg.Wake), quarantine: quarantine{wake: cfg.Wake}, idle: newIdle(idleBytes, cfg.Metrics), owners: map[string]*handle{}, draining: make(chan struct{})}
+	n := &Node{cfg: cfg, persistFor: persistTimeout, places: newPlaces(cfg.Limits, min(cfg.LateAfter/2, maxPatience), cfg.Wakeups), quarantine: quarantine{wakeups: cfg.Wakeups}, idle: newIdle(idleBytes, cfg.Metrics), owners: map[string]*handle{}, draining: make(chan struct{})}
 	n.life, n.end = context.WithCancelCause(context.Background())
 	return n, nil
 }
@@ -270,7 +282,7 @@ func (n *Node) leave(h *handle, err error) {
 	n.forget(h)
 	h.close(nil, err)
 	if h.inbox.unseen() {
-		n.cfg.Hint([]string{h.id}, false)
+		n.cfg.Wakeups.Hint([]string{h.id}, false)
 	}
 	n.wg.Done()
 }

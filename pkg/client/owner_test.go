@@ -650,7 +650,7 @@ func TestALongHoldingIsCutAndHintsAtWhatIsLeft(t *testing.T) {
 	hints := make(chan []string, 10)
 	m := w.member("a", cluster.ModeDistributed, func(c *client.Config) {
 		c.Rounds = 1
-		c.Hint = func(ids []string, _ bool) { hints <- ids }
+		c.Wakeups = told{hint: func(ids []string) { hints <- ids }}
 	})
 	r := must(m.open("i").Do(t.Context(), startOf("d", "c")))(t)
 	for i := range kids {

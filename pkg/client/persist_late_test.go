@@ -9,7 +9,6 @@ import (
 
 	"github.com/weft-run/weft/pkg/client"
 	"github.com/weft-run/weft/pkg/cluster"
-	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -25,12 +24,10 @@ func TestACommandIsMadeDurableAfterItsCallerGaveUp(t *testing.T) {
 			looking, found := make(chan struct{}, 10), make(chan struct{})
 			m := w.member("a", mode, func(c *client.Config) {
 				c.LateAfter = time.Minute
-				find := c.Program
-				c.Program = func(ctx context.Context, id string, version int) (*engine.Program, error) {
+				c.Definitions = looked{c.Definitions, func() {
 					looking <- struct{}{}
 					<-found
-					return find(ctx, id, version)
-				}
+				}}
 			})
 			caller, goAway := context.WithCancel(t.Context())
 			go func() {
@@ -66,14 +63,12 @@ func TestAllThatIsAskedForIsMadeDurable(t *testing.T) {
 	taken, found := make(chan struct{}), make(chan struct{})
 	m := w.member("a", cluster.ModeDistributed, slow, func(c *client.Config) {
 		var bursts atomic.Int64
-		find := c.Program
-		c.Program = func(ctx context.Context, id string, version int) (*engine.Program, error) {
+		c.Definitions = looked{c.Definitions, func() {
 			if bursts.Add(1) == 3 { // after that of the start, and the one that all of them wait behind
 				close(taken)
 				<-found
 			}
-			return find(ctx, id, version)
-		}
+		}}
 	})
 	ctx, giveUp := context.WithCancel(t.Context())
 	defer giveUp()

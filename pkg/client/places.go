@@ -52,7 +52,7 @@ type Crowd struct {
 // sweeps have gone by, so that one place calls one.
 type places struct {
 	limits   Limits
-	wake     func(id string, recovered bool)
+	wakeups  Wakeups
 	patience time.Duration // of a command in hand
 
 	mu      sync.Mutex
@@ -95,10 +95,10 @@ type caller struct {
 }
 
 // newPlaces makes places. A command in hand waits for one for patience at most.
-func newPlaces(l Limits, patience time.Duration, wake func(string, bool)) *places {
+func newPlaces(l Limits, patience time.Duration, wakeups Wakeups) *places {
 	d := DefaultLimits()
 	l.PerDefinition, l.Bytes = cmp.Or(l.PerDefinition, d.PerDefinition), cmp.Or(l.Bytes, d.Bytes)
-	return &places{limits: l, wake: wake, patience: patience, used: map[compartment]*usage{}, waiting: map[string]want{},
+	return &places{limits: l, wakeups: wakeups, patience: patience, used: map[compartment]*usage{}, waiting: map[string]want{},
 		lines: map[compartment][]string{}, called: map[string]want{}}
 }
 
@@ -279,7 +279,7 @@ func (p *places) call(in compartment) bool {
 	if w.caller != nil {
 		close(w.caller.called)
 	} else {
-		p.wake(id, in.recovered)
+		p.wakeups.Again(id, in.recovered)
 	}
 	return true
 }
@@ -352,7 +352,7 @@ func (p *places) interrupt(id string) {
 	case ok:
 		w.ends = true
 		p.waiting[id] = w
-		p.wake(id, w.in.recovered)
+		p.wakeups.Again(id, w.in.recovered)
 	}
 }
 

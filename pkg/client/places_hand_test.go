@@ -19,7 +19,7 @@ type handed struct {
 
 func newHanded(t *testing.T, limits Limits, taken int) *handed {
 	h := &handed{ctx: t.Context(), stop: make(chan struct{}), got: make(chan string, 10)}
-	h.places = newPlaces(limits, time.Second, func(id string, _ bool) { h.called = append(h.called, id) })
+	h.places = newPlaces(limits, time.Second, woken(func(id string) { h.called = append(h.called, id) }))
 	for range taken {
 		h.enter("taken", want{in: compartment{definition: "d"}, bytes: 1}, false)
 	}

@@ -7,8 +7,16 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weft-run/weft/internal/store"
 	"pgregory.net/rapid"
 )
+
+// woken is called for each instance that has a place.
+type woken func(instance string)
+
+func (woken) Hint([]string, bool)             {}
+func (woken) Freed(store.Gate)                {}
+func (w woken) Again(instance string, _ bool) { w(instance) }
 
 // Whatever comes and goes: no compartment has more bursts than it may; each has
 // one at least, or keeps it for who is called; memory is exceeded by those first ones
@@ -20,7 +28,7 @@ func TestPlaces(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		limits := Limits{PerDefinition: rapid.IntRange(1, 4).Draw(t, "per definition"), Bytes: rapid.Int64Range(1, 1000).Draw(t, "bytes")}
 		var called []string
-		p := newPlaces(limits, time.Second, func(id string, _ bool) { called = append(called, id) })
+		p := newPlaces(limits, time.Second, woken(func(id string) { called = append(called, id) }))
 		type burst struct {
 			id string
 			w  want
@@ -169,7 +177,7 @@ func TestWhoIsCalledHasItsPlaceKept(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var called []string
-			p := newPlaces(limits, time.Second, func(id string, _ bool) { called = append(called, id) })
+			p := newPlaces(limits, time.Second, woken(func(id string) { called = append(called, id) }))
 			w := want{in: compartment{definition: "d"}, bytes: 50}
 			if !p.enter("first", w, true) {
 				t.Fatal("the first has no place")
@@ -212,7 +220,7 @@ func TestWhoIsCalledHasItsPlaceKept(t *testing.T) {
 // One compartment never takes all the memory, nor do many.
 func TestMemoryIsSharedOutByWhatIsLeft(t *testing.T) {
 	t.Parallel()
-	p := newPlaces(Limits{PerDefinition: 1 << 20, Bytes: 1 << 20}, time.Second, func(string, bool) {})
+	p := newPlaces(Limits{PerDefinition: 1 << 20, Bytes: 1 << 20}, time.Second, nobody{})
 	fill := func(definition string) (n int64) {
 		for p.enter("i", want{in: compartment{definition: definition}, bytes: 1 << 10}, false) {
 			n++

@@ -30,7 +30,7 @@ func (n *Node) decides(cmd *workflow.Command) bool {
 // in memory, as others do for [places]: its instance is let go, and it stays in the
 // mailbox, where every node finds it.
 type quarantine struct {
-	wake func(instance string, recovered bool)
+	wakeups Wakeups
 
 	mu     sync.Mutex
 	in     *handle               // that runs one; guarded by mu
@@ -95,7 +95,7 @@ func (q *quarantine) call() {
 		if _, ok := q.queued[s]; ok {
 			delete(q.queued, s)
 			q.called = s.instance
-			q.wake(s.instance, true)
+			q.wakeups.Again(s.instance, true)
 			return
 		}
 	}

@@ -14,7 +14,7 @@ func TestQuarantine(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		var called []string
-		q := quarantine{wake: func(id string, _ bool) { called = append(called, id) }}
+		q := quarantine{wakeups: woken(func(id string) { called = append(called, id) })}
 		var in *handle
 		wants := map[string]bool{}
 		try := func(id string) {
@@ -98,7 +98,7 @@ func TestQuarantine(t *testing.T) {
 func TestWhoWaitsForQuarantineIsLookedAtAgain(t *testing.T) {
 	t.Parallel()
 	var called []string
-	q := quarantine{wake: func(id string, _ bool) { called = append(called, id) }}
+	q := quarantine{wakeups: woken(func(id string) { called = append(called, id) })}
 	o, a, b := &handle{id: "in"}, suspect{"a", "c"}, suspect{"b", "c"}
 	if !q.enter(o, "c") || !q.full(a) || !q.full(b) || !q.waits(a) || q.waits(suspect{"a", "other"}) {
 		t.Fatal("it is not as it should be at first")

@@ -203,11 +203,7 @@ func TestSuspectsRunOneAtATime(t *testing.T) {
 			woken := make(chan string, 10)
 			m := w.member("a", cluster.ModeDistributed, func(c *client.Config) {
 				c.Deaths, c.Rest = tt.deaths, time.Nanosecond
-				c.Wake = func(id string, recovered bool) {
-					if recovered {
-						woken <- id
-					}
-				}
+				c.Wakeups = told{recovered: func(id string) { woken <- id }}
 			})
 			instances := map[string]workflow.Instance{}
 			begun := func(id, def string, marks int) {

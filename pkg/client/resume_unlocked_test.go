@@ -13,7 +13,6 @@ import (
 	"github.com/weft-run/weft/pkg/client"
 	"github.com/weft-run/weft/pkg/cluster"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
-	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -409,7 +408,7 @@ func TestACancelThatJoinsAResumeTakesTheLock(t *testing.T) {
 func TestMailThatWasToldIsHintedAgain(t *testing.T) {
 	t.Parallel()
 	hinted := make(chan []string, 10)
-	w := unlockedWorldOf(t, func(c *client.Config) { c.Hint = func(ids []string, _ bool) { hinted <- ids } }, within())
+	w := unlockedWorldOf(t, func(c *client.Config) { c.Wakeups = told{hint: func(ids []string) { hinted <- ids }} }, within())
 	got := w.resume(t.Context(), w.a, "r", 0)
 	w.reached(w.inside)
 	w.a.put(t, "i", resumeOf("mail", w.in, 1))
@@ -441,7 +440,7 @@ func nextHint(t *testing.T, hinted <-chan []string) []string {
 func TestMailThatWasToldBeforeTheLockIsRefusedIsHintedAgain(t *testing.T) {
 	t.Parallel()
 	hinted := make(chan []string, 10)
-	w := unlockedWorldOf(t, func(c *client.Config) { c.Hint = func(ids []string, _ bool) { hinted <- ids } })
+	w := unlockedWorldOf(t, func(c *client.Config) { c.Wakeups = told{hint: func(ids []string) { hinted <- ids }} })
 	lock := w.held()
 	tries, let := make(chan struct{}), make(chan struct{})
 	var once sync.Once
@@ -494,16 +493,13 @@ func TestWhoComesLaterIsNotServedFromWhatIsPast(t *testing.T) {
 	t.Parallel()
 	opened, pass := make(chan struct{}, 10), make(chan struct{})
 	w := unlockedWorldOf(t, func(c *client.Config) {
-		program := c.Program
-		c.Program = func(ctx context.Context, id string, version int) (*engine.Program, error) {
+		c.Definitions = looked{c.Definitions, func() {
 			opened <- struct{}{}
 			select {
 			case <-pass:
-				return program(ctx, id, version)
 			case <-t.Context().Done():
-				return nil, t.Context().Err()
 			}
-		}
+		}}
 	}, waitFor("new"))
 	past := w.in
 	past.Bookmarks = []workflow.Bookmark{{ID: w.in.Bookmarks[0].ID + "0"}}

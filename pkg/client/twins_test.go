@@ -50,10 +50,10 @@ func TestACommittedCommandIsNotMadeDurable(t *testing.T) {
 	hinted, goOn := make(chan struct{}, 10), make(chan struct{})
 	m := w.member("a", cluster.ModeDistributed, func(c *client.Config) {
 		c.LateAfter = time.Minute
-		c.Hint = func([]string, bool) {
+		c.Wakeups = told{hint: func([]string) {
 			hinted <- struct{}{}
 			<-goOn
-		}
+		}}
 	})
 	r := must(m.open("i").Do(t.Context(), startOf("d", "start")))(t)
 	results := make(chan client.Result, 1)

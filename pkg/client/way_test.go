@@ -58,11 +58,11 @@ func (m *member) status(t *testing.T, id string) workflow.SubStatus {
 // mailed works mailboxes that the node is told of, as its upkeep does.
 func mailed(m **member) func(*client.Config) {
 	return func(c *client.Config) {
-		c.Hint = func(ids []string, _ bool) {
+		c.Wakeups = told{hint: func(ids []string) {
 			for _, id := range ids {
 				go func() { _ = (*m).open(id).Work(context.Background(), false, nil) }()
 			}
-		}
+		}}
 	}
 }
 

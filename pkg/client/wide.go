@@ -109,7 +109,7 @@ func (o *owner) writeLeft(ctx context.Context) error {
 		return err
 	}
 	if g := gone.After.Gate; g != nil {
-		o.n.cfg.Freed(*g)
+		o.n.cfg.Wakeups.Freed(*g)
 	}
 	o.base, o.live = nil, live{}
 	return nil

@@ -23,7 +23,6 @@ import (
 	"github.com/weft-run/weft/internal/httpapi/serve"
 	"github.com/weft-run/weft/internal/live"
 	"github.com/weft-run/weft/internal/outgoing"
-	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/internal/tracing"
 	"github.com/weft-run/weft/internal/upkeep"
@@ -35,7 +34,6 @@ import (
 	"github.com/weft-run/weft/pkg/refresh"
 	"github.com/weft-run/weft/pkg/runtime"
 	"github.com/weft-run/weft/pkg/runtime/front"
-	"github.com/weft-run/weft/pkg/workflow"
 )
 
 // build makes every part, the lowest floor first. What has to be undone goes
@@ -188,15 +186,8 @@ func (n *Node) buildRuntime(kept *etcdstore.Store) error {
 	wakeups, age := upkeep.NewWakeups(), upkeep.NewAge(nil)
 	var err error
 	n.bursts, err = client.NewNode(client.Config{
-		Store: kept.Instances, Process: n.session.Process(), NodeID: n.cfg.NodeID, Gone: n.session.Gone, Grace: max(30*time.Second, 3*n.cfg.SessionTTL), Env: n.environment(), Hint: wakeups.Hint, Wake: wakeups.Again, Freed: wakeups.Freed, Log: n.log, Metrics: n.metrics, Tracer: n.tracer,
-		Program: func(ctx context.Context, id string, version int) (*engine.Program, error) {
-			program, _, err := n.catalog.Program(ctx, id, version)
-			return program, err
-		},
-		Gate: func(ctx context.Context, start *workflow.Start) (*store.Gate, error) {
-			return front.Gate(ctx, n.catalog, start)
-		},
-		Limits: client.Limits{PerDefinition: n.cfg.BurstsPerDefinition, Bytes: n.cfg.BurstBytes}, LateAfter: n.cfg.ReplyWait, UnlockedResumes: n.cfg.ResumeLocking == ResumeLockingAuto,
+		Store: kept.Instances, Process: n.session.Process(), NodeID: n.cfg.NodeID, Processes: n.session, Grace: max(30*time.Second, 3*n.cfg.SessionTTL), Env: n.environment(), Wakeups: wakeups, Log: n.log, Metrics: n.metrics, Tracer: n.tracer,
+		Definitions: front.Definitions{Catalog: n.catalog}, Limits: client.Limits{PerDefinition: n.cfg.BurstsPerDefinition, Bytes: n.cfg.BurstBytes}, LateAfter: n.cfg.ReplyWait, UnlockedResumes: n.cfg.ResumeLocking == ResumeLockingAuto,
 		HeldBack: func() bool { return n.runtime.Intake().HoldsBack() },
 	})
 	if err != nil {
@@ -210,7 +201,7 @@ func (n *Node) buildRuntime(kept *etcdstore.Store) error {
 		open, locks = func(id string) client.Client { return n.bursts.Local(id) }, nil
 	}
 	n.runtime, err = runtime.New(runtime.Config{
-		Stimuli: kept.Stimuli, Reader: kept.Reader, Jobs: kept.Jobs, Catalog: n.catalog, Session: n.session, Client: open, Node: n.bursts, Hint: wakeups.Hint, Age: age.Now,
+		Stimuli: kept.Stimuli, Reader: kept.Reader, Jobs: kept.Jobs, Catalog: n.catalog, Session: n.session, Client: open, Node: n.bursts, Wakeups: wakeups, Age: age.Now,
 		ReplyWait: n.cfg.ReplyWait, QueueTTL: n.cfg.QueueTTL, Show: n.redact, Purge: n.purge(kept), Log: n.log, Metrics: n.metrics, Tracer: n.tracer, Now: n.cfg.Now,
 	})
 	if err != nil {

@@ -112,7 +112,7 @@ func (d *delivery) outcomes(ctx context.Context, ds []etcdstore.Delivery) front.
 	for i := range ds {
 		ids[i] = instanceOf(&ds[i])
 	}
-	d.cfg.Hint(ids, false)
+	d.cfg.Wakeups.Hint(ids, false)
 	effects := make([]store.Effect, len(ds))
 	for i := range ds {
 		effects[i] = store.Effect{InstanceID: ids[i], Outcome: workflow.OutcomeAccepted, Command: ds[i].Command.ID}
@@ -138,7 +138,7 @@ func (d *delivery) accept(ctx context.Context, targets []store.Target, now time.
 	if err != nil {
 		return front.SendResult{}, false, err
 	}
-	d.cfg.Hint(nil, true)
+	d.cfg.Wakeups.Hint(nil, true)
 	return front.SendResult{Outcomes: front.OutcomesOf(d.answers.Effects(ctx, effects))}, true, nil
 }
 

@@ -191,7 +191,7 @@ func (o *Outbox) deliverTo(ctx context.Context, send *store.Send, ds []etcdstore
 		}
 		ids = append(ids, instanceOf(&ds[i]))
 	}
-	o.cfg.Hint(ids, len(rest)+len(again) > 0)
+	o.cfg.Wakeups.Hint(ids, len(rest)+len(again) > 0)
 	return len(rest)+len(again) > 0, nil
 }
 

@@ -187,7 +187,7 @@ func (d *delivery) queue(ctx context.Context, met *etcdstore.Match) (front.SendR
 		return front.SendResult{}, false, err
 	}
 	if met.SentOn {
-		d.cfg.Hint(nil, true)
+		d.cfg.Wakeups.Hint(nil, true)
 	}
 	return front.SendResult{Queued: item.ID}, ok, nil
 }

@@ -347,6 +347,6 @@ func (s *Starter) create(ctx context.Context, p *plan) error {
 		return workflow.Fail(workflow.CodeInstanceGated, fmt.Sprintf("definition %q allows one running instance (%s), and there is one",
 			p.cmd.Start.DefinitionID, describeGate(p.gate)))
 	}
-	s.cfg.Hint([]string{p.id}, false)
+	s.cfg.Wakeups.Hint([]string{p.id}, false)
 	return nil
 }

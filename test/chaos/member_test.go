@@ -20,7 +20,6 @@ import (
 	"github.com/weft-run/weft/internal/expression"
 	"github.com/weft-run/weft/internal/httpapi"
 	"github.com/weft-run/weft/internal/live"
-	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/internal/upkeep"
 	"github.com/weft-run/weft/pkg/client"
@@ -134,17 +133,11 @@ func (m *member) build(w *world, kv *clientv3.Client, log *slog.Logger, collecto
 	m.links = workflow.LinkKeys{key}
 	wakeups, age := upkeep.NewWakeups(), upkeep.NewAge(nil)
 	head := m.catalog.HeadIn(context.Background())
-	m.bursts, err = client.NewNode(client.Config{Store: m.store.Instances, Hint: wakeups.Hint, Freed: wakeups.Freed, Log: log, Metrics: collectors, LateAfter: w.late,
+	m.bursts, err = client.NewNode(client.Config{Store: m.store.Instances, Wakeups: wakeups, Log: log, Metrics: collectors, LateAfter: w.late,
 		NodeID: m.id, UnlockedResumes: m.locking == node.ResumeLockingAuto,
-		Program: func(ctx context.Context, def string, version int) (*engine.Program, error) {
-			p, _, err := m.catalog.Program(ctx, def, version)
-			return p, err
-		},
+		Definitions: front.Definitions{Catalog: m.catalog},
 		Env: func() engine.Env {
 			return engine.Env{Now: func() time.Time { return m.now().UTC() }, Head: head, Log: log, Link: m.link}
-		},
-		Gate: func(ctx context.Context, st *workflow.Start) (*store.Gate, error) {
-			return front.Gate(ctx, m.catalog, st)
 		},
 	})
 	if err != nil {
@@ -154,7 +147,7 @@ func (m *member) build(w *world, kv *clientv3.Client, log *slog.Logger, collecto
 	open := func(id string) client.Client {
 		return m.bursts.Distributed(locks, id, client.RetryPolicy{Base: 50 * time.Millisecond})
 	}
-	m.Runtime, err = runtime.New(runtime.Config{Stimuli: m.store.Stimuli, Reader: m.store.Reader, Jobs: m.store.Jobs, Catalog: m.catalog, Session: m.session, Node: m.bursts, Client: open, Hint: wakeups.Hint, Age: age.Now, Log: log,
+	m.Runtime, err = runtime.New(runtime.Config{Stimuli: m.store.Stimuli, Reader: m.store.Reader, Jobs: m.store.Jobs, Catalog: m.catalog, Session: m.session, Node: m.bursts, Client: open, Wakeups: wakeups, Age: age.Now, Log: log,
 		Metrics: collectors, ReplyWait: 500 * time.Millisecond, QueueTTL: w.queueTTL(), Now: m.now})
 	if err != nil {
 		return err

@@ -47,7 +47,7 @@ var resumeGuards = []patch{
 	{"who comes later is not served from what is past", "pkg/client/committing.go",
 		"if o.free() { // who came since", "if false { // who came since", inClient, "TestWhoComesLater"},
 	{"who could not take the instance tells of mail again", "pkg/client/node.go",
-		"\tif h.inbox.unseen() {\n\t\tn.cfg.Hint", "\tif false {\n\t\tn.cfg.Hint", inClient, "TestMailThatWasTold"},
+		"\tif h.inbox.unseen() {\n\t\tn.cfg.Wakeups.Hint", "\tif false {\n\t\tn.cfg.Wakeups.Hint", inClient, "TestMailThatWasTold"},
 	{"an instance that moved is not the one that is known", "internal/store/etcdstore/load.go",
 		"case same != nil && kv.ModRevision != same.Modified:", "case false:", inStore, "TestALoad"},
 	{"who works without the lock is asked for", "internal/explain/explain.go",

@@ -15,7 +15,6 @@ import (
 	"github.com/weft-run/weft/internal/authoring/publish"
 	"github.com/weft-run/weft/internal/catalog"
 	"github.com/weft-run/weft/internal/expression"
-	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/internal/upkeep"
 	"github.com/weft-run/weft/internal/upkeep/retention"
@@ -27,7 +26,6 @@ import (
 	"github.com/weft-run/weft/pkg/metrics"
 	"github.com/weft-run/weft/pkg/runtime"
 	"github.com/weft-run/weft/pkg/runtime/front"
-	"github.com/weft-run/weft/pkg/workflow"
 )
 
 // Main runs the tests of a package that starts members.
@@ -151,24 +149,18 @@ func (m *Member) build(cfg *Config, name, id string) error {
 		return err
 	}
 	head, answers := m.Catalog.HeadIn(context.Background()), m.Catalog.AnswersIn(context.Background())
-	m.Node, err = client.NewNode(client.Config{Store: m.Store.Instances, Process: m.Session.Process(), NodeID: id, Gone: m.Session.Gone, Grace: 2 * time.Second, Limits: cfg.Limits,
-		Hint: m.Wakeups.Hint, Wake: m.Wakeups.Again, Freed: m.Wakeups.Freed, Log: m.log, Metrics: cfg.Metrics,
+	m.Node, err = client.NewNode(client.Config{Store: m.Store.Instances, Process: m.Session.Process(), NodeID: id, Processes: m.Session, Grace: 2 * time.Second, Limits: cfg.Limits,
+		Wakeups: m.Wakeups, Log: m.log, Metrics: cfg.Metrics,
 		UnlockedResumes: true, // as nodes are shipped
-		Program: func(ctx context.Context, def string, version int) (*engine.Program, error) {
-			p, _, err := m.Catalog.Program(ctx, def, version)
-			return p, err
-		},
+		Definitions:     front.Definitions{Catalog: m.Catalog},
 		Env: func() engine.Env {
 			return engine.Env{Now: func() time.Time { return cfg.Now().UTC() }, Head: head, Answers: answers}
-		},
-		Gate: func(ctx context.Context, st *workflow.Start) (*store.Gate, error) {
-			return front.Gate(ctx, m.Catalog, st)
 		},
 	})
 	if err != nil {
 		return err
 	}
-	m.Runtime, err = runtime.New(runtime.Config{Stimuli: m.Store.Stimuli, Reader: m.Store.Reader, Jobs: m.Store.Jobs, Catalog: m.Catalog, Session: m.Session, Client: cfg.Client, Node: m.Node, Hint: m.Wakeups.Hint, Age: m.Age.Now,
+	m.Runtime, err = runtime.New(runtime.Config{Stimuli: m.Store.Stimuli, Reader: m.Store.Reader, Jobs: m.Store.Jobs, Catalog: m.Catalog, Session: m.Session, Client: cfg.Client, Node: m.Node, Wakeups: m.Wakeups, Age: m.Age.Now,
 		QueueTTL: cfg.QueueTTL, ReplyWait: cfg.ReplyWait, Show: cfg.Show, Log: cfg.Log, Metrics: cfg.Metrics, Now: cfg.Now})
 	if err != nil {
 		return err

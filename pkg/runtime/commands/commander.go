@@ -212,7 +212,7 @@ func (c *Commander) unlessRemoved(ctx context.Context, id string, kind workflow.
 	}
 	if err == nil {
 		c.cfg.Log.WarnContext(ctx, "an instance was deleted unread", "instanceId", id, "reason", cause)
-		c.cfg.Hint(nil, true)
+		c.cfg.Wakeups.Hint(nil, true)
 	}
 	return err
 }

@@ -23,11 +23,9 @@ type Config struct {
 	Session *cluster.Session
 	// Client opens one instance: client.Local on a node that is alone,
 	// client.Distributed in a cluster.
-	Client func(id string) client.Client
-	Node   *client.Node
-	// Hint tells the node's upkeep that these instances have mail, and whether there
-	// are new send records. It never blocks, as that of a client.Node.
-	Hint func(instances []string, sent bool)
+	Client  func(id string) client.Client
+	Node    *client.Node
+	Wakeups client.Wakeups // of the node's upkeep, as those of its client.Node
 	// Age tells how old what lies in etcd is, as the node's upkeep knows: callers are
 	// told by it when what waits expires.
 	Age func() *store.Age

@@ -76,7 +76,7 @@ func (m *Mailer) Mail(ctx context.Context, id string, cmd workflow.Command, b *s
 		}
 	case etcdstore.PutDone:
 		// The holder may have left between: then it is ours to run.
-		m.cfg.Hint([]string{id}, false)
+		m.cfg.Wakeups.Hint([]string{id}, false)
 	}
 	effect := m.answers.Effect(ctx, id, cmd.ID)
 	if effect == nil {

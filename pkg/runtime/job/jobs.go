@@ -491,7 +491,7 @@ func (j *Jobs) send(ctx context.Context, job *Job, effects []store.Effect) error
 	if err := gives.Wait(); err != nil {
 		return err
 	}
-	j.cfg.Hint(ids, false)
+	j.cfg.Wakeups.Hint(ids, false)
 	open := func(e store.Effect) bool { return e.Outcome == workflow.OutcomeAccepted }
 	for until := j.cfg.Now().Add(jobWait); slices.ContainsFunc(effects, open) && ctx.Err() == nil && !j.cfg.Now().After(until); {
 		copy(effects, j.answers.Effects(ctx, effects))

@@ -102,7 +102,7 @@ func (l *DeadLetters) taken(send *store.Send, missing, err error) (front.SendRes
 	if err != nil {
 		return front.SendResult{}, err
 	}
-	l.cfg.Hint(nil, true)
+	l.cfg.Wakeups.Hint(nil, true)
 	return front.SendResult{Queued: send.ID}, nil
 }
 
@@ -149,7 +149,7 @@ func (l *DeadLetters) replayCommand(ctx context.Context, d *store.DeadLetter, k 
 		return res, true, front.Busy(d.InstanceID)
 	case etcdstore.Replayed:
 	}
-	l.cfg.Hint([]string{d.InstanceID}, false)
+	l.cfg.Wakeups.Hint([]string{d.InstanceID}, false)
 	return front.SendResult{Outcomes: []front.TargetOutcome{{InstanceID: d.InstanceID, Outcome: workflow.OutcomeAccepted}}}, true, nil
 }
 

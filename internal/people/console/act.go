@@ -30,7 +30,7 @@ type operation struct {
 }
 
 // readOperations reads what the API can do, and who may do it, from its own description.
-func (c *Console) readOperations() (map[string]operation, error) {
+func (s *site) readOperations() (map[string]operation, error) {
 	r, err := http.NewRequest(http.MethodGet, "/openapi.json", nil)
 	if err != nil {
 		return nil, err
@@ -38,7 +38,7 @@ func (c *Console) readOperations() (map[string]operation, error) {
 	r.Host = "localhost"
 	to := &answer{head: http.Header{}}
 	self := func() (*auth.Principal, error) { return &auth.Principal{Name: "console", Role: auth.Viewer}, nil }
-	c.cfg.API.ServeHTTP(to, r.WithContext(auth.WithCaller(r.Context(), self)))
+	s.cfg.api.ServeHTTP(to, r.WithContext(auth.WithCaller(r.Context(), self)))
 	var doc struct {
 		Paths map[string]map[string]struct {
 			OperationID string                `json:"operationId"`
@@ -56,8 +56,8 @@ func (c *Console) readOperations() (map[string]operation, error) {
 		}
 		for method, op := range methods {
 			o := operation{method: strings.ToUpper(method), path: below, role: auth.Anyone}
-			for _, s := range op.Security {
-				for _, names := range s {
+			for _, one := range op.Security {
+				for _, names := range one {
 					for _, name := range names {
 						if o.role, err = auth.ParseRole(name); err != nil {
 							return nil, fmt.Errorf("console: %s: %w", op.OperationID, err)
@@ -123,9 +123,9 @@ var errManyForms = errors.New("as many forms are read as may be")
 // here: who sends slowly, or nothing, keeps nobody from signing in. Of a stranger's all has to come
 // soon, and what is longer takes one of a few places that are strangers' own.
 func (v *visit) readForm(most int64) (err error) {
-	patience, places := strangerTimeout, v.console.strangers
-	if v.who != nil || v.console.cfg.Open || v.console.hadSession(v.r) {
-		patience, places = formTimeout, v.console.forms
+	patience, places := strangerTimeout, v.site.strangers
+	if v.who != nil || v.site.cfg.open || v.site.cfg.sessions.had(v.r) {
+		patience, places = formTimeout, v.site.forms
 	}
 	ctl := http.NewResponseController(v.w) // tests' writers have no deadlines
 	_ = ctl.SetReadDeadline(time.Now().Add(patience))
@@ -223,7 +223,7 @@ func (v *visit) act() {
 
 // call makes a call of the API of a form.
 func (v *visit) call(name string) (q asked, err error) {
-	op, ok := v.console.operations[name]
+	op, ok := v.site.operations[name]
 	if !ok || op.method == http.MethodGet {
 		return q, &problem{Status: http.StatusNotFound, Title: "No such action", Detail: "The API of this node has no action of this name."}
 	}
@@ -253,7 +253,7 @@ func (v *visit) call(name string) (q asked, err error) {
 				return q, err
 			}
 		case prefix == alterField:
-			if err := alter.add(rest, text, v.console.cfg.Now().In(v.zone())); err != nil {
+			if err := alter.add(rest, text, v.site.cfg.now().In(v.zone())); err != nil {
 				return q, err
 			}
 		case field == "over":

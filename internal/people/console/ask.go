@@ -69,7 +69,7 @@ type asked struct {
 func (v *visit) ask(q asked) (*answer, error) {
 	v.asking(q)
 	to := &answer{head: http.Header{}}
-	v.console.cfg.API.ServeHTTP(to, v.inner(q))
+	v.site.cfg.api.ServeHTTP(to, v.inner(q))
 	if to.status < http.StatusBadRequest {
 		return to, nil
 	}
@@ -101,7 +101,7 @@ func (v *visit) inner(q asked) *http.Request {
 	to.RequestURI = to.URL.RequestURI()
 	to.Header.Del("Authorization")
 	if v.session.Ticket != "" || v.session.Who != nil {
-		if pass, err := v.pass(); err == nil { // where it is not, only this node answers
+		if pass, err := v.site.cfg.sessions.pass(v.session); err == nil { // where it is not, only this node answers
 			to.Header.Set("Authorization", "Bearer "+pass)
 		}
 	}

@@ -70,7 +70,7 @@ type auditView struct {
 
 // audited shows who did what. Who may not see it is told so, as with a button.
 func audited(v *visit) (string, any, error) {
-	view := auditView{Results: []string{"done", "accepted", "checked", "denied", "failed"}, Why: page{Role: v.role(), operations: v.console.operations}.May("listAudit")}
+	view := auditView{Results: []string{"done", "accepted", "checked", "denied", "failed"}, Why: page{Role: v.role(), operations: v.site.operations}.May("listAudit")}
 	ask := url.Values{}
 	view.Filter = filtered(v.r.URL.Query(), []string{"who", "operation", "target", "result"}, ask, url.Values{})
 	if view.Why != "" {
@@ -91,7 +91,7 @@ func (v *visit) role() auth.Role {
 	switch {
 	case v.who != nil:
 		return v.who.Role
-	case v.console.cfg.Open:
+	case v.site.cfg.open:
 		return auth.Admin
 	}
 	return 0
@@ -127,7 +127,7 @@ const (
 func timersAndSchedules(v *visit) (string, any, error) {
 	const title = "Timers and schedules"
 	view := timersView{Kind: v.r.URL.Query().Get("kind")}
-	now := v.console.cfg.Now()
+	now := v.site.cfg.now()
 	read := func(kind string) (*listView[apiclient.TimerItem], error) {
 		if view.Kind != "" && view.Kind != kind {
 			return nil, nil

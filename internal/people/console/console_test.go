@@ -103,10 +103,11 @@ func TestAnEndedSessionIsKnown(t *testing.T) {
 		t.Fatal(err)
 	}
 	now := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
-	c := &Console{sealer: seal}
+	all := &sessions{sealer: seal}
+	c := &desk{sessions: all}
 	for _, s := range []session{{Who: &who{"oidc:ada", auth.Viewer}, Made: now, Seen: now}, {Ticket: "t", Made: now, Seen: now}} {
 		w := httptest.NewRecorder()
-		if err := c.keep(w, s); err != nil {
+		if err := all.keep(w, s); err != nil {
 			t.Fatal(err)
 		}
 		kept := w.Result().Cookies()[0]
@@ -135,8 +136,7 @@ func TestAPassKnowsWhenItsSessionBegan(t *testing.T) {
 	began := time.Date(2026, 11, 23, 12, 0, 0, 123456789, time.UTC)
 	now := began.Add(time.Hour)
 	s := session{ID: "one", Ticket: "t", Made: began, Seen: began, Since: began.Add(-time.Hour).UnixMilli()}
-	v := &visit{console: &Console{sealer: seal, cfg: Config{Now: func() time.Time { return now }}}, session: s}
-	sealed, err := v.pass()
+	sealed, err := (&sessions{sealer: seal, now: func() time.Time { return now }}).pass(s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -209,7 +209,7 @@ func TestASessionTellsWhenItEnds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		console := &Console{cfg: Config{Keys: keys, Now: func() time.Time { return now }}}
+		console := &sessions{keys: keys, now: func() time.Time { return now }}
 		who, err := console.whose(&session{Ticket: ticket, Made: now, Seen: now})
 		if err != nil || who.Name != "key:ada" || who.Role != auth.Operator || who.By != auth.BySession || !who.Expires.Equal(c.want) {
 			t.Errorf("%s: %+v, %v; want the end %v", what, who, err, c.want)
@@ -238,7 +238,7 @@ func TestPeopleComeBackToWhereTheyWere(t *testing.T) {
 		if c.tls {
 			r.TLS = &tls.ConnectionState{}
 		}
-		if got := (&Console{cfg: Config{URL: c.url}}).comeBack(r); got != c.want {
+		if got := (&desk{url: c.url}).comeBack(r); got != c.want {
 			t.Errorf("%s: %s, want %s", host, got, c.want)
 		}
 	}

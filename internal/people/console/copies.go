@@ -5,32 +5,6 @@ import (
 	"strings"
 )
 
-// commands show what a screen shows, by the screen's path. Of the others only calls of the API do.
-var commands = map[string]func(*visit) [][]string{
-	"{$}":                       says("top --once"),
-	"instances":                 with("q", "instances list", "instances list"),
-	"instances/{id}":            weftInstance,
-	"compare":                   weftCompare,
-	"definitions":               says("definitions list"),
-	"definitions/{id}":          of("definitions get", "graph"),
-	"definitions/{id}/edit":     of("definitions get"),
-	"definitions/{id}/versions": of("definitions versions"),
-	"definitions/{id}/flip":     says("nodes list"),
-	"events":                    weftEvents,
-	"queue":                     says("queue list"),
-	"queue/{id}":                of("queue show"),
-	"dead-letters":              with("reason", "dead-letters list --reason", "dead-letters list"),
-	"dead-letters/{id}":         of("dead-letters show"),
-	"tasks":                     says("tasks list"),
-	"jobs":                      says("jobs list"),
-	"timers":                    says("timers list", "schedules list"),
-	"activities":                says("activities"),
-	"cluster":                   says("cluster status", "cluster balance", "locks list", "top --once"),
-	"served":                    says("nodes list"),
-	"receipts":                  with("key", "events trace", ""),
-	"me":                        says("whoami"),
-}
-
 // mostCopies is how many calls of the API a page tells of those that it was made from.
 const mostCopies = 12
 
@@ -49,8 +23,8 @@ func (c copies) Text() string {
 // copied tells how a page was made: the commands of its screen, and the calls of the API.
 func (v *visit) copied() copies {
 	var c copies
-	if weft := commands[v.screen]; weft != nil {
-		for _, words := range weft(v) {
+	if v.screen.weft != nil {
+		for _, words := range v.screen.weft(v) {
 			c.Weft = append(c.Weft, command(words))
 		}
 	}

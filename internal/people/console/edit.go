@@ -166,7 +166,7 @@ var tells = []string{"checkDefinition", "suggest"}
 // tell passes a text on to an operation that only looks, and its answer back.
 func (v *visit) tell() {
 	name := v.r.PathValue("operation")
-	op, ok := v.console.operations[name]
+	op, ok := v.site.operations[name]
 	if !ok || !slices.Contains(tells, name) {
 		http.NotFound(v.w, v.r)
 		return

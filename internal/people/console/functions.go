@@ -20,7 +20,8 @@ const (
 	partBytes  = 1 << 10
 )
 
-var functions = template.FuncMap{
+// ofEveryPage are the functions that each template has.
+var ofEveryPage = template.FuncMap{
 	"key": newKey,
 	"deref": func(s *string) string {
 		if s == nil {
@@ -38,7 +39,6 @@ var functions = template.FuncMap{
 	"lasting": lasted,
 	"lower":   strings.ToLower,
 	"text":    text,
-	"usual":   usualColumns,
 	"search":  func(words ...string) string { return Path + "instances?q=" + url.QueryEscape(strings.Join(words, "")) },
 	"quote":   quote,
 	"args": func(pairs ...any) map[string]any {
@@ -52,7 +52,6 @@ var functions = template.FuncMap{
 	"steps":   func(n int) string { return strings.Repeat("· ", min(20, max(0, n))) },
 	"seconds": func(s float64) string { return lasted(time.Duration(s * float64(time.Second))) },
 	"size":    size,
-	"outcome": func(name string) string { return outcomes[name] },
 	"inc":     func(n int) int { return n + 1 },
 	"minus":   func(n, less int) int { return n - less },
 	"rawCommit": func(instance string, commit int64) string {

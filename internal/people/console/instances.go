@@ -246,10 +246,9 @@ func withParam(to, name, value string) string {
 }
 
 // columned keeps which columns the list of instances has, and shows it so.
-func (c *Console) columned(w http.ResponseWriter, r *http.Request) {
-	v := &visit{console: c, w: w, r: r}
-	c.taste(v, columnsCookie, func() (string, error) {
-		chosen, strange := readColumns(strings.Join(r.PostForm["column"], ","))
+func columned(v *visit) {
+	v.taste(columnsCookie, func() (string, error) {
+		chosen, strange := readColumns(strings.Join(v.r.PostForm["column"], ","))
 		if len(strange) > 0 {
 			return "", fmt.Errorf("there is no column %s", strings.Join(strange, ", "))
 		}

@@ -12,8 +12,8 @@ import (
 )
 
 // loginAt is the address at which one signs in at the provider, "" if there is none.
-func (c *Console) loginAt(next string) string {
-	if c.cfg.OIDC == nil || !c.cfg.OIDC.Browsers() {
+func (d *desk) loginAt(next string) string {
+	if d.oidc == nil || !d.oidc.Browsers() {
 		return ""
 	}
 	return Path + "login?next=" + url.QueryEscape(next)
@@ -23,9 +23,9 @@ func (c *Console) loginAt(next string) string {
 const maxNext = 300
 
 // login sends somebody to the provider.
-func (c *Console) login(w http.ResponseWriter, r *http.Request) {
-	v := &visit{console: c, w: w, r: r}
-	if c.loginAt("") == "" {
+func (d *desk) login(w http.ResponseWriter, r *http.Request) {
+	v := d.site.visit(w, r)
+	if d.loginAt("") == "" {
 		v.fail("", &problem{Status: http.StatusNotFound, Title: "No such page"})
 		return
 	}
@@ -33,12 +33,12 @@ func (c *Console) login(w http.ResponseWriter, r *http.Request) {
 	if len(next) > maxNext {
 		next = Path
 	}
-	address, begun, err := c.cfg.OIDC.Begin(c.comeBack(r))
+	address, begun, err := d.oidc.Begin(d.comeBack(r))
 	if err != nil {
-		c.notSignedIn(v, next, err)
+		d.notSignedIn(v, next, err)
 		return
 	}
-	text, err := c.sealer.seal(login{begun, next, c.cfg.Now()}, forLogins)
+	text, err := d.sessions.sealer.seal(login{begun, next, d.site.cfg.now()}, forLogins)
 	if err != nil {
 		v.fail("", err)
 		return
@@ -48,20 +48,20 @@ func (c *Console) login(w http.ResponseWriter, r *http.Request) {
 }
 
 // callback takes somebody back from the provider, and begins a session.
-func (c *Console) callback(w http.ResponseWriter, r *http.Request) {
-	v := &visit{console: c, w: w, r: r}
-	if c.loginAt("") == "" {
+func (d *desk) callback(w http.ResponseWriter, r *http.Request) {
+	v := d.site.visit(w, r)
+	if d.loginAt("") == "" {
 		v.fail("", &problem{Status: http.StatusNotFound, Title: "No such page"})
 		return
 	}
 	var begun login
 	kept, err := r.Cookie(auth.LoginCookie)
 	if err == nil {
-		err = c.sealer.unseal(kept.Value, forLogins, &begun)
+		err = d.sessions.sealer.unseal(kept.Value, forLogins, &begun)
 	}
 	query := r.URL.Query()
 	switch {
-	case err != nil || c.cfg.Now().Sub(begun.Made) > loginLife:
+	case err != nil || d.site.cfg.now().Sub(begun.Made) > loginLife:
 		err = &auth.RefusedError{Reason: "this sign-in was not begun in this browser, or too long ago; begin again"}
 	case query.Get("state") != begun.State:
 		err = &auth.RefusedError{Reason: "the answer is to another sign-in; begin again"}
@@ -73,32 +73,32 @@ func (c *Console) callback(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	if err != nil {
-		c.notSignedIn(v, Path, err)
+		d.notSignedIn(v, Path, err)
 		return
 	}
 	next := local(begun.Next)
-	p, err := c.cfg.OIDC.Finish(r.Context(), begun.Login, c.comeBack(r), query.Get("code"))
+	p, err := d.oidc.Finish(r.Context(), begun.Login, d.comeBack(r), query.Get("code"))
 	if err == nil && p.Role < auth.Viewer {
 		err = &auth.RefusedError{Reason: "the provider knows you as " + strings.TrimPrefix(p.Name, "oidc:") + ", and gives you no role here"}
 	}
 	if err != nil {
-		c.notSignedIn(v, next, err)
+		d.notSignedIn(v, next, err)
 		return
 	}
-	if err := c.enter(w, session{Who: &who{p.Name, p.Role}}, p.Name); err != nil {
+	if err := d.sessions.enter(w, session{Who: &who{p.Name, p.Role}}, p.Name); err != nil {
 		v.fail("", err)
 		return
 	}
-	c.cfg.Log.InfoContext(r.Context(), "console: signed in", slog.String("who", p.Name), slog.String("role", p.Role.String()), slog.String("remote", r.RemoteAddr))
+	d.site.cfg.log.InfoContext(r.Context(), "console: signed in", slog.String("who", p.Name), slog.String("role", p.Role.String()), slog.String("remote", r.RemoteAddr))
 	v.redirect(next, "signed-in")
 }
 
 // notSignedIn says why the provider's way led nowhere.
-func (c *Console) notSignedIn(v *visit, next string, err error) {
-	if now := c.cfg.Now().Unix(); c.line.Swap(now) != now {
-		c.cfg.Log.WarnContext(v.r.Context(), "console: sign-in refused", slog.Any("error", err), slog.String("remote", v.r.RemoteAddr))
+func (d *desk) notSignedIn(v *visit, next string, err error) {
+	if now := d.site.cfg.now().Unix(); d.line.Swap(now) != now {
+		d.site.cfg.log.WarnContext(v.r.Context(), "console: sign-in refused", slog.Any("error", err), slog.String("remote", v.r.RemoteAddr))
 	}
-	view := signInView{Next: next, NoKeys: c.cfg.Keys == nil, Login: c.loginAt(next), Wrong: "the provider cannot be asked now; try again"}
+	view := signInView{Next: next, NoKeys: d.keys == nil, Login: d.loginAt(next), Wrong: "the provider cannot be asked now; try again"}
 	status := http.StatusServiceUnavailable
 	var refused *auth.RefusedError
 	if errors.As(err, &refused) {
@@ -108,8 +108,8 @@ func (c *Console) notSignedIn(v *visit, next string, err error) {
 }
 
 // comeBack is the address that the provider sends people back to; it has to be registered there.
-func (c *Console) comeBack(r *http.Request) string {
-	base := strings.TrimSuffix(c.cfg.URL, "/")
+func (d *desk) comeBack(r *http.Request) string {
+	base := strings.TrimSuffix(d.url, "/")
 	if base == "" {
 		scheme, host := "https", r.Host
 		if name, _, err := net.SplitHostPort(host); err == nil {

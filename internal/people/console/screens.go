@@ -13,34 +13,34 @@ import (
 
 // screens are the pages of the console.
 var screens = []screen{
-	{path: "{$}", template: "home", here: "home", every: 5, read: home},
-	{path: "instances", template: "instances", here: "instances", every: 5, read: instances},
+	{path: "{$}", template: "home", here: "home", every: 5, read: home, weft: says("top --once")},
+	{path: "instances", template: "instances", here: "instances", every: 5, read: instances, weft: with("q", "instances list", "instances list")},
 	{path: "chosen", template: "problem", here: "instances", read: chosen},
-	{path: "instances/{id}", template: "instance", here: "instances", topics: "instance:{id}", read: oneInstance},
+	{path: "instances/{id}", template: "instance", here: "instances", topics: "instance:{id}", read: oneInstance, weft: weftInstance},
 	{path: "instances/{id}/repair", template: "repair", here: "instances", read: repair},
-	{path: "compare", template: "compare", here: "instances", read: compared},
-	{path: "definitions", template: "definitions", here: "definitions", topics: "definitions", every: 5, read: definitions},
-	{path: "definitions/{id}", template: "definition", here: "definitions", topics: "definitions", every: 5, read: oneDefinition},
-	{path: "definitions/{id}/edit", template: "edit", here: "definitions", read: edit},
-	{path: "definitions/{id}/versions", template: "versions", here: "definitions", read: versions},
+	{path: "compare", template: "compare", here: "instances", read: compared, weft: weftCompare},
+	{path: "definitions", template: "definitions", here: "definitions", topics: "definitions", every: 5, read: definitions, weft: says("definitions list")},
+	{path: "definitions/{id}", template: "definition", here: "definitions", topics: "definitions", every: 5, read: oneDefinition, weft: of("definitions get", "graph")},
+	{path: "definitions/{id}/edit", template: "edit", here: "definitions", read: edit, weft: of("definitions get")},
+	{path: "definitions/{id}/versions", template: "versions", here: "definitions", read: versions, weft: of("definitions versions")},
 	{path: "definitions/{id}/tests", template: "tests", here: "definitions", read: tests},
-	{path: "definitions/{id}/flip", template: "flip", here: "definitions", every: 1, read: flip},
+	{path: "definitions/{id}/flip", template: "flip", here: "definitions", every: 1, read: flip, weft: says("nodes list")},
 	{path: "publish", template: "edit", here: "definitions", read: edit},
-	{path: "events", template: "events", here: "events", read: events},
-	{path: "queue", template: "queue", here: "queue", every: 5, read: queue},
-	{path: "queue/{id}", template: "letter", here: "queue", read: oneQueueItem},
-	{path: "dead-letters", template: "deadletters", here: "dead-letters", every: 5, read: deadLetters},
-	{path: "dead-letters/{id}", template: "letter", here: "dead-letters", read: oneDeadLetter},
-	{path: "tasks", template: "tasks", here: "tasks", every: 5, read: plain[task]("Tasks", "/tasks", "name")},
-	{path: "jobs", template: "jobs", here: "jobs", every: 2, read: plain[job]("Jobs", "/jobs")},
-	{path: "timers", template: "timers", here: "timers", every: 5, read: timersAndSchedules},
-	{path: "activities", template: "activities", here: "activities", read: catalogue},
+	{path: "events", template: "events", here: "events", read: events, weft: weftEvents},
+	{path: "queue", template: "queue", here: "queue", every: 5, read: queue, weft: says("queue list")},
+	{path: "queue/{id}", template: "letter", here: "queue", read: oneQueueItem, weft: of("queue show")},
+	{path: "dead-letters", template: "deadletters", here: "dead-letters", every: 5, read: deadLetters, weft: with("reason", "dead-letters list --reason", "dead-letters list")},
+	{path: "dead-letters/{id}", template: "letter", here: "dead-letters", read: oneDeadLetter, weft: of("dead-letters show")},
+	{path: "tasks", template: "tasks", here: "tasks", every: 5, read: plain[task]("Tasks", "/tasks", "name"), weft: says("tasks list")},
+	{path: "jobs", template: "jobs", here: "jobs", every: 2, read: plain[job]("Jobs", "/jobs"), weft: says("jobs list")},
+	{path: "timers", template: "timers", here: "timers", every: 5, read: timersAndSchedules, weft: says("timers list", "schedules list")},
+	{path: "activities", template: "activities", here: "activities", read: catalogue, weft: says("activities")},
 	{path: "audit", template: "audit", here: "audit", every: 5, read: audited},
-	{path: "cluster", template: "cluster", here: "cluster", topics: "cluster", every: 5, read: theCluster},
-	{path: "served", template: "refreshed", here: "cluster", every: 1, read: servedBy},
-	{path: "receipts", template: "receipts", here: "events", read: receiptsOf},
+	{path: "cluster", template: "cluster", here: "cluster", topics: "cluster", every: 5, read: theCluster, weft: says("cluster status", "cluster balance", "locks list", "top --once")},
+	{path: "served", template: "refreshed", here: "cluster", every: 1, read: servedBy, weft: says("nodes list")},
+	{path: "receipts", template: "receipts", here: "events", read: receiptsOf, weft: with("key", "events trace", "")},
 	{path: "go", template: "go", here: "instances", read: goTo},
-	{path: "me", template: "me", here: "me", read: me},
+	{path: "me", template: "me", here: "me", read: me, weft: says("whoami")},
 }
 
 // rows is how many a page of a list has.
@@ -148,7 +148,7 @@ type roleView struct {
 }
 
 func me(v *visit) (string, any, error) {
-	view := meView{Open: v.console.cfg.Open, Zone: v.zone().String(), Idle: sessionIdle}
+	view := meView{Open: v.site.cfg.open, Zone: v.zone().String(), Idle: sessionIdle}
 	if v.who == nil {
 		return "Me", view, nil
 	}

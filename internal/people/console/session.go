@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"time"
 
@@ -154,18 +155,28 @@ func (s sealer) open(text string, now time.Time, purpose []byte) (what session, 
 	return what, nil
 }
 
+// sessions knows whose the sessions of a cluster are, and which have ended before their time.
+type sessions struct {
+	sealer   sealer
+	keys     *auth.Keys    // by which people sign in; nil: nobody does
+	oidc     *auth.OIDC    // at whose provider they do; nil: none
+	signOuts *signout.List // nil: no session has ended before its time
+	now      func() time.Time
+	log      *slog.Logger
+}
+
 // enter gives the browser a session that begins, of somebody who has signed in.
-func (c *Console) enter(w http.ResponseWriter, s session, name string) error {
-	s.ID, s.Made = rand.Text(), c.cfg.Now()
+func (c *sessions) enter(w http.ResponseWriter, s session, name string) error {
+	s.ID, s.Made = rand.Text(), c.now()
 	s.Seen = s.Made
-	if c.cfg.SignOuts != nil {
-		s.Since = c.cfg.SignOuts.Since(name).UnixMilli()
+	if c.signOuts != nil {
+		s.Since = c.signOuts.Since(name).UnixMilli()
 	}
 	return c.keep(w, s)
 }
 
 // keep gives the browser its session.
-func (c *Console) keep(w http.ResponseWriter, s session) error {
+func (c *sessions) keep(w http.ResponseWriter, s session) error {
 	text, err := c.sealer.seal(s, forBrowsers)
 	if err != nil {
 		return err
@@ -174,7 +185,7 @@ func (c *Console) keep(w http.ResponseWriter, s session) error {
 	return nil
 }
 
-func (c *Console) forget(w http.ResponseWriter) {
+func (c *sessions) forget(w http.ResponseWriter) {
 	http.SetCookie(w, cookie(auth.SessionCookie, "", -1))
 }
 
@@ -182,39 +193,39 @@ func cookie(name, value string, age int) *http.Cookie {
 	return &http.Cookie{Name: name, Value: value, Path: "/", MaxAge: age, Secure: true, HttpOnly: true, SameSite: http.SameSiteLaxMode}
 }
 
-// begin finds out whose session a visit has, and renews it.
-func (c *Console) begin(v *visit) error {
-	kept, err := v.r.Cookie(auth.SessionCookie)
+// begin finds out whose session a browser brings, and renews it. The caller tells who that is,
+// again each time.
+func (c *sessions) begin(w http.ResponseWriter, r *http.Request) (s session, who *auth.Principal, caller func() (*auth.Principal, error), err error) {
+	kept, err := r.Cookie(auth.SessionCookie)
 	if err != nil {
-		return errSession
+		return s, nil, nil, errSession
 	}
-	s, err := c.sealer.open(kept.Value, c.cfg.Now(), forBrowsers)
-	if err != nil {
-		return err
+	if s, err = c.sealer.open(kept.Value, c.now(), forBrowsers); err != nil {
+		return s, nil, nil, err
 	}
-	v.session = s
-	v.caller = func() (*auth.Principal, error) { // a stream asks again and again
-		return c.again(v.r.Context(), &s)
+	of := s
+	caller = func() (*auth.Principal, error) { // a stream asks again and again
+		return c.again(r.Context(), &of)
 	}
-	if v.who, err = v.caller(); err != nil {
-		return err
+	if who, err = caller(); err != nil {
+		return s, who, caller, err
 	}
 	// What a page asks by itself is no visit: who went away is signed out.
-	if now := c.cfg.Now(); now.Sub(s.Seen) > sessionFresh && v.r.Header.Get("Sec-Fetch-Dest") != "empty" {
-		s.Seen = now
-		return c.keep(v.w, s)
+	if now := c.now(); now.Sub(s.Seen) > sessionFresh && r.Header.Get("Sec-Fetch-Dest") != "empty" {
+		of.Seen = now
+		return s, who, caller, c.keep(w, of)
 	}
-	return nil
+	return s, who, caller, nil
 }
 
 // again gives the caller of a session as long as it counts. It returns an [auth.RefusedError],
 // or an [auth.UnavailableError] soon after the start of the node.
-func (c *Console) again(ctx context.Context, s *session) (*auth.Principal, error) {
+func (c *sessions) again(ctx context.Context, s *session) (*auth.Principal, error) {
 	p, err := c.whose(s)
-	if err != nil || c.cfg.SignOuts == nil {
+	if err != nil || c.signOuts == nil {
 		return p, err
 	}
-	ended, err := c.cfg.SignOuts.Ended(ctx, s.known(p.Name))
+	ended, err := c.signOuts.Ended(ctx, s.known(p.Name))
 	switch {
 	case err != nil:
 		return nil, &auth.UnavailableError{RetryAfter: time.Second, Err: err}
@@ -226,15 +237,15 @@ func (c *Console) again(ctx context.Context, s *session) (*auth.Principal, error
 
 // whose gives the caller of a session whose time is not over, as it is now: the role that the
 // key has. It returns an [auth.RefusedError].
-func (c *Console) whose(s *session) (*auth.Principal, error) {
+func (c *sessions) whose(s *session) (*auth.Principal, error) {
 	ends := s.Made.Add(s.life())
 	switch {
-	case c.cfg.Now().After(ends):
+	case c.now().After(ends):
 		return nil, &auth.RefusedError{Reason: "the session has ended; sign in again"}
-	case s.Who != nil && c.cfg.OIDC != nil && c.cfg.OIDC.Browsers():
+	case s.Who != nil && c.oidc != nil && c.oidc.Browsers():
 		return &auth.Principal{Name: s.Who.Name, Role: s.Who.Role, By: auth.BySession, Expires: ends}, nil
-	case s.Who == nil && c.cfg.Keys != nil:
-		of, err := c.cfg.Keys.Again(s.Ticket)
+	case s.Who == nil && c.keys != nil:
+		of, err := c.keys.Again(s.Ticket)
 		if err != nil {
 			return nil, err
 		}
@@ -249,18 +260,53 @@ func (c *Console) whose(s *session) (*auth.Principal, error) {
 }
 
 // pass is a credential for one request of a visit, which any node of the cluster takes.
-func (v *visit) pass() (string, error) {
-	now := v.console.cfg.Now().UTC().Truncate(time.Second) // shorter: a pass may be as long as a cookie
-	sealed, err := v.console.sealer.seal(session{ID: v.session.ID, Ticket: v.session.Ticket, Who: v.session.Who, Made: now, Seen: now, Began: v.session.Made.UnixNano(), Since: v.session.Since}, forNodes)
+func (c *sessions) pass(of session) (string, error) {
+	now := c.now().UTC().Truncate(time.Second) // shorter: a pass may be as long as a cookie
+	sealed, err := c.sealer.seal(session{ID: of.ID, Ticket: of.Ticket, Who: of.Who, Made: now, Seen: now, Began: of.Made.UnixNano(), Since: of.Since}, forNodes)
 	return auth.Pass(sealed), err
 }
 
-// Passed gives the caller of a request that another node sends on for a page. It returns
+// passed gives the caller of a request that another node sends on for a page. It returns
 // an [auth.RefusedError].
-func (c *Console) Passed(sealed string) (*auth.Principal, error) {
-	s, err := c.sealer.open(sealed, c.cfg.Now(), forNodes)
-	if d := c.cfg.Now().Sub(s.Made); err != nil || d > passLife || d < -passLife {
+func (c *sessions) passed(sealed string) (*auth.Principal, error) {
+	s, err := c.sealer.open(sealed, c.now(), forNodes)
+	if d := c.now().Sub(s.Made); err != nil || d > passLife || d < -passLife {
 		return nil, &auth.RefusedError{Reason: "it is of no page that was opened just now"}
 	}
 	return c.again(context.Background(), &s)
+}
+
+// had tells whether a browser brings a session of this cluster, be it one that has ended.
+func (c *sessions) had(r *http.Request) bool {
+	var was session
+	kept, err := r.Cookie(auth.SessionCookie)
+	return err == nil && c.sealer.unseal(kept.Value, forBrowsers, &was) == nil
+}
+
+// end ends the session that a browser brings. One that has ended by itself, or that is of
+// nobody any more, is refused in any case.
+func (c *sessions) end(r *http.Request, everywhere bool) error {
+	s, p := c.brought(r)
+	if p == nil {
+		return nil
+	}
+	// It goes on when the browser goes away: it is told only that the session has ended.
+	ctx := context.WithoutCancel(r.Context())
+	var err error
+	if everywhere {
+		err = c.signOuts.EndAll(ctx, s.known(p.Name), sessionLife)
+	}
+	// Also then this one by its id: it counts towards how many are kept.
+	err = errors.Join(err, c.signOuts.End(ctx, s.known(p.Name)))
+	c.log.InfoContext(ctx, "console: signed out", slog.String("who", p.Name), slog.Bool("everywhere", everywhere), slog.String("remote", r.RemoteAddr))
+	return err
+}
+
+// brought is the session that a browser brings and whose it is; nil: it brings none that counts.
+func (c *sessions) brought(r *http.Request) (s session, p *auth.Principal) {
+	kept, err := r.Cookie(auth.SessionCookie)
+	if err == nil && c.signOuts != nil && c.sealer.unseal(kept.Value, forBrowsers, &s) == nil {
+		p, _ = c.whose(&s)
+	}
+	return s, p
 }

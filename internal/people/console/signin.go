@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"path"
 	"strings"
+	"sync/atomic"
 
 	"github.com/weft-run/weft/internal/auth"
 )
@@ -14,20 +15,45 @@ import (
 // maxKept bounds, in bytes, the form of somebody who is not known.
 const maxKept = 64 << 10
 
+// desk is where people sign in and out.
+type desk struct {
+	site     *site
+	sessions *sessions
+	keys     *auth.Keys
+	oidc     *auth.OIDC
+	url      string       // under which people reach the cluster; "": what their browser says
+	line     atomic.Int64 // in which second the log had a line about a sign-in that was refused
+}
+
 // mayKeep is how large a form, in bytes, is kept until its sender signs in: that of somebody
 // whose session has ended as any other.
-func (c *Console) mayKeep(r *http.Request) int64 {
-	if c.hadSession(r) {
+func (d *desk) mayKeep(r *http.Request) int64 {
+	if d.sessions.had(r) {
 		return maxForm
 	}
 	return maxKept
 }
 
-// hadSession tells whether a browser brings a session of this cluster, be it one that has ended.
-func (c *Console) hadSession(r *http.Request) bool {
-	var was session
-	kept, err := r.Cookie(auth.SessionCookie)
-	return err == nil && c.sealer.unseal(kept.Value, forBrowsers, &was) == nil
+// signedIn serves those who have a session, and asks the others for one.
+func (d *desk) signedIn(serve func(*visit)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		v := d.site.visit(w, r)
+		if !d.site.cfg.open {
+			var err error
+			v.session, v.who, v.caller, err = d.sessions.begin(w, r)
+			var unknown *auth.UnavailableError
+			switch {
+			case errors.As(err, &unknown):
+				w.Header().Set("Retry-After", "1")
+				v.fail("", &problem{Status: http.StatusServiceUnavailable, Title: "The node has just started", Detail: "It does not know yet which sessions have ended; open the page again."})
+				return
+			case err != nil:
+				d.askToSignIn(v, err)
+				return
+			}
+		}
+		serve(v)
+	}
 }
 
 // signInView is the page that asks who somebody is.
@@ -43,10 +69,10 @@ type signInView struct {
 }
 
 // askToSignIn shows the sign-in page instead of a page, and keeps what was typed.
-func (c *Console) askToSignIn(v *visit, err error) {
-	view := signInView{Next: v.r.URL.RequestURI(), NoKeys: c.cfg.Keys == nil}
+func (d *desk) askToSignIn(v *visit, err error) {
+	view := signInView{Next: v.r.URL.RequestURI(), NoKeys: d.keys == nil}
 	defer func() {
-		view.Login = c.loginAt(view.Next)
+		view.Login = d.loginAt(view.Next)
 		v.render(http.StatusUnauthorized, "signin", page{Title: "Sign in", View: view})
 	}()
 	var refused *auth.RefusedError
@@ -55,17 +81,17 @@ func (c *Console) askToSignIn(v *visit, err error) {
 	}
 	view.Again = v.r.URL.Query().Get("done") == "signed-in"
 	if v.r.Method == http.MethodPost {
-		if view.Lost = v.readForm(c.mayKeep(v.r)) != nil; !view.Lost {
+		if view.Lost = v.readForm(d.mayKeep(v.r)) != nil; !view.Lost {
 			view.Form, view.Action, view.Next = fields(v.r.PostForm), v.r.URL.Path, v.back()
 		}
 	}
 }
 
 // signIn takes an API key and begins a session.
-func (c *Console) signIn(w http.ResponseWriter, r *http.Request) {
-	v := &visit{console: c, w: w, r: r}
-	view := signInView{Next: Path, NoKeys: c.cfg.Keys == nil, Login: c.loginAt(Path)}
-	if c.cfg.Open {
+func (d *desk) signIn(w http.ResponseWriter, r *http.Request) {
+	v := d.site.visit(w, r)
+	view := signInView{Next: Path, NoKeys: d.keys == nil, Login: d.loginAt(Path)}
+	if d.site.cfg.open {
 		http.Redirect(w, r, Path, http.StatusSeeOther)
 		return
 	}
@@ -73,7 +99,7 @@ func (c *Console) signIn(w http.ResponseWriter, r *http.Request) {
 		v.render(http.StatusOK, "signin", page{Title: "Sign in", View: view})
 		return
 	}
-	if view.Lost = v.readForm(c.mayKeep(r)) != nil; view.Lost || view.NoKeys {
+	if view.Lost = v.readForm(d.mayKeep(r)) != nil; view.Lost || view.NoKeys {
 		v.render(http.StatusBadRequest, "signin", page{Title: "Sign in", View: view})
 		return
 	}
@@ -89,11 +115,11 @@ func (c *Console) signIn(w http.ResponseWriter, r *http.Request) {
 		form, view.Action = nil, ""
 	}
 	view.Form = fields(form)
-	ticket, who, err := c.cfg.Keys.SignIn(strings.TrimSpace(r.PostForm.Get("apikey")))
+	ticket, who, err := d.keys.SignIn(strings.TrimSpace(r.PostForm.Get("apikey")))
 	if err != nil {
 		// One line a second at most: a stranger tries as often as he likes.
-		if now := c.cfg.Now().Unix(); c.line.Swap(now) != now {
-			c.cfg.Log.WarnContext(r.Context(), "console: sign-in refused", slog.Any("error", err), slog.String("remote", r.RemoteAddr))
+		if now := d.site.cfg.now().Unix(); d.line.Swap(now) != now {
+			d.site.cfg.log.WarnContext(r.Context(), "console: sign-in refused", slog.Any("error", err), slog.String("remote", r.RemoteAddr))
 		}
 		var refused *auth.RefusedError
 		view.Wrong = "the API key does not count"
@@ -103,12 +129,12 @@ func (c *Console) signIn(w http.ResponseWriter, r *http.Request) {
 		v.render(http.StatusUnauthorized, "signin", page{Title: "Sign in", View: view})
 		return
 	}
-	if err := c.enter(w, session{Ticket: ticket}, who.Name); err != nil {
+	if err := d.sessions.enter(w, session{Ticket: ticket}, who.Name); err != nil {
 		v.fail("", err)
 		return
 	}
 	v.who = who
-	c.cfg.Log.InfoContext(r.Context(), "console: signed in", slog.String("who", who.Name), slog.String("role", who.Role.String()), slog.String("remote", r.RemoteAddr))
+	d.site.cfg.log.InfoContext(r.Context(), "console: signed in", slog.String("who", who.Name), slog.String("role", who.Role.String()), slog.String("remote", r.RemoteAddr))
 	if view.Action != "" {
 		v.render(http.StatusOK, "again", page{Title: "Signed in", View: againView{Action: view.Action, Back: view.Next, Fields: view.Form}})
 		return

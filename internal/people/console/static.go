@@ -20,24 +20,27 @@ type file struct {
 	etag, typ    string
 }
 
+// files are those that pages load, by their names.
+type files map[string]*file
+
 // readFiles reads the files of pages, once, in both forms.
-func readFiles() (map[string]*file, error) {
-	files := map[string]*file{}
+func readFiles(static fs.FS) (files, error) {
+	all := files{}
 	names, err := fs.Glob(static, "static/*")
 	if err != nil {
 		return nil, err
 	}
 	for _, name := range names {
-		raw, err := static.ReadFile(name)
+		raw, err := fs.ReadFile(static, name)
 		if err != nil {
 			return nil, err
 		}
-		if files[path.Base(name)], err = newFile(path.Base(name), raw); err != nil {
+		if all[path.Base(name)], err = newFile(path.Base(name), raw); err != nil {
 			return nil, err
 		}
 	}
-	files["graph.css"], err = newFile("graph.css", []byte(graph.Style()))
-	return files, err
+	all["graph.css"], err = newFile("graph.css", []byte(graph.Style()))
+	return all, err
 }
 
 func newFile(name string, raw []byte) (*file, error) {
@@ -56,10 +59,10 @@ func newFile(name string, raw []byte) (*file, error) {
 	return &file{whole: raw, small: small.Bytes(), etag: `"` + hex.EncodeToString(sum[:8]) + `"`, typ: mime.TypeByExtension(path.Ext(name))}, nil
 }
 
-// serveFile serves what pages load. A browser asks each time whether it is still so: a newer
+// serve serves what pages load. A browser asks each time whether it is still so: a newer
 // program has newer ones.
-func (c *Console) serveFile(w http.ResponseWriter, r *http.Request) {
-	f := c.files[r.PathValue("name")]
+func (all files) serve(w http.ResponseWriter, r *http.Request) {
+	f := all[r.PathValue("name")]
 	if f == nil {
 		http.NotFound(w, r)
 		return

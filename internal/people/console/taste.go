@@ -16,9 +16,8 @@ const (
 )
 
 // theme keeps whether pages are light or dark; neither: as the system is.
-func (c *Console) theme(w http.ResponseWriter, r *http.Request) {
-	v := &visit{console: c, w: w, r: r}
-	c.taste(v, themeCookie, func() (string, error) {
+func theme(v *visit) {
+	v.taste(themeCookie, func() (string, error) {
 		chosen := v.pressed("theme")
 		if chosen != "light" && chosen != "dark" {
 			chosen = ""
@@ -28,9 +27,8 @@ func (c *Console) theme(w http.ResponseWriter, r *http.Request) {
 }
 
 // zoned keeps the zone in which pages show times; none: UTC.
-func (c *Console) zoned(w http.ResponseWriter, r *http.Request) {
-	v := &visit{console: c, w: w, r: r}
-	c.taste(v, zoneCookie, func() (string, error) {
+func zoned(v *visit) {
+	v.taste(zoneCookie, func() (string, error) {
 		chosen := strings.TrimSpace(v.pressed("zone"))
 		_, err := location(chosen)
 		return chosen, err
@@ -48,7 +46,7 @@ func (v *visit) pressed(field string) string {
 
 // taste keeps what a form chose, or forgets what was chosen before, and shows the page that to makes of
 // it; nil: that which the form stood on.
-func (c *Console) taste(v *visit, cookie string, read func() (string, error), to func(chosen string) string) {
+func (v *visit) taste(cookie string, read func() (string, error), to func(chosen string) string) {
 	if err := v.readForm(maxKept); err != nil {
 		v.fail("", &problem{Status: http.StatusBadRequest, Title: "The form cannot be read"})
 		return

@@ -223,7 +223,7 @@ func (v *visit) act() {
 
 // call makes a call of the API of a form.
 func (v *visit) call(name string) (q asked, err error) {
-	op, ok := v.site.operations[name]
+	op, ok := v.operation(name)
 	if !ok || op.method == http.MethodGet {
 		return q, &problem{Status: http.StatusNotFound, Title: "No such action", Detail: "The API of this node has no action of this name."}
 	}
@@ -253,7 +253,7 @@ func (v *visit) call(name string) (q asked, err error) {
 				return q, err
 			}
 		case prefix == alterField:
-			if err := alter.add(rest, text, v.site.cfg.now().In(v.zone())); err != nil {
+			if err := alter.add(rest, text, v.now().In(v.zone())); err != nil {
 				return q, err
 			}
 		case field == "over":

@@ -124,7 +124,7 @@ func (v *visit) amend() {
 		return
 	}
 	var out bytes.Buffer
-	if err := v.site.pages["edit"].ExecuteTemplate(&out, "part", part); err != nil {
+	if err := v.part(&out, "edit", "part", part); err != nil {
 		v.fail("definitions", err)
 		return
 	}

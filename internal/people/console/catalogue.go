@@ -70,7 +70,7 @@ type auditView struct {
 
 // audited shows who did what. Who may not see it is told so, as with a button.
 func audited(v *visit) (string, any, error) {
-	view := auditView{Results: []string{"done", "accepted", "checked", "denied", "failed"}, Why: page{Role: v.role(), operations: v.site.operations}.May("listAudit")}
+	view := auditView{Results: []string{"done", "accepted", "checked", "denied", "failed"}, Why: v.may("listAudit")}
 	ask := url.Values{}
 	view.Filter = filtered(v.r.URL.Query(), []string{"who", "operation", "target", "result"}, ask, url.Values{})
 	if view.Why != "" {
@@ -127,12 +127,12 @@ const (
 func timersAndSchedules(v *visit) (string, any, error) {
 	const title = "Timers and schedules"
 	view := timersView{Kind: v.r.URL.Query().Get("kind")}
-	now := v.site.cfg.now()
+	now := v.now()
 	read := func(kind string) (*listView[apiclient.TimerItem], error) {
 		if view.Kind != "" && view.Kind != kind {
 			return nil, nil
 		}
-		page, err := paged[apiclient.TimerItem](v, "/timers", url.Values{"kind": {kind}})
+		found, err := paged[apiclient.TimerItem](v, "/timers", url.Values{"kind": {kind}})
 		own := func(address string) string { // of a page of one of them
 			if address == "" || strings.Contains(address, "kind=") {
 				return address
@@ -143,13 +143,13 @@ func timersAndSchedules(v *visit) (string, any, error) {
 			}
 			return address + join + "kind=" + kind
 		}
-		page.Next, page.First = own(page.Next), own(page.First)
-		for i := range page.Items {
-			if page.Items[i].DueAt.Before(now) {
+		found.Next, found.First = own(found.Next), own(found.First)
+		for i := range found.Items {
+			if found.Items[i].DueAt.Before(now) {
 				view.Late++
 			}
 		}
-		return &page, err
+		return &found, err
 	}
 	var err error
 	if view.Timers, err = read("timers"); err != nil {
@@ -169,8 +169,8 @@ func (v *visit) nextHour(view *timersView, now time.Time) (*hour, error) {
 	end := now.Add(time.Hour)
 	var dues []time.Time
 	more := false
-	for kind, page := range map[string]*listView[apiclient.TimerItem]{"timers": view.Timers, "schedules": view.Schedules} {
-		items, behind := page.Items, page.NextCursor != nil
+	for kind, found := range map[string]*listView[apiclient.TimerItem]{"timers": view.Timers, "schedules": view.Schedules} {
+		items, behind := found.Items, found.NextCursor != nil
 		if n := len(items); behind && (n == 0 || items[n-1].DueAt.Before(end)) {
 			whole, err := get[list[apiclient.TimerItem]](v, "/timers", url.Values{"kind": {kind}, "limit": {hourMost}})
 			if err != nil {

@@ -217,7 +217,7 @@ func theCluster(v *visit) (string, any, error) {
 	for i := range told.Items {
 		m := &told.Items[i]
 		view.Sums.add(m)
-		if m.NodeID == v.site.cfg.nodeID && m.Store.Quota > 0 {
+		if m.NodeID == v.nodeID() && m.Store.Quota > 0 {
 			view.Store = &m.Store
 		}
 		view.HotCut = view.HotCut || len(m.Hot) >= hotNamed

@@ -137,20 +137,20 @@ func (v *visit) entries(id string) iter.Seq2[apiclient.Journal, error] {
 	return func(yield func(apiclient.Journal, error) bool) {
 		ask := url.Values{"limit": {comparedPage}, "items": {comparedPage}}
 		for {
-			page, err := get[apiclient.JournalPage](v, at("instances", id, "journal"), ask)
+			found, err := get[apiclient.JournalPage](v, at("instances", id, "journal"), ask)
 			if err != nil {
 				yield(apiclient.Journal{}, err)
 				return
 			}
-			for i := range page.Items {
-				if !yield(page.Items[i], nil) {
+			for i := range found.Items {
+				if !yield(found.Items[i], nil) {
 					return
 				}
 			}
-			if page.NextCursor == nil {
+			if found.NextCursor == nil {
 				return
 			}
-			ask.Set("cursor", *page.NextCursor)
+			ask.Set("cursor", *found.NextCursor)
 		}
 	}
 }

@@ -55,11 +55,10 @@ func New(cfg Config) (*Console, error) {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
 	c := &Console{mux: http.NewServeMux()}
-	seal, err := newSealer(cfg.Secrets)
-	if err != nil {
+	var err error
+	if c.sessions, err = newSessions(sessionsConfig{secrets: cfg.Secrets, keys: cfg.Keys, oidc: cfg.OIDC, signOuts: cfg.SignOuts, now: cfg.Now, log: cfg.Log}); err != nil {
 		return nil, err
 	}
-	c.sessions = &sessions{sealer: seal, keys: cfg.Keys, oidc: cfg.OIDC, signOuts: cfg.SignOuts, now: cfg.Now, log: cfg.Log}
 	if c.site, err = newSite(siteConfig{
 		api: cfg.API, open: cfg.Open, sessions: c.sessions, cluster: cfg.Cluster, nodeID: cfg.NodeID,
 		templates: templates, functions: functions, now: cfg.Now, log: cfg.Log,

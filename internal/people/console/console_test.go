@@ -98,12 +98,11 @@ func TestSessionsAreSealed(t *testing.T) {
 // was typed meanwhile.
 func TestAnEndedSessionIsKnown(t *testing.T) {
 	t.Parallel()
-	seal, err := newSealer([][]byte{[]byte(strings.Repeat("a", 32))})
+	now := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
+	all, err := newSessions(sessionsConfig{secrets: [][]byte{[]byte(strings.Repeat("a", 32))}, now: func() time.Time { return now }})
 	if err != nil {
 		t.Fatal(err)
 	}
-	now := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
-	all := &sessions{sealer: seal}
 	c := &desk{sessions: all}
 	for _, s := range []session{{Who: &who{"oidc:ada", auth.Viewer}, Made: now, Seen: now}, {Ticket: "t", Made: now, Seen: now}} {
 		w := httptest.NewRecorder()
@@ -136,7 +135,7 @@ func TestAPassKnowsWhenItsSessionBegan(t *testing.T) {
 	began := time.Date(2026, 11, 23, 12, 0, 0, 123456789, time.UTC)
 	now := began.Add(time.Hour)
 	s := session{ID: "one", Ticket: "t", Made: began, Seen: began, Since: began.Add(-time.Hour).UnixMilli()}
-	sealed, err := (&sessions{sealer: seal, now: func() time.Time { return now }}).pass(s)
+	sealed, err := (&sessions{sealer: seal, cfg: sessionsConfig{now: func() time.Time { return now }}}).pass(s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -209,7 +208,7 @@ func TestASessionTellsWhenItEnds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		console := &sessions{keys: keys, now: func() time.Time { return now }}
+		console := &sessions{cfg: sessionsConfig{keys: keys, now: func() time.Time { return now }}}
 		who, err := console.whose(&session{Ticket: ticket, Made: now, Seen: now})
 		if err != nil || who.Name != "key:ada" || who.Role != auth.Operator || who.By != auth.BySession || !who.Expires.Equal(c.want) {
 			t.Errorf("%s: %+v, %v; want the end %v", what, who, err, c.want)

@@ -166,7 +166,7 @@ var tells = []string{"checkDefinition", "suggest"}
 // tell passes a text on to an operation that only looks, and its answer back.
 func (v *visit) tell() {
 	name := v.r.PathValue("operation")
-	op, ok := v.site.operations[name]
+	op, ok := v.operation(name)
 	if !ok || !slices.Contains(tells, name) {
 		http.NotFound(v.w, v.r)
 		return

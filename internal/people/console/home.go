@@ -152,9 +152,9 @@ func home(v *visit) (string, any, error) {
 	if err != nil {
 		return "", nil, err
 	}
-	view.Late = late(timers.Items, v.site.cfg.now())
+	view.Late = late(timers.Items, v.now())
 	view.LateMore = view.Late == len(timers.Items) && timers.NextCursor != nil
-	meters, err := get[apiclient.Meters](v, at("nodes", v.site.cfg.nodeID, "meters"), nil)
+	meters, err := get[apiclient.Meters](v, at("nodes", v.nodeID(), "meters"), nil)
 	var p *problem
 	switch {
 	case err == nil:
@@ -273,7 +273,7 @@ const queryPart = 200
 
 // oldest finds what is unusual about those that have waited for the longest.
 func (v *visit) oldest(items []summary) ([]oldWait, error) {
-	now := v.site.cfg.now()
+	now := v.now()
 	usual := map[string]time.Duration{}
 	var out []oldWait
 	for i := range items {

@@ -80,7 +80,7 @@ func oneInstance(v *visit) (string, any, error) {
 		err = readJournal(v, id, journalItems, &view)
 	case "timeline":
 		if err = readJournal(v, id, timelineItems, &view); err == nil {
-			view.Timeline = drawTimeline(&view.Journal.journal, view.FinishedAt, v.site.cfg.now())
+			view.Timeline = drawTimeline(&view.Journal.journal, view.FinishedAt, v.now())
 		}
 	case "variables":
 		err = v.readVariables(id, &view)

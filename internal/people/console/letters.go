@@ -18,13 +18,13 @@ type lettersView[T any] struct {
 var letterFilters = []string{"reason", "name", "activityType", "correlationId", "instanceId"}
 
 func queue(v *visit) (string, any, error) {
-	page, err := paged[queueItem](v, "/queue", nil, letterFilters[1:]...)
-	return "Queue", lettersView[queueItem]{listView: page, Only: only(page.Filter)}, err
+	found, err := paged[queueItem](v, "/queue", nil, letterFilters[1:]...)
+	return "Queue", lettersView[queueItem]{listView: found, Only: only(found.Filter)}, err
 }
 
 func deadLetters(v *visit) (string, any, error) {
-	page, err := paged[deadLetter](v, "/dead-letters", nil, letterFilters...)
-	return "Dead letters", lettersView[deadLetter]{listView: page, Reasons: reasons(page.Items), Only: only(page.Filter)}, err
+	found, err := paged[deadLetter](v, "/dead-letters", nil, letterFilters...)
+	return "Dead letters", lettersView[deadLetter]{listView: found, Reasons: reasons(found.Items), Only: only(found.Filter)}, err
 }
 
 // only says a filter in words.

@@ -38,7 +38,7 @@ func (d *desk) login(w http.ResponseWriter, r *http.Request) {
 		d.notSignedIn(v, next, err)
 		return
 	}
-	text, err := d.sessions.sealer.seal(login{begun, next, d.site.cfg.now()}, forLogins)
+	text, err := d.sessions.sealLogin(begun, next)
 	if err != nil {
 		v.fail("", err)
 		return
@@ -57,7 +57,7 @@ func (d *desk) callback(w http.ResponseWriter, r *http.Request) {
 	var begun login
 	kept, err := r.Cookie(auth.LoginCookie)
 	if err == nil {
-		err = d.sessions.sealer.unseal(kept.Value, forLogins, &begun)
+		begun, err = d.sessions.openLogin(kept.Value)
 	}
 	query := r.URL.Query()
 	switch {

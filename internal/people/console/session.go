@@ -155,22 +155,35 @@ func (s sealer) open(text string, now time.Time, purpose []byte) (what session, 
 	return what, nil
 }
 
-// sessions knows whose the sessions of a cluster are, and which have ended before their time.
-type sessions struct {
-	sealer   sealer
+// sessionsConfig says who signs in, and how.
+type sessionsConfig struct {
+	secrets  [][]byte      // that all nodes of the cluster have: sessions are sealed by the first
 	keys     *auth.Keys    // by which people sign in; nil: nobody does
 	oidc     *auth.OIDC    // at whose provider they do; nil: none
 	signOuts *signout.List // nil: no session has ended before its time
-	now      func() time.Time
-	log      *slog.Logger
+
+	now func() time.Time
+	log *slog.Logger
+}
+
+// sessions knows whose the sessions of a cluster are, and which have ended before their time.
+type sessions struct {
+	cfg    sessionsConfig
+	sealer sealer
+}
+
+// newSessions derives the keys by which sessions are sealed.
+func newSessions(cfg sessionsConfig) (*sessions, error) {
+	seal, err := newSealer(cfg.secrets)
+	return &sessions{cfg: cfg, sealer: seal}, err
 }
 
 // enter gives the browser a session that begins, of somebody who has signed in.
 func (c *sessions) enter(w http.ResponseWriter, s session, name string) error {
-	s.ID, s.Made = rand.Text(), c.now()
+	s.ID, s.Made = rand.Text(), c.cfg.now()
 	s.Seen = s.Made
-	if c.signOuts != nil {
-		s.Since = c.signOuts.Since(name).UnixMilli()
+	if c.cfg.signOuts != nil {
+		s.Since = c.cfg.signOuts.Since(name).UnixMilli()
 	}
 	return c.keep(w, s)
 }
@@ -200,7 +213,7 @@ func (c *sessions) begin(w http.ResponseWriter, r *http.Request) (s session, who
 	if err != nil {
 		return s, nil, nil, errSession
 	}
-	if s, err = c.sealer.open(kept.Value, c.now(), forBrowsers); err != nil {
+	if s, err = c.sealer.open(kept.Value, c.cfg.now(), forBrowsers); err != nil {
 		return s, nil, nil, err
 	}
 	of := s
@@ -211,7 +224,7 @@ func (c *sessions) begin(w http.ResponseWriter, r *http.Request) (s session, who
 		return s, who, caller, err
 	}
 	// What a page asks by itself is no visit: who went away is signed out.
-	if now := c.now(); now.Sub(s.Seen) > sessionFresh && r.Header.Get("Sec-Fetch-Dest") != "empty" {
+	if now := c.cfg.now(); now.Sub(s.Seen) > sessionFresh && r.Header.Get("Sec-Fetch-Dest") != "empty" {
 		of.Seen = now
 		return s, who, caller, c.keep(w, of)
 	}
@@ -222,10 +235,10 @@ func (c *sessions) begin(w http.ResponseWriter, r *http.Request) (s session, who
 // or an [auth.UnavailableError] soon after the start of the node.
 func (c *sessions) again(ctx context.Context, s *session) (*auth.Principal, error) {
 	p, err := c.whose(s)
-	if err != nil || c.signOuts == nil {
+	if err != nil || c.cfg.signOuts == nil {
 		return p, err
 	}
-	ended, err := c.signOuts.Ended(ctx, s.known(p.Name))
+	ended, err := c.cfg.signOuts.Ended(ctx, s.known(p.Name))
 	switch {
 	case err != nil:
 		return nil, &auth.UnavailableError{RetryAfter: time.Second, Err: err}
@@ -240,12 +253,12 @@ func (c *sessions) again(ctx context.Context, s *session) (*auth.Principal, erro
 func (c *sessions) whose(s *session) (*auth.Principal, error) {
 	ends := s.Made.Add(s.life())
 	switch {
-	case c.now().After(ends):
+	case c.cfg.now().After(ends):
 		return nil, &auth.RefusedError{Reason: "the session has ended; sign in again"}
-	case s.Who != nil && c.oidc != nil && c.oidc.Browsers():
+	case s.Who != nil && c.cfg.oidc != nil && c.cfg.oidc.Browsers():
 		return &auth.Principal{Name: s.Who.Name, Role: s.Who.Role, By: auth.BySession, Expires: ends}, nil
-	case s.Who == nil && c.keys != nil:
-		of, err := c.keys.Again(s.Ticket)
+	case s.Who == nil && c.cfg.keys != nil:
+		of, err := c.cfg.keys.Again(s.Ticket)
 		if err != nil {
 			return nil, err
 		}
@@ -261,7 +274,7 @@ func (c *sessions) whose(s *session) (*auth.Principal, error) {
 
 // pass is a credential for one request of a visit, which any node of the cluster takes.
 func (c *sessions) pass(of session) (string, error) {
-	now := c.now().UTC().Truncate(time.Second) // shorter: a pass may be as long as a cookie
+	now := c.cfg.now().UTC().Truncate(time.Second) // shorter: a pass may be as long as a cookie
 	sealed, err := c.sealer.seal(session{ID: of.ID, Ticket: of.Ticket, Who: of.Who, Made: now, Seen: now, Began: of.Made.UnixNano(), Since: of.Since}, forNodes)
 	return auth.Pass(sealed), err
 }
@@ -269,8 +282,8 @@ func (c *sessions) pass(of session) (string, error) {
 // passed gives the caller of a request that another node sends on for a page. It returns
 // an [auth.RefusedError].
 func (c *sessions) passed(sealed string) (*auth.Principal, error) {
-	s, err := c.sealer.open(sealed, c.now(), forNodes)
-	if d := c.now().Sub(s.Made); err != nil || d > passLife || d < -passLife {
+	s, err := c.sealer.open(sealed, c.cfg.now(), forNodes)
+	if d := c.cfg.now().Sub(s.Made); err != nil || d > passLife || d < -passLife {
 		return nil, &auth.RefusedError{Reason: "it is of no page that was opened just now"}
 	}
 	return c.again(context.Background(), &s)
@@ -294,19 +307,30 @@ func (c *sessions) end(r *http.Request, everywhere bool) error {
 	ctx := context.WithoutCancel(r.Context())
 	var err error
 	if everywhere {
-		err = c.signOuts.EndAll(ctx, s.known(p.Name), sessionLife)
+		err = c.cfg.signOuts.EndAll(ctx, s.known(p.Name), sessionLife)
 	}
 	// Also then this one by its id: it counts towards how many are kept.
-	err = errors.Join(err, c.signOuts.End(ctx, s.known(p.Name)))
-	c.log.InfoContext(ctx, "console: signed out", slog.String("who", p.Name), slog.Bool("everywhere", everywhere), slog.String("remote", r.RemoteAddr))
+	err = errors.Join(err, c.cfg.signOuts.End(ctx, s.known(p.Name)))
+	c.cfg.log.InfoContext(ctx, "console: signed out", slog.String("who", p.Name), slog.Bool("everywhere", everywhere), slog.String("remote", r.RemoteAddr))
 	return err
 }
 
 // brought is the session that a browser brings and whose it is; nil: it brings none that counts.
 func (c *sessions) brought(r *http.Request) (s session, p *auth.Principal) {
 	kept, err := r.Cookie(auth.SessionCookie)
-	if err == nil && c.signOuts != nil && c.sealer.unseal(kept.Value, forBrowsers, &s) == nil {
+	if err == nil && c.cfg.signOuts != nil && c.sealer.unseal(kept.Value, forBrowsers, &s) == nil {
 		p, _ = c.whose(&s)
 	}
 	return s, p
+}
+
+// sealLogin gives a sign-in that has begun as the browser keeps it on its way; next is where to go then.
+func (c *sessions) sealLogin(begun auth.Login, next string) (string, error) {
+	return c.sealer.seal(login{begun, next, c.cfg.now()}, forLogins)
+}
+
+// openLogin reads a sign-in that has begun.
+func (c *sessions) openLogin(text string) (begun login, err error) {
+	err = c.sealer.unseal(text, forLogins, &begun)
+	return begun, err
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"html/template"
+	"io"
 	"io/fs"
 	"log/slog"
 	"maps"
@@ -239,6 +240,28 @@ func (v *visit) render(status int, name string, p page) {
 	v.w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	v.w.WriteHeader(status)
 	_, _ = v.w.Write(out.Bytes()) // the reader may be gone
+}
+
+// now is the time by the clock of the node.
+func (v *visit) now() time.Time { return v.site.cfg.now() }
+
+// nodeID is the node that is visited.
+func (v *visit) nodeID() string { return v.site.cfg.nodeID }
+
+// operation is one of the API, by its name.
+func (v *visit) operation(name string) (op operation, ok bool) {
+	op, ok = v.site.operations[name]
+	return op, ok
+}
+
+// may tells why who looks may not do something; "": it may.
+func (v *visit) may(op string) string {
+	return page{Role: v.role(), operations: v.site.operations}.May(op)
+}
+
+// part writes a part of a page.
+func (v *visit) part(to io.Writer, page, name string, data any) error {
+	return v.site.pages[page].ExecuteTemplate(to, name, data)
 }
 
 // indented is up to how many bytes an answer is indented: what is nested deep becomes a

@@ -117,6 +117,7 @@ const (
 	linger                       = 2 * time.Second
 )
 
+// errManyForms is why a form is not read at once: go back and send it again.
 var errManyForms = errors.New("as many forms are read as may be")
 
 // readForm reads a form of so many bytes at most. A short one takes a place only when it is
@@ -361,6 +362,7 @@ func (r *resultView) tells(operation string) bool {
 // back is the page that a form stood on.
 func (v *visit) back() string { return local(v.r.PostForm.Get("back")) }
 
+// redirect leads to another page of the console, which says what was done.
 func (v *visit) redirect(to, did string) {
 	u, err := url.Parse(local(to))
 	if err != nil {
@@ -403,6 +405,7 @@ type field struct {
 	Typed, Long        bool
 }
 
+// fields are those of a form, by their names.
 func fields(form url.Values) []field {
 	var all []field
 	for name, values := range form {
@@ -430,4 +433,5 @@ func fields(form url.Values) []field {
 	return all
 }
 
+// newKey makes the Idempotency-Key of a form.
 func newKey() string { return workflow.NewID() }

@@ -24,6 +24,7 @@ type problem struct {
 	Errors    []problemItem
 }
 
+// problemItem is one of the mistakes that a problem is about.
 type problemItem struct {
 	Code, Severity, Detail, Pointer string
 	Line, Column                    int

@@ -91,7 +91,7 @@ func (v *visit) role() auth.Role {
 	switch {
 	case v.who != nil:
 		return v.who.Role
-	case v.site.cfg.open:
+	case v.open():
 		return auth.Admin
 	}
 	return 0
@@ -124,6 +124,7 @@ const (
 	hourMost   = "500" // timers that are looked at for it
 )
 
+// timersAndSchedules lists what comes by itself, the soonest first.
 func timersAndSchedules(v *visit) (string, any, error) {
 	const title = "Timers and schedules"
 	view := timersView{Kind: v.r.URL.Query().Get("kind")}

@@ -190,6 +190,7 @@ var outcomes = map[string]string{
 	"breach":    "refused although the lock held; this must never happen",
 }
 
+// theCluster shows the nodes, what they do, and who has which lock.
 func theCluster(v *visit) (string, any, error) {
 	nodes, err := get[list[node]](v, "/nodes", nil)
 	if err != nil {
@@ -278,6 +279,7 @@ type serves struct {
 	Behind   int
 }
 
+// serving asks which nodes serve definitions of a revision.
 func (v *visit) serving(revision int64) (serves, error) {
 	nodes, err := get[list[node]](v, "/nodes", nil)
 	view := serves{Nodes: nodes.Items, Revision: revision}

@@ -14,7 +14,7 @@ import (
 func answering(t *testing.T, now time.Time, answers map[string]string) *Console {
 	t.Helper()
 	api := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		text := answers[strings.TrimPrefix(r.URL.Path, api)]
+		text := answers[strings.TrimPrefix(r.URL.Path, "/api/v1")]
 		status := http.StatusNotFound
 		switch {
 		case r.URL.Path == "/openapi.json":
@@ -121,18 +121,19 @@ func TestTheClusterPageOfAClusterThatHasJustBegun(t *testing.T) {
 // Many hot instances are counted, and not all shown.
 func TestTheHottestAreShown(t *testing.T) {
 	t.Parallel()
+	const most = 10 // that are shown, and that a node names
 	var hot []string
-	for i := range 3 * hotShown {
+	for i := range 3 * most {
 		hot = append(hot, fmt.Sprintf(`{"instanceId": "i-%02d", "perSecond": %d}`, i, i+1))
 	}
 	c := answering(t, atTen, map[string]string{
 		"/nodes": `{"items": []}`, "/cluster/meters": `{"items": [{"nodeId": "one", "hot": [` + strings.Join(hot, ",") + `]}]}`, "/locks": `{"items": []}`, "/cluster/balance": someBalance,
 	})
 	_, text := c.look(t, "/console/cluster")
-	if n := strings.Count(text, ">i-"); n != hotShown || !strings.Contains(text, ">i-29<") || !strings.Contains(text, "At least 20 more commit once a second") {
+	if n := strings.Count(text, ">i-"); n != most || !strings.Contains(text, ">i-29<") || !strings.Contains(text, "At least 20 more commit once a second") {
 		t.Errorf("%d are shown\n%s", n, text)
 	}
-	for named, want := range map[int]string{hotNamed - 1: "", hotNamed: "Others may commit once a second or more: a node names 10 at most."} {
+	for named, want := range map[int]string{most - 1: "", most: "Others may commit once a second or more: a node names 10 at most."} {
 		c := answering(t, atTen, map[string]string{
 			"/nodes": `{"items": []}`, "/cluster/meters": `{"items": [{"nodeId": "one", "hot": [` + strings.Join(hot[:named], ",") + `]}]}`, "/locks": `{"items": []}`, "/cluster/balance": someBalance,
 		})

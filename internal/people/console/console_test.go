@@ -106,7 +106,7 @@ func TestAnEndedSessionIsKnown(t *testing.T) {
 	c := &desk{sessions: all}
 	for _, s := range []session{{Who: &who{"oidc:ada", auth.Viewer}, Made: now, Seen: now}, {Ticket: "t", Made: now, Seen: now}} {
 		w := httptest.NewRecorder()
-		if err := all.keep(w, s); err != nil {
+		if err := all.enter(w, s, "ada"); err != nil {
 			t.Fatal(err)
 		}
 		kept := w.Result().Cookies()[0]

@@ -1,6 +1,9 @@
 package console
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // What is shown for a shell is one word of it.
 func TestWordsOfAShellAreQuoted(t *testing.T) {
@@ -10,7 +13,17 @@ func TestWordsOfAShellAreQuoted(t *testing.T) {
 			t.Errorf("%q: %s, want %s", text, got, want)
 		}
 	}
-	if got := command(append([]string{"instances list"}, word("-corr:x y")...)); got != "weft instances list -- '-corr:x y'" {
+	if got := command([]string{"instances list", "--", "-corr:x y"}); got != "weft instances list -- '-corr:x y'" {
 		t.Error(got)
+	}
+}
+
+// An argument that looks like a flag is none.
+func TestAnArgumentIsNoFlag(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{"o-1": "o-1", "-corr:x y": "-- -corr:x y", "--": "-- --", "": ""} {
+		if got := strings.Join(word(text), " "); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
 	}
 }

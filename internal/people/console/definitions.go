@@ -71,6 +71,7 @@ type definitionView struct {
 	Counts   *stats    // nil: they cannot be counted now
 }
 
+// oneDefinition shows a definition: what it takes, its text and picture, and its instances.
 func oneDefinition(v *visit) (string, any, error) {
 	view := definitionView{ID: v.r.PathValue("id"), Version: v.r.URL.Query().Get("version")}
 	query := url.Values{}

@@ -197,6 +197,7 @@ type versionsView struct {
 	Gone, Came []starts // what started instances before and does not now, and the other way
 }
 
+// version is a version of a definition.
 type version struct {
 	Version   int
 	Published bool
@@ -277,6 +278,7 @@ type declared struct {
 	Default                 json.RawMessage
 }
 
+// starts is an activity that starts instances, and when it does.
 type starts struct{ ActivityID, ActivityType, When string }
 
 // face reads the interface of a definition. One that this node cannot compile has none to show.

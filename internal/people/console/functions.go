@@ -138,6 +138,7 @@ type value struct {
 	None bool
 }
 
+// pretty gives JSON as a page shows it, and of a long one the first bytes.
 func pretty(raw json.RawMessage, most int) value {
 	if len(raw) == 0 || string(raw) == "null" || string(raw) == "{}" {
 		return value{None: true, Text: string(raw)}

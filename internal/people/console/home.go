@@ -81,8 +81,10 @@ type oldWait struct {
 	Late  bool          // what it waits for was due
 }
 
+// subStatusCounts are counts of instances by their sub-status.
 type subStatusCounts struct{ Pending, Executing, Suspended, Finished, Cancelled, Faulted count }
 
+// stats are counts of instances.
 type stats struct {
 	Instances   count
 	BySubStatus subStatusCounts
@@ -112,6 +114,7 @@ func (s *stats) counts() []countOf {
 	return all
 }
 
+// home shows what somebody looks at first: what runs, what is wrong, and what waits for too long.
 func home(v *visit) (string, any, error) {
 	var view homeView
 	nodes, err := get[list[node]](v, "/nodes", nil)

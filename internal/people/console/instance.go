@@ -50,6 +50,7 @@ const (
 
 var instanceTabs = []string{"waits", "journal", "timeline", "variables", "incidents", "data", "lineage", "owners"}
 
+// oneInstance shows an instance, and why it is where it is.
 func oneInstance(v *visit) (string, any, error) {
 	id := v.r.PathValue("id")
 	query := v.r.URL.Query()
@@ -86,7 +87,7 @@ func oneInstance(v *visit) (string, any, error) {
 		err = v.readVariables(id, &view)
 	case "waits":
 		view.Waits = waitsFrom(view.Bookmarks, v.r.URL.Path, query.Get("from"))
-		if view.waitsForEvent() {
+		if view.instance.waitsForEvent() {
 			view.Source, err = v.text(at("definitions", view.DefinitionID), url.Values{"version": {strconv.Itoa(view.Version)}})
 			if isProblem(err) { // it is no more there
 				err = nil

@@ -140,6 +140,7 @@ func (s *stats) of(f find.Filter) *count {
 	return &count{Exact: !s.More}
 }
 
+// of is how many are counted of what a filter says of the status; more tells that others are not counted.
 func (s subStatusCounts) of(f find.Filter, more bool) *count {
 	sum := count{Exact: !more}
 	for _, n := range s.shown() {

@@ -17,11 +17,13 @@ type lettersView[T any] struct {
 // filters of the queue and of dead letters, as the API has them.
 var letterFilters = []string{"reason", "name", "activityType", "correlationId", "instanceId"}
 
+// queue lists the stimuli that wait for somebody who takes them.
 func queue(v *visit) (string, any, error) {
 	found, err := paged[queueItem](v, "/queue", nil, letterFilters[1:]...)
 	return "Queue", lettersView[queueItem]{listView: found, Only: only(found.Filter)}, err
 }
 
+// deadLetters lists the dead letters that a filter finds.
 func deadLetters(v *visit) (string, any, error) {
 	found, err := paged[deadLetter](v, "/dead-letters", nil, letterFilters...)
 	return "Dead letters", lettersView[deadLetter]{listView: found, Reasons: reasons(found.Items), Only: only(found.Filter)}, err
@@ -67,6 +69,7 @@ type letterView struct {
 	Event                 bool
 }
 
+// oneQueueItem shows an item of the queue.
 func oneQueueItem(v *visit) (string, any, error) {
 	id := v.r.PathValue("id")
 	found, err := get[struct {
@@ -83,6 +86,7 @@ func oneQueueItem(v *visit) (string, any, error) {
 	return "Item of the queue", view, err
 }
 
+// oneDeadLetter shows a dead letter.
 func oneDeadLetter(v *visit) (string, any, error) {
 	id := v.r.PathValue("id")
 	found, err := get[struct {

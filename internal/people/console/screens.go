@@ -91,6 +91,7 @@ func filtered(query url.Values, filters []string, ask, own url.Values) map[strin
 	return shown
 }
 
+// address is a path with a query; without one, the path.
 func address(path string, query url.Values) string {
 	if len(query) == 0 {
 		return path
@@ -147,8 +148,9 @@ type roleView struct {
 	Mine bool // the person who looks has it
 }
 
+// me shows who looks, and what each role may do.
 func me(v *visit) (string, any, error) {
-	view := meView{Open: v.site.cfg.open, Zone: v.zone().String(), Idle: sessionIdle}
+	view := meView{Open: v.open(), Zone: v.zone().String(), Idle: sessionIdle}
 	if v.who == nil {
 		return "Me", view, nil
 	}

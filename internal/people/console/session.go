@@ -198,10 +198,12 @@ func (c *sessions) keep(w http.ResponseWriter, s session) error {
 	return nil
 }
 
+// forget lets the browser forget its session.
 func (c *sessions) forget(w http.ResponseWriter) {
 	http.SetCookie(w, cookie(auth.SessionCookie, "", -1))
 }
 
+// cookie makes a cookie that scripts do not see and that goes over TLS only.
 func cookie(name, value string, age int) *http.Cookie {
 	return &http.Cookie{Name: name, Value: value, Path: "/", MaxAge: age, Secure: true, HttpOnly: true, SameSite: http.SameSiteLaxMode}
 }

@@ -248,6 +248,9 @@ func (v *visit) now() time.Time { return v.site.cfg.now() }
 // nodeID is the node that is visited.
 func (v *visit) nodeID() string { return v.site.cfg.nodeID }
 
+// open tells whether everybody may do everything, and nobody signs in.
+func (v *visit) open() bool { return v.site.cfg.open }
+
 // operation is one of the API, by its name.
 func (v *visit) operation(name string) (op operation, ok bool) {
 	op, ok = v.site.operations[name]

@@ -7,6 +7,7 @@ import (
 
 // The answers of the API as the pages need them. What no page shows is not here.
 
+// list is a page of a list, as the API answers it.
 type list[T any] struct {
 	Items      []T
 	NextCursor *string
@@ -16,6 +17,7 @@ type list[T any] struct {
 	Now        *time.Time
 }
 
+// summary is an instance as a row of a list.
 type summary struct {
 	InstanceID, DefinitionID, Status, SubStatus string
 	Version, Incidents, Waits                   int
@@ -29,6 +31,7 @@ type summary struct {
 	Damage                                      string
 }
 
+// wait is what an instance waits for, in a row of a list.
 type wait struct {
 	Kind  string
 	Name  *string
@@ -36,6 +39,7 @@ type wait struct {
 	DueAt *time.Time
 }
 
+// instance is an instance, whole.
 type instance struct {
 	InstanceID, DefinitionID, Status, SubStatus string
 	Version                                     int
@@ -50,6 +54,7 @@ type instance struct {
 	Damage                                      string
 }
 
+// incident is what went wrong in an instance.
 type incident struct {
 	ActivityID, ActivityType, Expression, Message, Cause string
 	Time                                                 time.Time
@@ -62,6 +67,7 @@ func (in instance) ForGood() bool {
 	return in.SubStatus == "Faulted" && n > 0 && in.Incidents[n-1].Final
 }
 
+// bookmark is a place where an instance waits.
 type bookmark struct {
 	BookmarkID, ActivityID, ActivityType string
 	Name                                 *string
@@ -74,6 +80,7 @@ type bookmark struct {
 	}
 }
 
+// explanation says why an instance is where it is.
 type explanation struct {
 	State, Summary string
 	Reasons        []struct {
@@ -114,6 +121,7 @@ type explanation struct {
 // unborn tells whether the instance is not there yet: its start waits.
 func (e *explanation) unborn() bool { return e.Gate != nil && e.Gate.Item != nil }
 
+// history is which nodes had an instance.
 type history struct {
 	Periods []struct {
 		NodeID                          *string
@@ -134,6 +142,7 @@ type history struct {
 	Before  int64
 }
 
+// lineage is an instance with those that started it, and those that it started.
 type lineage struct {
 	Items []struct {
 		Depth                             int
@@ -149,6 +158,7 @@ type lineage struct {
 	Revision int64
 }
 
+// job is a change of many instances, with how far it is.
 type job struct {
 	ID, Kind, State, Query           string
 	By, Reason, Node                 *string
@@ -161,8 +171,10 @@ type job struct {
 	Damage                           string
 }
 
+// refusal is why one of many was not changed.
 type refusal struct{ InstanceID, Code, Detail string }
 
+// claim is a node that has an instance, or waits for it.
 type claim struct {
 	NodeID               string
 	Since                *time.Time
@@ -170,6 +182,7 @@ type claim struct {
 	Gone, Draining, Self bool
 }
 
+// mail is a command that waits in the mailbox of an instance.
 type mail struct {
 	ID, Kind   string
 	CreatedAt  *time.Time
@@ -177,6 +190,7 @@ type mail struct {
 	Unreadable bool
 }
 
+// journal is a part of the journal of an instance.
 type journal struct {
 	Items                      []journalItem
 	Commits                    []commit
@@ -185,6 +199,7 @@ type journal struct {
 	First, Last, Revision      int64
 }
 
+// journalItem is one line of a journal.
 type journalItem struct {
 	Sequence, Commit, Execution, Parent   int64
 	Time                                  time.Time
@@ -192,6 +207,7 @@ type journalItem struct {
 	Data                                  json.RawMessage
 }
 
+// commit is a commit of the journal, with the node that made it.
 type commit struct {
 	Commit, Fence int64
 	Node          *string
@@ -199,6 +215,7 @@ type commit struct {
 	Commands      []string
 }
 
+// variables are those of an instance after a commit.
 type variables struct {
 	At        int64
 	Variables []variable
@@ -208,6 +225,7 @@ type variables struct {
 	Revision  int64
 }
 
+// variable is a variable of an instance after a commit, and what set it.
 type variable struct {
 	Execution       int64
 	ActivityID      *string
@@ -220,6 +238,7 @@ type variable struct {
 	Node            *string
 }
 
+// definition is one of the list of definitions.
 type definition struct {
 	ID                     string
 	Name, Description      *string
@@ -233,6 +252,7 @@ type definition struct {
 	Damage                 string
 }
 
+// queueItem is a stimulus that waits for somebody who takes it.
 type queueItem struct {
 	ID, ActivityType, Name, Gated string
 	Stimulus                      json.RawMessage
@@ -242,6 +262,7 @@ type queueItem struct {
 	Damage                        string
 }
 
+// deadLetter is a stimulus that nothing takes any more.
 type deadLetter struct {
 	ID, Reason, Detail, ActivityType, Name, Command string
 	Stimulus                                        json.RawMessage
@@ -252,6 +273,7 @@ type deadLetter struct {
 	Damage                                          string
 }
 
+// task is one that a person is to complete.
 type task struct {
 	TaskID, Name, InstanceID string
 	Payload                  json.RawMessage
@@ -260,6 +282,7 @@ type task struct {
 	Damage                   string
 }
 
+// node is a node, as the cluster knows it.
 type node struct {
 	NodeID, Address, Version, Coordination string
 	Epoch, CatalogRevision                 int64
@@ -269,6 +292,7 @@ type node struct {
 	ClockSkewSeconds, LateSeconds          *float64
 }
 
+// lock is a lock, who has it and who waits for it.
 type lock struct {
 	Name, Scope string
 	Holder      *string

@@ -60,7 +60,7 @@ func TestSessionsAreSealed(t *testing.T) {
 			t.Errorf("%s: %+v, %v", what, got, err)
 		}
 	}
-	byProvider := session{Who: &who{"oidc:ada", auth.Viewer}, Made: now, Seen: now}
+	byProvider := session{Who: &who{Name: "oidc:ada", Role: auth.Viewer}, Made: now, Seen: now}
 	if text, err = old.seal(byProvider, forBrowsers); err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +104,7 @@ func TestAnEndedSessionIsKnown(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := &desk{sessions: all}
-	for _, s := range []session{{Who: &who{"oidc:ada", auth.Viewer}, Made: now, Seen: now}, {Ticket: "t", Made: now, Seen: now}} {
+	for _, s := range []session{{Who: &who{Name: "oidc:ada", Role: auth.Viewer}, Made: now, Seen: now}, {Ticket: "t", Made: now, Seen: now}} {
 		w := httptest.NewRecorder()
 		if err := all.enter(w, s, "ada"); err != nil {
 			t.Fatal(err)

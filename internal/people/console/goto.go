@@ -33,7 +33,7 @@ func (g *goView) Waited() bool { return g.Event != nil && g.Event.Resumed+g.Even
 func goTo(v *visit) (string, any, error) {
 	q := strings.TrimSpace(v.r.URL.Query().Get("q"))
 	if q == "" || strings.Contains(q, ":") {
-		return "", nil, &elsewhere{Path + "instances?" + url.Values{"q": {q}}.Encode()}
+		return "", nil, &elsewhere{to: Path + "instances?" + url.Values{"q": {q}}.Encode()}
 	}
 	view := goView{Q: q}
 	for _, path := range []string{at("instances", q), at("instances", q, "explain")} { // that explains a start that waits, too
@@ -42,7 +42,7 @@ func goTo(v *visit) (string, any, error) {
 		case err != nil:
 			return "", nil, err
 		case found != nil:
-			return "", nil, &elsewhere{strings.TrimSuffix(Path, "/") + at("instances", q)}
+			return "", nil, &elsewhere{to: strings.TrimSuffix(Path, "/") + at("instances", q)}
 		}
 	}
 	var err error

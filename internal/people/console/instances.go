@@ -159,7 +159,7 @@ func chosen(v *visit) (string, any, error) {
 	if len(ids) != 2 {
 		return "", nil, &problem{Status: http.StatusUnprocessableEntity, Title: "Two instances are compared", Detail: fmt.Sprintf("Choose two rows of the list; %d are chosen.", len(ids))}
 	}
-	return "", nil, &elsewhere{Path + "compare?" + url.Values{"a": ids[:1], "b": ids[1:]}.Encode()}
+	return "", nil, &elsewhere{to: Path + "compare?" + url.Values{"a": ids[:1], "b": ids[1:]}.Encode()}
 }
 
 // column is one of the list of instances.

@@ -85,7 +85,7 @@ func (d *desk) callback(w http.ResponseWriter, r *http.Request) {
 		d.notSignedIn(v, next, err)
 		return
 	}
-	if err := d.sessions.enter(w, session{Who: &who{p.Name, p.Role}}, p.Name); err != nil {
+	if err := d.sessions.enter(w, session{Who: &who{Name: p.Name, Role: p.Role}}, p.Name); err != nil {
 		v.fail("", err)
 		return
 	}

@@ -9,11 +9,18 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/internal/auth"
+	"github.com/weft-run/weft/internal/people/console/act"
+	"github.com/weft-run/weft/internal/people/console/cluster"
+	"github.com/weft-run/weft/internal/people/console/definitions"
+	"github.com/weft-run/weft/internal/people/console/instances"
+	"github.com/weft-run/weft/internal/people/console/page"
+	"github.com/weft-run/weft/internal/people/console/session"
+	"github.com/weft-run/weft/internal/people/console/signin"
 	"github.com/weft-run/weft/internal/people/signout"
 )
 
 // Path is where the console lives.
-const Path = "/console/"
+const Path = page.Path
 
 // Config joins the console with its node.
 type Config struct {
@@ -36,9 +43,9 @@ type Config struct {
 
 // Console serves the pages. Make it with [New].
 type Console struct {
-	site     *site
-	sessions *sessions
-	desk     *desk
+	site     *page.Site
+	sessions *session.Sessions
+	desk     *signin.Desk
 	files    files
 	mux      *http.ServeMux
 }
@@ -56,28 +63,28 @@ func New(cfg Config) (*Console, error) {
 	}
 	c := &Console{mux: http.NewServeMux()}
 	var err error
-	if c.sessions, err = newSessions(sessionsConfig{secrets: cfg.Secrets, keys: cfg.Keys, oidc: cfg.OIDC, signOuts: cfg.SignOuts, now: cfg.Now, log: cfg.Log}); err != nil {
+	if c.sessions, err = session.New(session.Config{Secrets: cfg.Secrets, Keys: cfg.Keys, OIDC: cfg.OIDC, SignOuts: cfg.SignOuts, Now: cfg.Now, Log: cfg.Log}); err != nil {
 		return nil, err
 	}
-	if c.site, err = newSite(siteConfig{
-		api: cfg.API, open: cfg.Open, sessions: c.sessions, cluster: cfg.Cluster, nodeID: cfg.NodeID,
-		templates: templates, functions: functions, now: cfg.Now, log: cfg.Log,
+	if c.site, err = page.New(page.Config{
+		API: cfg.API, Open: cfg.Open, Sessions: c.sessions, Cluster: cfg.Cluster, NodeID: cfg.NodeID,
+		Templates: templates, Functions: functions, Now: cfg.Now, Log: cfg.Log,
 	}); err != nil {
 		return nil, err
 	}
 	if c.files, err = readFiles(static); err != nil {
 		return nil, err
 	}
-	c.desk = &desk{site: c.site, sessions: c.sessions, keys: cfg.Keys, oidc: cfg.OIDC, url: cfg.URL}
+	c.desk = &signin.Desk{Site: c.site, Sessions: c.sessions, Keys: cfg.Keys, OIDC: cfg.OIDC, URL: cfg.URL}
 	c.mount()
 	return c, nil
 }
 
-func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) { c.site.serve(w, r, c.mux) }
+func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) { c.site.Serve(w, r, c.mux) }
 
 // Passed gives the caller of a request that another node sends on for a page. It returns
 // an [auth.RefusedError].
-func (c *Console) Passed(sealed string) (*auth.Principal, error) { return c.sessions.passed(sealed) }
+func (c *Console) Passed(sealed string) (*auth.Principal, error) { return c.sessions.Passed(sealed) }
 
 //go:embed templates/*.html
 var templates embed.FS
@@ -90,34 +97,34 @@ var static embed.FS
 
 // functions of templates that are of one kind of page.
 var functions = template.FuncMap{
-	"usual":   usualColumns,
-	"outcome": func(name string) string { return outcomes[name] },
+	"usual":   instances.UsualColumns,
+	"outcome": func(name string) string { return cluster.Outcomes[name] },
 }
 
 func (c *Console) mount() {
-	signedIn := func(pattern string, serve func(*visit)) { c.mux.HandleFunc(pattern, c.desk.signedIn(serve)) }
-	anybody := func(pattern string, serve func(*visit)) {
-		c.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { serve(c.site.visit(w, r)) })
+	signedIn := func(pattern string, serve func(*page.Visit)) { c.mux.HandleFunc(pattern, c.desk.SignedIn(serve)) }
+	anybody := func(pattern string, serve func(*page.Visit)) {
+		c.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { serve(c.site.Visit(w, r)) })
 	}
 	c.mux.HandleFunc("GET "+Path+"static/{name}", c.files.serve)
 	for i := range screens {
 		s := &screens[i]
-		signedIn("GET "+Path+s.path, func(v *visit) { v.show(s) })
+		signedIn("GET "+Path+s.Path, func(v *page.Visit) { v.Show(s) })
 	}
-	signedIn("GET "+Path+"raw/{path...}", (*visit).raw)
-	signedIn("GET "+Path+"stream", (*visit).stream)
-	signedIn("POST "+Path+"tell/{operation}", (*visit).tell)
-	signedIn("POST "+Path+"amend", (*visit).amend)
-	signedIn("POST "+Path+"do/{operation}", (*visit).act)
-	c.mux.HandleFunc("GET "+Path+"sign-in", c.desk.signIn)
-	c.mux.HandleFunc("POST "+Path+"sign-in", c.desk.signIn)
-	c.mux.HandleFunc("POST "+Path+"sign-out", c.desk.signOut)
-	c.mux.HandleFunc("GET "+Path+"login", c.desk.login)
-	c.mux.HandleFunc("GET "+Path+"callback", c.desk.callback)
-	anybody("POST "+Path+"theme", theme)
-	anybody("POST "+Path+"zone", zoned)
-	anybody("POST "+Path+"columns", columned)
-	anybody(Path, func(v *visit) {
-		v.render(http.StatusNotFound, "problem", page{Title: "No such page", Problem: &problem{Status: http.StatusNotFound, Title: "No such page", Detail: "The console has no page of this address."}})
+	signedIn("GET "+Path+"raw/{path...}", (*page.Visit).Raw)
+	signedIn("GET "+Path+"stream", (*page.Visit).Stream)
+	signedIn("POST "+Path+"tell/{operation}", definitions.Tell)
+	signedIn("POST "+Path+"amend", definitions.Amend)
+	signedIn("POST "+Path+"do/{operation}", act.Do)
+	c.mux.HandleFunc("GET "+Path+"sign-in", c.desk.SignIn)
+	c.mux.HandleFunc("POST "+Path+"sign-in", c.desk.SignIn)
+	c.mux.HandleFunc("POST "+Path+"sign-out", c.desk.SignOut)
+	c.mux.HandleFunc("GET "+Path+"login", c.desk.Login)
+	c.mux.HandleFunc("GET "+Path+"callback", c.desk.Callback)
+	anybody("POST "+Path+"theme", page.Theme)
+	anybody("POST "+Path+"zone", page.Zoned)
+	anybody("POST "+Path+"columns", instances.Columned)
+	anybody(Path, func(v *page.Visit) {
+		v.Render(http.StatusNotFound, "problem", page.Page{Title: "No such page", Problem: &page.Problem{Status: http.StatusNotFound, Title: "No such page", Detail: "The console has no page of this address."}})
 	})
 }

@@ -11,7 +11,8 @@
 // [Console] serves the routes; a page is a function from what the API says to a typed view,
 // which a template shows. An action is an operation of openapi.json, sent by a form.
 //
-// To find one's way: screens.go has the table of pages, and how a list is read; console.go makes
-// a visit of a request and a page of a view; ask.go asks the API; views.go has its answers; act.go
-// does what forms ask for. Each other file is a page or two, or how one signs in.
+// To find one's way: screens.go has the table of pages, and console.go joins their rooms. Package page makes
+// a visit of a request and a page of a view, and asks the API; shape has its answers. The pages are in
+// instances, definitions and cluster; act does what forms ask for. How one signs in is in signin, and
+// whose a session is in session.
 package console

@@ -1,0 +1,4 @@
+package page
+
+// Path is where the console lives.
+const Path = "/console/"

@@ -122,6 +122,7 @@ var table = map[string]place{
 
 	"pkg/cluster":                      {floor: 1},
 	"pkg/cluster/groupcommit":          {floor: 1, wing: "tests"},
+	"pkg/cluster/members":              {floor: 1},
 	"pkg/cluster/etcdmembers":          {floor: 1},
 	"pkg/cluster/clustertest":          {floor: 1, wing: "tests", step: 1},
 	"internal/authoring/graph":         {floor: 1},

@@ -44,7 +44,7 @@ func (s *Session) Able(ctx context.Context, needs []string) ([]string, error) {
 		}
 	}
 	var able []string
-	for _, n := range s.members.snapshot() {
+	for _, n := range s.members.Nodes() {
 		if n.ID == s.cfg.NodeID || n.Draining || n.Program == s.cfg.Program {
 			continue
 		}

@@ -1,122 +1,18 @@
 package cluster
 
 import (
+	"encoding/json"
 	"fmt"
-	"math/rand/v2"
 	"testing"
 	"time"
 
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
 	"github.com/weft-run/weft/internal/polltest"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
+	"github.com/weft-run/weft/pkg/cluster/members"
 )
-
-// heartbeats of one node as this one sees them: each is on its way to etcd and back
-// to its node for some time, and some time on its way here.
-type way struct{ there, back, here time.Duration }
-
-func always(w way) func() way { return func() way { return w } }
-
-// upTo draws each part of the way anew.
-func upTo(w way) func() way {
-	return func() way { return way{rand.N(w.there + 1), rand.N(w.back + 1), rand.N(w.here + 1)} }
-}
-
-// seen is a session that has seen some heartbeats of itself and of nodes whose
-// clocks it is ahead of by so much.
-func seen(off []time.Duration, on func() way) *Session {
-	s := &Session{cfg: Config{NodeID: "me"}}
-	s.members.init()
-	s.members.sorted = []Node{{ID: "me", Process: "0"}}
-	for i := range off {
-		s.members.sorted = append(s.members.sorted, Node{ID: fmt.Sprint("n", i), Process: fmt.Sprint(i + 1)})
-	}
-	last := make([]written, len(off))
-	at := time.Now() // by our clock
-	for beat := range int64(8) {
-		at = at.Add(3 * time.Second)
-		own := on()
-		s.members.lag = watchLag{most: own.there + own.here, known: true}
-		for i, d := range off {
-			w, n := on(), s.members.sorted[i+1]
-			n.Clock, n.Last = at.Add(-d), last[i]
-			revision := 100*beat + int64(i) + 1
-			s.members.observeClock(n, revision, at.Add(w.there+w.here))
-			last[i] = written{revision, w.there + w.back}
-		}
-	}
-	return s
-}
-
-func TestClockSkewIsOwnMinusMedian(t *testing.T) {
-	t.Parallel()
-	fast, year := upTo(way{3 * time.Millisecond, 3 * time.Millisecond, 3 * time.Millisecond}), 365*24*time.Hour
-	for _, c := range []struct {
-		ahead []time.Duration // own clock minus each other's
-		want  time.Duration
-	}{
-		{nil, 0},
-		{[]time.Duration{0, 0}, 0},
-		{[]time.Duration{10 * time.Second, 10 * time.Second}, 10 * time.Second}, // we are wrong
-		{[]time.Duration{0, 10 * time.Second}, 0},                               // another one is
-		{[]time.Duration{4 * time.Second}, 2 * time.Second},
-		{[]time.Duration{3 * time.Second, 3 * time.Second, 3 * time.Second}, 3 * time.Second},
-		{[]time.Duration{-3 * time.Second, -3 * time.Second}, -3 * time.Second},
-		{[]time.Duration{10 * year, 10 * year}, 10 * year},
-		{[]time.Duration{-10 * year, -10 * year}, -10 * year},
-		{[]time.Duration{0, 0, 10 * year, -10 * year}, 0},
-	} {
-		if got := seen(c.ahead, fast).ClockSkew(); (got - c.want).Abs() > 20*time.Millisecond {
-			t.Errorf("%v: %v, want %v", c.ahead, got, c.want)
-		}
-	}
-}
-
-// Whatever is slow, a right clock does not look wrong, and one that is further off
-// than heartbeats travel does.
-func TestSlowHeartbeatsAreNoWrongClock(t *testing.T) {
-	t.Parallel()
-	const slow = 5 * time.Second
-	const unsteady = "now and then" // a beat may be slower than the one that its lag was known by
-	for name, on := range map[string]func() way{
-		"to etcd":        always(way{there: slow}),
-		"answers":        always(way{back: slow}),
-		"watch":          always(way{here: slow}),
-		"all":            always(way{slow, slow, slow}),
-		unsteady:         upTo(way{slow, slow, slow}),
-		"2.5 s to etcd":  always(way{there: slow / 2}),
-		"2.5 s in watch": always(way{here: slow / 2}),
-	} {
-		over := time.Duration(0)
-		if name == unsteady {
-			over = 2 * time.Second // less is no wrong clock to a node
-		}
-		for range 50 {
-			if got := seen([]time.Duration{0, 0}, on).ClockSkew(); got.Abs() > over {
-				t.Fatalf("%s: a right clock is off by %v", name, got)
-			}
-			for _, off := range []time.Duration{time.Minute, -time.Minute, 24 * time.Hour, -24 * time.Hour} {
-				got := seen([]time.Duration{off, off}, on).ClockSkew()
-				if got.Abs() > off.Abs()+over || (got-off).Abs() > 4*slow {
-					t.Fatalf("%s: a clock that is off by %v is off by %v", name, off, got)
-				}
-			}
-		}
-	}
-}
-
-// A heartbeat that was never answered, or that was not seen, tells nothing.
-func TestAHeartbeatWithoutItsAnswerIsNoSample(t *testing.T) {
-	t.Parallel()
-	s := seen([]time.Duration{0}, always(way{}))
-	c := s.members.clocks["1"]
-	before, n := c.n, Node{ID: "n0", Process: "1", Clock: time.Now()}
-	s.members.observeClock(n, 9000, time.Now().Add(time.Hour))
-	n.Last = written{Revision: 9001} // not the one before
-	s.members.observeClock(n, 9002, time.Now())
-	if c.n != before {
-		t.Errorf("%d samples more", c.n-before)
-	}
-}
 
 // Three nodes, each beat of which takes 2.5 to 4 s to be written: nobody believes
 // that it is off, unless it is.
@@ -138,15 +34,25 @@ func TestSlowWritesOfLiveNodesAreNoWrongClock(t *testing.T) {
 					}
 				})
 			}
+			beats := make([]map[string]map[int64]bool, len(nodes)) // that a node has seen of each, with what it tells of the one before
 			polltest.Eventually(t, "samples of each other", func() bool {
 				all := true
 				for i, s := range nodes {
-					s.members.mu.Lock()
-					enough := len(s.members.clocks) == len(nodes)
-					for _, c := range s.members.clocks {
-						enough = enough && c.n >= 2
+					if beats[i] == nil {
+						beats[i] = map[string]map[int64]bool{}
 					}
-					s.members.mu.Unlock()
+					for _, n := range s.Members() {
+						if beats[i][n.ID] == nil {
+							beats[i][n.ID] = map[int64]bool{}
+						}
+						if n.Last.Revision != 0 {
+							beats[i][n.ID][n.Last.Revision] = true
+						}
+					}
+					enough := len(beats[i]) == len(nodes)
+					for _, b := range beats[i] {
+						enough = enough && len(b) >= 3 // two samples, as the first may be none
+					}
 					// Who has heard of the wrong one only sees half of what that is off.
 					if skew := s.ClockSkew(); skew.Abs() > 2*time.Second && (off == 0 || i > 0 && enough) {
 						t.Fatalf("node %d is off by %v", i, skew)
@@ -199,6 +105,34 @@ func TestWhoJoinsOthersHasToCompareItsClockFirst(t *testing.T) {
 	})
 }
 
+// tell gives a list the record of a node.
+func tell(t *testing.T, list *members.List, n Node, revision int64, at time.Time) {
+	t.Helper()
+	raw, err := json.Marshal(n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list.Apply(&clientv3.Event{Kv: &mvccpb.KeyValue{Key: []byte(nodesDir + n.ID), Value: raw, ModRevision: revision}}, at)
+}
+
+// hear gives a list some heartbeats of this node and of others whose clocks it is ahead of by so
+// much, which take no time.
+func hear(t *testing.T, list *members.List, off []time.Duration) {
+	t.Helper()
+	last := make([]members.Written, len(off))
+	at := time.Now().Round(0)
+	for beat := range int64(8) {
+		at = at.Add(3 * time.Second)
+		list.Sending(at)
+		tell(t, list, Node{ID: "me", Process: "0", Clock: at}, 100*beat+1, at)
+		for i, d := range off {
+			revision := 100*beat + int64(i) + 2
+			tell(t, list, Node{ID: fmt.Sprint("n", i), Process: fmt.Sprint(i + 1), Clock: at.Add(-d), Last: last[i]}, revision, at)
+			last[i] = members.Written{Revision: revision}
+		}
+	}
+}
+
 // Who is alone goes by its clock when two heartbeats have passed, and not if others
 // joined before: which of several that start together was the first is chance.
 func TestWhoIsAloneWaitsForThoseWhoStartWithIt(t *testing.T) {
@@ -230,14 +164,14 @@ func TestWhoIsAloneWaitsForThoseWhoStartWithIt(t *testing.T) {
 		if c.silent {
 			on = nil
 		}
-		s := seen(on, always(way{}))
-		s.cfg.TTL, s.cfg.Mode, s.cfg.OneMachine, s.joined = ttl, c.mode, c.machine, time.Now().Add(-c.since)
+		s := &Session{cfg: Config{NodeID: "me", TTL: ttl, Mode: c.mode, OneMachine: c.machine}, members: members.New(), joined: time.Now().Add(-c.since)}
+		hear(t, s.members, on)
 		if c.settled && !s.ClockCompared() {
 			t.Errorf("%s: it was not compared while it was alone", c.what)
 		}
 		if c.silent {
 			for i := range c.others {
-				s.members.sorted = append(s.members.sorted, Node{ID: fmt.Sprint("n", i), Process: fmt.Sprint(i + 1)})
+				tell(t, s.members, Node{ID: fmt.Sprint("n", i), Process: fmt.Sprint(i + 1)}, 1000, time.Now())
 			}
 		}
 		if got := s.ClockCompared(); got != c.want {
@@ -283,14 +217,6 @@ func TestWhatIsKnownOfAClockOutlivesALease(t *testing.T) {
 	})
 	if skew := wrong.ClockSkew(); skew < 2*time.Second {
 		t.Errorf("it takes its clock for %v off when the other has another lease", skew)
-	}
-	m := &wrong.members
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.clocks["long gone"] = &clockEstimate{gone: time.Now().Add(-2 * clockKept)}
-	m.publish(false, nil)
-	if _, kept := m.clocks["long gone"]; kept || len(m.clocks) != 2 {
-		t.Errorf("%d clocks are kept of two nodes", len(m.clocks))
 	}
 }
 

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/weft-run/weft/pkg/cluster/members"
 )
 
 // What any program wrote of a node or a lock is read as it was meant, and written again as it
@@ -19,7 +21,7 @@ func TestGoldenRecordsOfNodes(t *testing.T) {
 	for file, is := range map[string]any{
 		"node": &Node{
 			ID: "node-1", Process: "p1", Address: "10.0.0.1:8080", Version: "1.0.0", Program: "d1", Mode: "distributed", Epoch: 2, StartedAt: at, Clock: at.Add(time.Hour),
-			Last: written{Revision: 42, Took: 3 * time.Millisecond}, LeaseID: "694d7a3f", Draining: true, Paused: true, PauseRevision: 41, CatalogRevision: 40, Reads: 1,
+			Last: members.Written{Revision: 42, Took: 3 * time.Millisecond}, LeaseID: "694d7a3f", Draining: true, Paused: true, PauseRevision: 41, CatalogRevision: 40, Reads: 1,
 		},
 		"ability": &abilities{Can: []string{"Elsa.Event", "JavaScript"}},
 		"lock":    &lockValue{Node: "node-1", Name: "instance <i1> é", Since: at},

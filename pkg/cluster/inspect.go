@@ -108,7 +108,7 @@ func (s *Session) holderOf(kv *mvccpb.KeyValue) Holder {
 		Since:  v.Since,
 	}
 	if h.NodeID == "" {
-		for _, n := range s.members.snapshot() {
+		for _, n := range s.members.Nodes() {
 			if n.LeaseID == strconv.FormatInt(kv.Lease, 16) {
 				h.NodeID = n.ID
 			}

@@ -2,16 +2,13 @@ package cluster
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
-	"pgregory.net/rapid"
 
 	"github.com/weft-run/weft/internal/polltest"
 )
@@ -89,85 +86,6 @@ func TestMembersSnapshotBelongsToTheCaller(t *testing.T) {
 	a.Members()[0].ID = "changed"
 	if got := ids(a.Members()); !slices.Equal(got, []string{"a"}) {
 		t.Errorf("members %v", got)
-	}
-}
-
-func TestAHeartbeatIsNoNews(t *testing.T) {
-	t.Parallel()
-	var m members
-	m.init()
-	sub := &Subscription{m: &m, c: make(chan struct{}, 1)}
-	m.subs[sub] = true
-	event := func(n Node, rev int64) *clientv3.Event {
-		b, err := json.Marshal(n)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return &clientv3.Event{Kv: &mvccpb.KeyValue{Key: []byte("nodes/" + n.ID), Value: b, ModRevision: rev}}
-	}
-	now := time.Now()
-	m.apply(event(Node{ID: "a", LeaseID: "1", Clock: now}, 1), now)
-	<-sub.C()
-	m.apply(event(Node{ID: "a", LeaseID: "1", Clock: now.Add(time.Second)}, 2), now)
-	if len(sub.C()) != 0 {
-		t.Error("a heartbeat woke the subscriber")
-	}
-	m.apply(event(Node{ID: "a", LeaseID: "1", Draining: true}, 1), now) // older than known
-	if m.sorted[0].Draining {
-		t.Error("an old event undid a newer one")
-	}
-	m.apply(event(Node{ID: "a", LeaseID: "1", Draining: true}, 3), now)
-	<-sub.C()
-	if len(sub.Vanished()) != 0 {
-		t.Error("nobody vanished")
-	}
-}
-
-func TestRendezvousMovesOnlyTheShareOfTheNodeThatLeft(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		n := rapid.IntRange(2, 9).Draw(t, "nodes")
-		var nodes []Node
-		for i := range n {
-			nodes = append(nodes, Node{ID: fmt.Sprint("node-", i), Draining: rapid.Bool().Draw(t, "draining")})
-		}
-		gone := rapid.IntRange(0, n-1).Draw(t, "gone")
-		rest := slices.Delete(slices.Clone(nodes), gone, gone+1)
-		key := rapid.String().Draw(t, "key")
-		before, after := preferred(nodes, key, "me"), preferred(rest, key, "me")
-		onlyDrainingLeft := !slices.ContainsFunc(rest, func(n Node) bool { return !n.Draining })
-		if before != nodes[gone].ID && before != after && !onlyDrainingLeft {
-			t.Fatalf("%q moved from %s to %s when %s left", key, before, after, nodes[gone].ID)
-		}
-		reversed := slices.Clone(nodes)
-		slices.Reverse(reversed)
-		if preferred(reversed, key, "me") != before {
-			t.Fatal("the order of the members matters")
-		}
-	})
-}
-
-func TestRendezvousSpreadsEvenly(t *testing.T) {
-	t.Parallel()
-	nodes := []Node{{ID: "node-1"}, {ID: "node-2"}, {ID: "node-3"}, {ID: "node-4", Draining: true}}
-	share := map[string]int{}
-	for i := range 3000 {
-		share[preferred(nodes, fmt.Sprint("mailbox/", i), "me")]++
-	}
-	for _, n := range nodes {
-		want := 1000
-		if n.Draining {
-			want = 0
-		}
-		if d := share[n.ID] - want; d > 150 || d < -150 {
-			t.Errorf("%s has %d of 3000 keys, want about %d", n.ID, share[n.ID], want)
-		}
-	}
-	if got := preferred(nil, "x", "me"); got != "me" {
-		t.Errorf("without members: %s", got)
-	}
-	if got := preferred(nodes[3:], "x", "me"); got != "node-4" {
-		t.Errorf("only draining nodes: %s", got)
 	}
 }
 

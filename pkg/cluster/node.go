@@ -12,33 +12,12 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/pace"
+	"github.com/weft-run/weft/pkg/cluster/members"
 )
 
 // Node is the record of a live node, kept as JSON under nodes/<id> on the lease
 // of the node's session.
-type Node struct {
-	ID        string    `json:"id"`
-	Process   string    `json:"process,omitempty"` // see [Session.Process]
-	Address   string    `json:"address"`
-	Version   string    `json:"version"`
-	Program   string    `json:"program,omitempty"` // a digest of what its program can run; see [Session.Able]
-	Mode      string    `json:"mode"`
-	Epoch     int64     `json:"epoch"`
-	StartedAt time.Time `json:"startedAt"`
-	// Clock is the node's wall clock when it wrote the record; see
-	// [Session.ClockSkew].
-	Clock   time.Time `json:"clock"`
-	Last    written   `json:"last,omitzero"`
-	LeaseID string    `json:"leaseId"` // hexadecimal, as in the keys of locks
-
-	Draining        bool  `json:"draining,omitempty"`
-	Paused          bool  `json:"paused,omitempty"`
-	PauseRevision   int64 `json:"pauseRevision,omitempty"` // of the pause flag that Paused was taken from
-	CatalogRevision int64 `json:"catalogRevision,omitempty"`
-
-	// Reads is the newest form of records that its program reads; see [Session.AllRead].
-	Reads int `json:"reads,omitempty"`
-}
+type Node = members.Node
 
 const nodesDir = "nodes/"
 
@@ -87,8 +66,8 @@ func (s *Session) record(e *Epoch) (string, error) {
 	n := s.self
 	s.mu.Unlock()
 	n.Epoch, n.LeaseID, n.Clock = e.Number, leaseHex(e.Lease), s.cfg.Now().UTC().Round(0)
-	n.Last, s.last = s.last, written{} // of a write without an answer nobody knows when it was
-	s.members.sending(n.Clock)
+	n.Last, s.last = s.last, members.Written{} // of a write without an answer nobody knows when it was
+	s.members.Sending(n.Clock)
 	b, err := json.Marshal(n)
 	return string(b), err
 }
@@ -122,7 +101,7 @@ func (s *Session) publish(ctx context.Context, e *Epoch) error {
 		}
 		if resp.Succeeded {
 			s.recordRev = resp.Header.Revision
-			s.last = written{s.recordRev, time.Since(began)}
+			s.last = members.Written{Revision: s.recordRev, Took: time.Since(began)}
 			return nil
 		}
 		// Moved without us knowing: an unknown write of our own was applied, or

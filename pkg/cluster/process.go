@@ -17,35 +17,5 @@ func (s *Session) Gone(process string) time.Duration {
 	if process == s.process {
 		return 0
 	}
-	return s.members.gone(process)
-}
-
-func (m *members) gone(process string) time.Duration {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, mb := range m.byKey {
-		if mb.node.Process == process {
-			return 0
-		}
-	}
-	since, known := m.absent[process]
-	if !known {
-		if len(m.absent) >= maxAbsent {
-			clear(m.absent)
-		}
-		since = time.Now()
-		m.absent[process] = since
-	}
-	return max(time.Since(since), 1)
-}
-
-// maxAbsent bounds the processes that are remembered as gone. Forgetting them makes
-// them gone for a shorter time.
-const maxAbsent = 10_000
-
-// forgetAbsent is for a new epoch: before it, this node may have seen nothing.
-func (m *members) forgetAbsent() {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	clear(m.absent)
+	return s.members.Gone(process)
 }

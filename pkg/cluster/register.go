@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -10,6 +9,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/pace"
+	"github.com/weft-run/weft/pkg/cluster/members"
 )
 
 // register puts the node record of epoch e, in one transaction that is refused
@@ -55,11 +55,11 @@ func (s *Session) survey(ctx context.Context) (surveyed, error) {
 			return surveyed{own, now.Header.Revision}, nil
 		}
 		if rival.isAlive(own) {
-			return surveyed{}, &ConflictError{Other: decodeNode(own), Reason: "another live node has the same id"}
+			return surveyed{}, &ConflictError{Other: members.Decode(own), Reason: "another live node has the same id"}
 		}
 		if !pace.Pause(ctx, pace.Jitter(100*time.Millisecond)) {
 			return surveyed{}, fmt.Errorf("%w (while waiting for the record of a former process to expire: %w)", context.Cause(ctx),
-				&ConflictError{Other: decodeNode(own), Reason: "a node has the same id"})
+				&ConflictError{Other: members.Decode(own), Reason: "a node has the same id"})
 		}
 	}
 }
@@ -72,7 +72,7 @@ func (s *Session) mayJoin(kvs []*mvccpb.KeyValue) (own *mvccpb.KeyValue, err err
 			own = kv
 			continue
 		}
-		other := decodeNode(kv)
+		other := members.Decode(kv)
 		if s.cfg.Mode == ModeLocal {
 			return nil, &ConflictError{Other: other, Reason: "a local node must be alone, and another node is live"}
 		}
@@ -86,7 +86,7 @@ func (s *Session) mayJoin(kvs []*mvccpb.KeyValue) (own *mvccpb.KeyValue, err err
 // isOurs tells whether the record was written by an earlier epoch of this very
 // process: such a record may be overwritten.
 func (s *Session) isOurs(kv *mvccpb.KeyValue) bool {
-	n := decodeNode(kv)
+	n := members.Decode(kv)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.epoch != nil && n.LeaseID == leaseHex(s.epoch.Lease)
@@ -122,7 +122,7 @@ func (s *Session) putRecord(ctx context.Context, e *Epoch, seen surveyed) (bool,
 	}
 	if resp.Succeeded {
 		s.recordRev = resp.Header.Revision
-		s.last = written{s.recordRev, time.Since(began)}
+		s.last = members.Written{Revision: s.recordRev, Took: time.Since(began)}
 	}
 	return resp.Succeeded, nil
 }
@@ -141,14 +141,4 @@ func (r *rivalWatch) isAlive(kv *mvccpb.KeyValue) bool {
 	}
 	r.lease, r.modRev = kv.Lease, kv.ModRevision
 	return false
-}
-
-// decodeNode never fails: a record that cannot be read still counts as a node.
-func decodeNode(kv *mvccpb.KeyValue) Node {
-	var n Node
-	if err := json.Unmarshal(kv.Value, &n); err != nil || n.ID == "" {
-		key := string(kv.Key)
-		n.ID = key[lastSlash(key)+1:]
-	}
-	return n
 }

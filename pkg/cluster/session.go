@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/uuid"
 	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/weft-run/weft/pkg/cluster/members"
 )
 
 // Session is this process in the cluster: one lease at a time, the node record
@@ -23,15 +25,15 @@ type Session struct {
 	process string
 	joined  time.Time // when Open had joined
 
-	members members
+	members *members.List
 
 	// tasks are the background clean-ups of locks; Close waits for them.
 	tasks taskGroup
 
 	// recordMu serialises the writes of the own node record.
 	recordMu  sync.Mutex
-	recordRev int64   // mod revision of the own record as last seen; guarded by recordMu
-	last      written // the heartbeat before, to be told with the next; guarded by recordMu
+	recordRev int64           // mod revision of the own record as last seen; guarded by recordMu
+	last      members.Written // the heartbeat before, to be told with the next; guarded by recordMu
 
 	mu      sync.Mutex
 	epoch   *Epoch // the last one, also when it has ended; guarded by mu
@@ -68,11 +70,11 @@ func Open(ctx context.Context, cfg Config) (*Session, error) {
 			ID: cfg.NodeID, Process: process, Address: cfg.Address, Version: cfg.Version, Program: cfg.Program, Reads: cfg.Reads, Mode: cfg.Mode,
 			StartedAt: cfg.Now().UTC().Truncate(time.Millisecond),
 		},
+		members: members.New(),
 		closing: make(chan struct{}),
 		ran:     make(chan struct{}),
 	}
 	s.locks = &Locks{s: s}
-	s.members.init()
 	e, err := s.begin(ctx, 1)
 	if err != nil {
 		return nil, fmt.Errorf("join cluster %q: %w", cfg.Cluster, err)
@@ -135,7 +137,7 @@ func (s *Session) setEpoch(e *Epoch) bool {
 	}
 	s.epoch = e
 	s.why = ""
-	s.members.forgetAbsent()
+	s.members.ForgetAbsent()
 	return true
 }
 
@@ -163,7 +165,7 @@ func (s *Session) Close(ctx context.Context) error {
 		<-s.ran // soon: all its calls end with its context
 	}
 	s.tasks.closeAndWait()
-	s.members.closeSubscriptions()
+	s.members.CloseSubscriptions()
 	if !first {
 		return nil
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/weft-run/weft/internal/polltest"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
+	"github.com/weft-run/weft/pkg/cluster/members"
 	"github.com/weft-run/weft/pkg/metrics"
 )
 
@@ -251,7 +252,7 @@ func TestARecordOfADeadEpochIsNeverWrittenAgain(t *testing.T) {
 	if err := s.publish(w.ctx(), e); err == nil {
 		t.Error("published over another session's record")
 	}
-	if n := decodeNode(w.get(s.nodeKey()).Kvs[0]); n.LeaseID != leaseHex(other.Epoch().Lease) {
+	if n := members.Decode(w.get(s.nodeKey()).Kvs[0]); n.LeaseID != leaseHex(other.Epoch().Lease) {
 		t.Error("the other session's record was overwritten")
 	}
 }
@@ -280,7 +281,7 @@ func TestUpdateNodeWithALostAnswer(t *testing.T) {
 	if err := s.UpdateNode(w.ctx(), func(n *Node) { n.Draining = true }); err != nil {
 		t.Fatal(err)
 	}
-	if n := decodeNode(w.get(s.nodeKey()).Kvs[0]); !n.Paused || !n.Draining {
+	if n := members.Decode(w.get(s.nodeKey()).Kvs[0]); !n.Paused || !n.Draining {
 		t.Errorf("record %+v", n)
 	}
 }
@@ -303,7 +304,7 @@ func TestARebuildTakesOverItsOwnRecord(t *testing.T) {
 	}
 	w.revoke(old.Lease) // must not take the record with it
 	kv := w.get(s.nodeKey()).Kvs
-	if len(kv) != 1 || clientv3.LeaseID(kv[0].Lease) != e.Lease || decodeNode(kv[0]).Epoch != 2 {
+	if len(kv) != 1 || clientv3.LeaseID(kv[0].Lease) != e.Lease || members.Decode(kv[0]).Epoch != 2 {
 		t.Errorf("record %v", kv)
 	}
 }
@@ -323,7 +324,7 @@ func TestALateWriteDoesNotUndoANewerOne(t *testing.T) {
 	if faults.Deliver() != 1 {
 		t.Fatal("nothing was delivered late")
 	}
-	if decodeNode(w.get(s.nodeKey()).Kvs[0]).Paused {
+	if members.Decode(w.get(s.nodeKey()).Kvs[0]).Paused {
 		t.Error("paused again")
 	}
 }

@@ -21,6 +21,7 @@ type patch struct {
 
 const (
 	inCluster = "./pkg/cluster"
+	inMembers = "./pkg/cluster/members"
 	inGroup   = "./pkg/cluster/groupcommit"
 	inStore   = "./internal/store/etcdstore"
 	inClient  = "./pkg/client"
@@ -73,7 +74,7 @@ var guards = []patch{
 		"\t\t\treturn \"there was no renewal for a whole TTL\", err\n", "", inCluster, "TestNote12"},
 	{"note 44: all that a node holds is on one lease", "pkg/cluster/locks.go",
 		"\t\tlease:  e.Lease,\n", "\t\tlease: func() clientv3.LeaseID {\n\t\t\tg, _ := l.s.cfg.LeaseClient.Grant(context.Background(), 60)\n\t\t\treturn g.ID\n\t\t}(),\n", inCluster, "TestNote44"},
-	{"note 46: a watch begins behind the read before it", "pkg/cluster/members.go",
+	{"note 46: a watch begins behind the read before it", "pkg/cluster/members/list.go",
 		"\tm.revision = revision\n", "", inCluster, "TestNote46"},
 	{"readiness says no cause in the words of an error", "pkg/cluster/run.go",
 		"\t\ts.why = whyNotRebuilt(err)\n", "\t\ts.why = reason(err.Error())\n", inCluster, "TestReadinessNames"},
@@ -509,11 +510,11 @@ var guards = []patch{
 		"\t\tif late {\n", "\t\tif false {\n", inStore, "TestAWatchOfWhatIsDue"},
 	{"a clock that is off fires nothing", "internal/upkeep/timers.go",
 		"skew > maxSkew || skew < -maxSkew", "skew > 1000*maxSkew", inUpkeep, "TestANodeWithAWrongClock"},
-	{"who joins others compares its clock first", "pkg/cluster/clock.go",
-		"m.compared = m.compared || s.cfg.OneMachine || alone && settled", "m.compared = true || s.cfg.OneMachine || alone && settled", inCluster, "TestWhoJoinsOthers"},
-	{"who was the first waits for those who start with it", "pkg/cluster/clock.go",
-		"m.compared = m.compared || s.cfg.OneMachine || alone && settled", "m.compared = m.compared || s.cfg.OneMachine || alone || settled && false", inCluster, "TestTheFirstOfSeveral"},
-	{"what is known of a clock outlives a lease", "pkg/cluster/clock.go",
+	{"who joins others compares its clock first", "pkg/cluster/members/clock.go",
+		"m.compared = m.compared || oneClock || alone && settled", "m.compared = true || oneClock || alone && settled", inCluster, "TestWhoJoinsOthers"},
+	{"who was the first waits for those who start with it", "pkg/cluster/members/clock.go",
+		"m.compared = m.compared || oneClock || alone && settled", "m.compared = m.compared || oneClock || alone || settled && false", inCluster, "TestTheFirstOfSeveral"},
+	{"what is known of a clock outlives a lease", "pkg/cluster/members/clock.go",
 		"\t\t\tc.gone = time.Now()\n", "\t\t\tc.gone = time.Now()\n\t\t\tdelete(m.clocks, n.Process)\n", inCluster, "TestWhatIsKnownOfAClock"},
 	{"finished instances go by their age", "internal/upkeep/retention/retention.go",
 		"\t\tis := age.Of(f.Created)\n", "\t\tis := time.Since(f.At)\n\t\t_ = age\n", inUpkeep, "TestEachKind"},
@@ -551,10 +552,10 @@ var guards = []patch{
 		"!seen.is(next) {", "true {", inUpkeep, "TestWithoutANewAge"},
 	{"a clock that is behind keeps no others", "internal/upkeep/retention/retention.go",
 		"s, keep, excess(s.total, s.Mean, keep))", "s, keep, 0)", inUpkeep, "TestAClockThatIsBehind"},
-	{"slow heartbeats are no wrong clock", "pkg/cluster/clock.go",
-		"return min(max(0, best.low), best.high), true", "return best.high, true", inCluster, "TestSlowHeartbeats"},
-	{"a slow watch is no wrong clock", "pkg/cluster/clock.go",
-		"high - n.Last.Took - m.lag.most, high", "high - n.Last.Took, high", inCluster, "TestSlowHeartbeats"},
+	{"slow heartbeats are no wrong clock", "pkg/cluster/members/clock.go",
+		"return min(max(0, best.low), best.high), true", "return best.high, true", inMembers, "TestSlowHeartbeats"},
+	{"a slow watch is no wrong clock", "pkg/cluster/members/clock.go",
+		"high - n.Last.Took - m.lag.most, high", "high - n.Last.Took, high", inMembers, "TestSlowHeartbeats"},
 	{"bursts go by the node's clock", "pkg/node/build.go",
 		"return n.cfg.Now().UTC()", "return time.Now().UTC()", "./pkg/node", "TestEveryClock"},
 	{"the watch of heads claims only what it gave", "internal/store/etcdstore/definitions.go",

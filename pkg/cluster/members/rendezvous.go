@@ -1,12 +1,9 @@
-package cluster
+package members
 
-// PreferredNode is the live node that should look after key, by rendezvous
-// hashing: when a node comes or goes, only its own share moves. Draining nodes
-// are passed over unless all are draining. Nodes may disagree for a moment: it
-// is for efficiency, a lock is what keeps two from doing the same.
-func (s *Session) PreferredNode(key string) string {
-	return preferred(s.members.snapshot(), key, s.cfg.NodeID)
-}
+// Preferred is the live node that should look after key, by rendezvous hashing: when a node comes
+// or goes, only its own share moves. Draining nodes are passed over unless all are draining. It is
+// fallback while no node is known.
+func (m *List) Preferred(key, fallback string) string { return preferred(m.Nodes(), key, fallback) }
 
 func preferred(nodes []Node, key, fallback string) string {
 	best, bestScore, bestDraining := fallback, uint64(0), true

@@ -65,6 +65,26 @@ var errRefused = errors.New("refused: somebody else owns the lock")
 // errNotOwner ends a try that the Mutex takes for a success and that is none.
 var errNotOwner = errors.New("the try ended without ownership")
 
+// isRefusal tells whether a try ended because somebody else owns the lock.
+func isRefusal(err error) bool {
+	return errors.Is(err, errRefused) || errors.Is(err, concurrency.ErrLocked)
+}
+
+// try tries a new Mutex, for the lock at this path: one that has been used is never used again.
+func (a *acquisition) try(ctx context.Context, base *clientv3.Client, path string) error {
+	mutex, err := a.mutex(ctx, base, path)
+	if err != nil {
+		return err
+	}
+	if err := mutex.TryLock(requireLeader(ctx)); err != nil {
+		return err
+	}
+	if !a.owned {
+		return errNotOwner // cannot be: no path of the Mutex ends here
+	}
+	return nil
+}
+
 // mutex makes the Mutex of this acquisition. Ctx is its client's context too.
 func (a *acquisition) mutex(ctx context.Context, base *clientv3.Client, path string) (*concurrency.Mutex, error) {
 	client := clientv3.NewCtxClient(ctx, clientv3.WithZapLogger(base.GetLogger()))

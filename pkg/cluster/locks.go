@@ -8,13 +8,12 @@ import (
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
-	"go.etcd.io/etcd/client/v3/concurrency"
 
 	"github.com/weft-run/weft/internal/tracing"
 )
 
-// Locks takes the cluster's locks. It is the only place that touches
-// [concurrency.Mutex].
+// Locks takes the cluster's locks. Only its
+// acquisitions touch [concurrency.Mutex].
 type Locks struct{ s *Session }
 
 // TryAcquire takes the lock if it is free and never waits for a holder. It returns
@@ -67,12 +66,12 @@ func (l *Locks) tryAcquire(ctx context.Context, name Name, reads []clientv3.Op, 
 		if !e.enter(a.key) {
 			return nil, l.heldHere(e, a, name)
 		}
-		err := l.tryMutex(ctx, a, name)
+		err := a.try(ctx, l.s.cfg.Client, l.s.root+name.path())
 		if err == nil {
 			return l.handle(e, a, name)
 		}
 		l.s.abandon(e, a)
-		if !errors.Is(err, errRefused) && !errors.Is(err, concurrency.ErrLocked) {
+		if !isRefusal(err) {
 			return nil, l.explain(ctx, e, name, err)
 		}
 		held := l.confirm(ctx, a, name)
@@ -112,25 +111,10 @@ func (l *Locks) newAcquisition(e *Epoch, name Name, reads []clientv3.Op, start t
 		KV:     l.s.cfg.Client.KV,
 		prefix: prefix,
 		key:    prefix + leaseHex(e.Lease),
-		value:  lockValue{l.s.cfg.NodeID, name.String(), start.UTC()}.encode(),
+		value:  lockValue{Node: l.s.cfg.NodeID, Name: name.String(), Since: start.UTC()}.encode(),
 		lease:  e.Lease,
 		reads:  reads,
 	}
-}
-
-// tryMutex tries a new Mutex: one that has been used is never used again.
-func (l *Locks) tryMutex(ctx context.Context, a *acquisition, name Name) error {
-	mutex, err := a.mutex(ctx, l.s.cfg.Client, l.s.root+name.path())
-	if err != nil {
-		return err
-	}
-	if err := mutex.TryLock(requireLeader(ctx)); err != nil {
-		return err
-	}
-	if !a.owned {
-		return errNotOwner // cannot be: no path of the Mutex ends here
-	}
-	return nil
 }
 
 // handle makes the handle of a lock that was just taken.

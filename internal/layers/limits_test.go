@@ -69,7 +69,6 @@ var largeTypes = map[string]target{
 var largePackages = map[string]target{
 	"internal/store/etcdstore": {17500, "2026-12-31"},
 	"pkg/client":               {6000, "2026-12-31"},
-	"pkg/cluster":              {2600, "2026-12-31"},
 	"pkg/engine":               {9200, "2027-01-31"},
 }
 

@@ -15,6 +15,7 @@ type place struct {
 // others of one floor are.
 var wings = map[string]string{
 	"api":     "what carries a request knows no handler, the shapes of answers are of several handlers, and handlers know nothing of each other",
+	"etcd":    "the mutex of a lock calls etcd as all of pkg/cluster does",
 	"calls":   "each part of the runtime stands alone, and they share what a call answers; a job gives what one instance is given to many",
 	"console": "what makes a page knows no page, pages know nothing of each other, and what a form asks for is shown on several",
 	"catalog": "when a schedule occurs is known without the catalogue that has it",
@@ -123,6 +124,8 @@ var table = map[string]place{
 	"pkg/cluster":                      {floor: 1},
 	"pkg/cluster/groupcommit":          {floor: 1, wing: "tests"},
 	"pkg/cluster/members":              {floor: 1},
+	"pkg/cluster/call":                 {floor: 1, wing: "etcd"},
+	"pkg/cluster/mutex":                {floor: 1, wing: "etcd", step: 1},
 	"pkg/cluster/etcdmembers":          {floor: 1},
 	"pkg/cluster/clustertest":          {floor: 1, wing: "tests", step: 1},
 	"internal/authoring/graph":         {floor: 1},

@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/weft-run/weft/pkg/cluster/call"
 )
 
 // abilities is the value of ability/<node>, on the lease of the node's session:
@@ -30,7 +32,7 @@ func (s *Session) putAbilities(e *Epoch) (clientv3.Op, error) {
 // abilities, sorted; draining ones are left out. If this node has all of them, and
 // cannot run it none the less, those are meant whose program is another one.
 func (s *Session) Able(ctx context.Context, needs []string) ([]string, error) {
-	cctx, cancel := withCallTimeout(ctx)
+	cctx, cancel := call.WithTimeout(ctx)
 	defer cancel()
 	resp, err := s.cfg.Client.Get(cctx, s.root+abilityDir, clientv3.WithPrefix())
 	if err != nil {

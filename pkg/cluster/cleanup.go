@@ -5,16 +5,18 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/internal/pace"
+	"github.com/weft-run/weft/pkg/cluster/call"
+	"github.com/weft-run/weft/pkg/cluster/mutex"
 )
 
 // abandon ends an acquisition that did not give a lock: it frees the local lock
 // if no key of ours can exist, and otherwise leaves both to a clean-up.
-func (s *Session) abandon(e *Epoch, a *acquisition) {
-	if !a.sent {
-		e.local.Unlock(a.key)
+func (s *Session) abandon(e *Epoch, a *mutex.Acquisition) {
+	if !a.Sent {
+		e.local.Unlock(a.Key)
 		return
 	}
-	s.cleanUp(e, a.key, a.rev)
+	s.cleanUp(e, a.Key, a.Rev)
 }
 
 // cleanUp keeps the local lock of key in quarantine until the key is gone from
@@ -48,7 +50,7 @@ func (s *Session) erase(ctx context.Context, key string, rev int64) error {
 }
 
 func (s *Session) eraseOnce(ctx context.Context, key string, rev int64) (gone bool, err error) {
-	ctx, cancel := withCallTimeout(ctx)
+	ctx, cancel := call.WithTimeout(ctx)
 	defer cancel()
 	if rev == 0 {
 		resp, err := s.cfg.Client.Get(ctx, key)
@@ -60,7 +62,7 @@ func (s *Session) eraseOnce(ctx context.Context, key string, rev int64) (gone bo
 		}
 		rev = resp.Kvs[0].CreateRevision
 	}
-	if _, err := deleteKey(ctx, s.cfg.Client.KV, key, rev); err != nil {
+	if _, err := mutex.DeleteKey(ctx, s.cfg.Client.KV, key, rev); err != nil {
 		return false, err
 	}
 	return true, nil

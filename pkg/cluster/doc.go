@@ -58,8 +58,8 @@
 // may wait, with etcd's own mutex; the fence and [Locks.List] reckon with their keys.
 //
 // The local lock of the name comes first ([keylock.Table], one per epoch), then a
-// [concurrency.Mutex], new for each acquisition, whose transaction carries the
-// caller's reads (see acquisition.go for what else is done to it). Giving back is a
+// [mutex.Acquisition] with an etcd mutex of its own, whose transaction carries the
+// caller's reads. Giving back is a
 // transaction that compares the create revision; the local lock is freed last. An
 // acquisition or release with an unknown outcome keeps the local lock until its
 // key is known to be gone. A janitor removes keys of our own lease whose local

@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
-	clientv3 "go.etcd.io/etcd/client/v3"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/weft-run/weft/pkg/cluster/call"
 	"github.com/weft-run/weft/pkg/metrics"
 )
 
@@ -96,7 +96,7 @@ func IsTransient(err error) bool {
 	case errors.Is(err, rpctypes.ErrCompacted), errors.Is(err, rpctypes.ErrTooManyRequests):
 		// Definite, and yet the next try has a fresh revision or a free server.
 		return true
-	case isDefinite(err):
+	case call.IsDefinite(err):
 		return false
 	case errors.Is(err, context.Canceled):
 		// clientv3 reports the caller's own cancellation as this very value; a
@@ -123,44 +123,3 @@ func RetryReason(err error) metrics.RetryReason {
 	}
 	return metrics.RetryOther
 }
-
-// definite lists the answers of etcd that prove that nothing was applied.
-// Everything else (Unavailable, DeadlineExceeded, Canceled, Unknown, Internal, a
-// broken transport, also ErrNoSpace) leaves the outcome unknown.
-var definite = []error{
-	rpctypes.ErrTooManyOps,
-	rpctypes.ErrDuplicateKey,
-	rpctypes.ErrEmptyKey,
-	rpctypes.ErrRequestTooLarge,
-	rpctypes.ErrTooManyRequests,
-	rpctypes.ErrPermissionDenied,
-	rpctypes.ErrLeaseNotFound,
-	rpctypes.ErrCompacted,
-	rpctypes.ErrFutureRev,
-	rpctypes.ErrUserEmpty,
-	rpctypes.ErrAuthFailed,
-	rpctypes.ErrInvalidAuthToken,
-}
-
-func isDefinite(err error) bool {
-	for _, d := range definite {
-		if errors.Is(err, d) {
-			return true
-		}
-	}
-	return false
-}
-
-// callTimeout bounds every single call to etcd. A call that takes longer is
-// treated as unknown.
-const callTimeout = 5 * time.Second
-
-func withCallTimeout(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeoutCause(ctx, callTimeout, errNoAnswer)
-}
-
-var errNoAnswer = fmt.Errorf("no answer from etcd within %v: %w", callTimeout, context.DeadlineExceeded)
-
-// requireLeader makes a watch end when its member loses its leader instead of
-// staying silent.
-func requireLeader(ctx context.Context) context.Context { return clientv3.WithRequireLeader(ctx) }

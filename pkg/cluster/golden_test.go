@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/pkg/cluster/members"
+	"github.com/weft-run/weft/pkg/cluster/mutex"
 )
 
 // What any program wrote of a node or a lock is read as it was meant, and written again as it
@@ -24,7 +25,7 @@ func TestGoldenRecordsOfNodes(t *testing.T) {
 			Last: members.Written{Revision: 42, Took: 3 * time.Millisecond}, LeaseID: "694d7a3f", Draining: true, Paused: true, PauseRevision: 41, CatalogRevision: 40, Reads: 1,
 		},
 		"ability": &abilities{Can: []string{"Elsa.Event", "JavaScript"}},
-		"lock":    &lockValue{Node: "node-1", Name: "instance <i1> é", Since: at},
+		"lock":    &mutex.Value{Node: "node-1", Name: "instance <i1> é", Since: at},
 	} {
 		stored, err := os.ReadFile(filepath.Join("testdata", "golden", file+".json"))
 		if err != nil {

@@ -14,6 +14,9 @@ import (
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/weft-run/weft/pkg/cluster/call"
+	"github.com/weft-run/weft/pkg/cluster/mutex"
 )
 
 // Holder is who holds a lock.
@@ -58,7 +61,7 @@ func (l *Locks) Inspect(ctx context.Context, name Name) (Holder, bool, error) {
 // Claims are the nodes that claim a lock as they stood at a revision, in the order in
 // which they get it: the first holds it, the others wait or are about to give up.
 func (l *Locks) Claims(ctx context.Context, name Name, revision int64) ([]Holder, error) {
-	ctx, cancel := withCallTimeout(ctx)
+	ctx, cancel := call.WithTimeout(ctx)
 	defer cancel()
 	resp, err := l.s.cfg.Client.Get(ctx, l.s.root+name.path()+"/", clientv3.WithPrefix(), clientv3.WithRev(revision),
 		clientv3.WithSort(clientv3.SortByCreateRevision, clientv3.SortAscend))
@@ -84,7 +87,7 @@ func (l *Locks) ownHolder(own *Lock) Holder {
 }
 
 func (s *Session) readHolder(ctx context.Context, prefix string) (Holder, bool, error) {
-	ctx, cancel := withCallTimeout(ctx)
+	ctx, cancel := call.WithTimeout(ctx)
 	defer cancel()
 	resp, err := s.cfg.Client.Get(ctx, prefix, clientv3.WithFirstCreate()...)
 	if err != nil || len(resp.Kvs) == 0 {
@@ -98,7 +101,7 @@ func (s *Session) holderOf(kv *mvccpb.KeyValue) Holder {
 	if kv == nil {
 		return Holder{}
 	}
-	var v lockValue
+	var v mutex.Value
 	_ = json.Unmarshal(kv.Value, &v)
 	key := string(kv.Key)
 	h := Holder{
@@ -142,7 +145,7 @@ func (l *Locks) List(ctx context.Context, scope Scope, limit int, cursor string)
 	var list Listing
 	for {
 		page := max(16, limit+1-len(list.Locks)) // one more tells whether there are more, and a few for those who wait
-		cctx, cancel := withCallTimeout(ctx)
+		cctx, cancel := call.WithTimeout(ctx)
 		resp, err := l.s.cfg.Client.Get(cctx, from, clientv3.WithRange(end), clientv3.WithLimit(int64(page)),
 			clientv3.WithSort(clientv3.SortByKey, clientv3.SortAscend), clientv3.WithRev(list.Revision))
 		cancel()
@@ -173,7 +176,7 @@ func (l *Locks) List(ctx context.Context, scope Scope, limit int, cursor string)
 }
 
 func (s *Session) info(h Holder, kv *mvccpb.KeyValue) Info {
-	var v lockValue
+	var v mutex.Value
 	_ = json.Unmarshal(kv.Value, &v)
 	path := strings.TrimPrefix(h.Fence.Prefix, s.root+lockDir)
 	scope, segment, _ := strings.Cut(strings.TrimSuffix(path, "/"), "/")

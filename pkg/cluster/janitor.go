@@ -8,6 +8,8 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/pace"
+	"github.com/weft-run/weft/pkg/cluster/call"
+	"github.com/weft-run/weft/pkg/cluster/mutex"
 )
 
 // janitorEvery is under 2 s with its jitter: part of the promise that work is
@@ -28,7 +30,7 @@ func (s *Session) janitor(ctx context.Context, e *Epoch) {
 
 // tidy is one round of the janitor.
 func (s *Session) tidy(ctx context.Context, e *Epoch) error {
-	cctx, cancel := withCallTimeout(ctx)
+	cctx, cancel := call.WithTimeout(ctx)
 	lease, err := s.cfg.Client.TimeToLive(cctx, e.Lease, clientv3.WithAttachedKeys())
 	cancel()
 	if err != nil {
@@ -58,7 +60,7 @@ func (s *Session) tidy(ctx context.Context, e *Epoch) error {
 
 // removeOrphan takes over the local lock of key.
 func (s *Session) removeOrphan(ctx context.Context, e *Epoch, key string) error {
-	cctx, cancel := withCallTimeout(ctx)
+	cctx, cancel := call.WithTimeout(ctx)
 	defer cancel()
 	resp, err := s.cfg.Client.Get(cctx, key)
 	if err != nil || len(resp.Kvs) == 0 {
@@ -66,7 +68,7 @@ func (s *Session) removeOrphan(ctx context.Context, e *Epoch, key string) error 
 		return err
 	}
 	rev := resp.Kvs[0].CreateRevision
-	removed, err := deleteKey(cctx, s.cfg.Client.KV, key, rev)
+	removed, err := mutex.DeleteKey(cctx, s.cfg.Client.KV, key, rev)
 	if err != nil {
 		s.cleanUp(e, key, rev)
 		return err

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/weft-run/weft/pkg/cluster/mutex"
 )
 
 // Fence proves ownership of a lock inside a transaction. It is a plain value, so
@@ -79,7 +81,7 @@ func (l *Lock) Release(ctx context.Context) error {
 		l.finish()
 		cctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
 		defer cancel()
-		if _, err := deleteKey(cctx, l.s.cfg.Client.KV, l.fence.Key, l.fence.Revision); err != nil {
+		if _, err := mutex.DeleteKey(cctx, l.s.cfg.Client.KV, l.fence.Key, l.fence.Revision); err != nil {
 			l.s.cfg.Metrics.LockReleaseFailed(l.name.scope)
 			l.s.cleanUp(l.e, l.fence.Key, l.fence.Revision)
 			l.err = fmt.Errorf("release the lock of %s: %w", l.name, err)

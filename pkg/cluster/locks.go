@@ -10,6 +10,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/tracing"
+	"github.com/weft-run/weft/pkg/cluster/mutex"
 )
 
 // Locks takes the cluster's locks. Only its
@@ -63,15 +64,15 @@ func (l *Locks) tryAcquire(ctx context.Context, name Name, reads []clientv3.Op, 
 	const tries = 3
 	for i := 1; ; i++ {
 		a := l.newAcquisition(e, name, reads, start)
-		if !e.enter(a.key) {
+		if !e.enter(a.Key) {
 			return nil, l.heldHere(e, a, name)
 		}
-		err := a.try(ctx, l.s.cfg.Client, l.s.root+name.path())
+		err := a.Try(ctx, l.s.cfg.Client, l.s.root+name.path())
 		if err == nil {
 			return l.handle(e, a, name)
 		}
 		l.s.abandon(e, a)
-		if !isRefusal(err) {
+		if !mutex.IsRefusal(err) {
 			return nil, l.explain(ctx, e, name, err)
 		}
 		held := l.confirm(ctx, a, name)
@@ -84,9 +85,9 @@ func (l *Locks) tryAcquire(ctx context.Context, name Name, reads []clientv3.Op, 
 
 // confirm reads the holder again after a refusal: if it is still the same, the
 // lock is really held.
-func (l *Locks) confirm(ctx context.Context, a *acquisition, name Name) *HeldError {
-	held := &HeldError{Name: name, Holder: l.s.holderOf(a.owner)}
-	now, found, err := l.s.readHolder(ctx, a.prefix)
+func (l *Locks) confirm(ctx context.Context, a *mutex.Acquisition, name Name) *HeldError {
+	held := &HeldError{Name: name, Holder: l.s.holderOf(a.Owner)}
+	now, found, err := l.s.readHolder(ctx, a.Prefix)
 	switch {
 	case err != nil: // the refusal itself was definite
 	case found:
@@ -98,32 +99,32 @@ func (l *Locks) confirm(ctx context.Context, a *acquisition, name Name) *HeldErr
 
 // heldHere is the refusal of a lock that this node itself is busy with: it is
 // held, being acquired, or being cleaned up.
-func (l *Locks) heldHere(e *Epoch, a *acquisition, name Name) *HeldError {
-	if own := e.holder(a.key); own != nil {
+func (l *Locks) heldHere(e *Epoch, a *mutex.Acquisition, name Name) *HeldError {
+	if own := e.holder(a.Key); own != nil {
 		return &HeldError{Name: name, Holder: l.ownHolder(own), Confirmed: true}
 	}
 	return &HeldError{Name: name, Holder: Holder{NodeID: l.s.cfg.NodeID, Lease: e.Lease}}
 }
 
-func (l *Locks) newAcquisition(e *Epoch, name Name, reads []clientv3.Op, start time.Time) *acquisition {
+func (l *Locks) newAcquisition(e *Epoch, name Name, reads []clientv3.Op, start time.Time) *mutex.Acquisition {
 	prefix := l.s.root + name.path() + "/"
-	return &acquisition{
+	return &mutex.Acquisition{
 		KV:     l.s.cfg.Client.KV,
-		prefix: prefix,
-		key:    prefix + leaseHex(e.Lease),
-		value:  lockValue{Node: l.s.cfg.NodeID, Name: name.String(), Since: start.UTC()}.encode(),
-		lease:  e.Lease,
-		reads:  reads,
+		Prefix: prefix,
+		Key:    prefix + leaseHex(e.Lease),
+		Value:  mutex.Value{Node: l.s.cfg.NodeID, Name: name.String(), Since: start.UTC()}.Encode(),
+		Lease:  e.Lease,
+		Reads:  reads,
 	}
 }
 
 // handle makes the handle of a lock that was just taken.
-func (l *Locks) handle(e *Epoch, a *acquisition, name Name) (*Lock, error) {
+func (l *Locks) handle(e *Epoch, a *mutex.Acquisition, name Name) (*Lock, error) {
 	lock := &Lock{
 		s: l.s, e: e, name: name,
-		fence: Fence{Key: a.key, Prefix: a.prefix, Revision: a.rev},
+		fence: Fence{Key: a.Key, Prefix: a.Prefix, Revision: a.Rev},
 		since: time.Now(),
-		reads: a.loaded,
+		reads: a.Loaded,
 	}
 	lock.ctx, lock.cancel = context.WithCancelCause(e.lockCtx)
 	if !e.hold(lock) {

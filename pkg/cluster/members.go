@@ -9,6 +9,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/pace"
+	"github.com/weft-run/weft/pkg/cluster/call"
 )
 
 // membersSweep is the slow look behind the watch, which can be late or lost.
@@ -65,7 +66,7 @@ func (s *Session) watchMembers(ctx context.Context) {
 
 // sweepMembers reads all node records.
 func (s *Session) sweepMembers(ctx context.Context) error {
-	cctx, cancel := withCallTimeout(ctx)
+	cctx, cancel := call.WithTimeout(ctx)
 	defer cancel()
 	resp, err := s.cfg.Client.Get(cctx, s.nodesPrefix(), clientv3.WithPrefix())
 	if err != nil {
@@ -79,7 +80,7 @@ func (s *Session) sweepMembers(ctx context.Context) error {
 // followMembers applies events since the last complete read until the watch
 // breaks or the next sweep is due.
 func (s *Session) followMembers(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(requireLeader(ctx), pace.Jitter(membersSweep))
+	ctx, cancel := context.WithTimeout(call.RequireLeader(ctx), pace.Jitter(membersSweep))
 	defer cancel()
 	_, read := s.members.At()
 	events := s.cfg.Client.Watch(ctx, s.nodesPrefix(), clientv3.WithPrefix(), clientv3.WithRev(read+1))

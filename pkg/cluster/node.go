@@ -12,6 +12,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/pace"
+	"github.com/weft-run/weft/pkg/cluster/call"
 	"github.com/weft-run/weft/pkg/cluster/members"
 )
 
@@ -22,7 +23,8 @@ type Node = members.Node
 const nodesDir = "nodes/"
 
 func (s *Session) nodesPrefix() string { return s.root + nodesDir }
-func (s *Session) nodeKey() string     { return s.nodesPrefix() + encodeSegment(s.cfg.NodeID) }
+
+func (s *Session) nodeKey() string { return s.nodesPrefix() + encodeSegment(s.cfg.NodeID) }
 
 func leaseHex(id clientv3.LeaseID) string { return strconv.FormatInt(int64(id), 16) }
 
@@ -84,7 +86,7 @@ func (s *Session) publish(ctx context.Context, e *Epoch) error {
 			return err
 		}
 		key := s.nodeKey()
-		cctx, cancel := withCallTimeout(ctx)
+		cctx, cancel := call.WithTimeout(ctx)
 		began := time.Now()
 		resp, err := s.cfg.Client.Txn(cctx).
 			If(clientv3.Compare(clientv3.ModRevision(key), "=", s.recordRev)).

@@ -9,6 +9,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/pace"
+	"github.com/weft-run/weft/pkg/cluster/call"
 	"github.com/weft-run/weft/pkg/cluster/members"
 )
 
@@ -41,7 +42,7 @@ type surveyed struct {
 func (s *Session) survey(ctx context.Context) (surveyed, error) {
 	var rival rivalWatch
 	for {
-		cctx, cancel := withCallTimeout(ctx)
+		cctx, cancel := call.WithTimeout(ctx)
 		now, err := s.cfg.Client.Get(cctx, s.nodesPrefix(), clientv3.WithPrefix())
 		cancel()
 		if err != nil {
@@ -108,7 +109,7 @@ func (s *Session) putRecord(ctx context.Context, e *Epoch, seen surveyed) (bool,
 	if seen.own != nil {
 		ownRev = seen.own.ModRevision
 	}
-	cctx, cancel := withCallTimeout(ctx)
+	cctx, cancel := call.WithTimeout(ctx)
 	defer cancel()
 	began := time.Now()
 	resp, err := s.cfg.Client.Txn(cctx).

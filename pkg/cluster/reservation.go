@@ -7,6 +7,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/tracing"
+	"github.com/weft-run/weft/pkg/cluster/mutex"
 )
 
 // Reservation is a lock that a transaction of the caller takes with what else it writes. On this
@@ -24,7 +25,7 @@ type Reservation struct {
 
 	l    *Locks
 	e    *Epoch
-	a    *acquisition
+	a    *mutex.Acquisition
 	name Name
 	from time.Time
 }
@@ -34,16 +35,16 @@ type Reservation struct {
 func (l *Locks) Reserve(m *Membership, name Name) (*Reservation, bool) {
 	from := time.Now()
 	a := l.newAcquisition(m.e, name, nil, from)
-	if !m.e.enter(a.key) {
+	if !m.e.enter(a.Key) {
 		return nil, false
 	}
-	return &Reservation{Key: a.key, Prefix: a.prefix, Value: a.value, Lease: a.lease, l: l, e: m.e, a: a, name: name, from: from}, true
+	return &Reservation{Key: a.Key, Prefix: a.Prefix, Value: a.Value, Lease: a.Lease, l: l, e: m.e, a: a, name: name, from: from}, true
 }
 
 // Taken gives the lock whose key the transaction put, at this revision of the store. It is
 // an error if the epoch has ended.
 func (r *Reservation) Taken(ctx context.Context, revision int64) (*Lock, error) {
-	r.a.sent, r.a.rev = true, revision
+	r.a.Sent, r.a.Rev = true, revision
 	lock, err := r.l.handle(r.e, r.a, r.name)
 	if err != nil {
 		return nil, err
@@ -56,7 +57,7 @@ func (r *Reservation) Taken(ctx context.Context, revision int64) (*Lock, error) 
 // may have put it: then the name stays taken here until the key is surely gone. A copy
 // of the transaction that comes later still puts what the janitor removes.
 func (r *Reservation) Abandon(sent bool) {
-	r.a.sent = sent
+	r.a.Sent = sent
 	if sent {
 		r.e.ask() // the transaction may have been sent again and again until now
 	}

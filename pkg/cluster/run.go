@@ -10,6 +10,7 @@ import (
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 
 	"github.com/weft-run/weft/internal/pace"
+	"github.com/weft-run/weft/pkg/cluster/call"
 )
 
 // Run keeps the session alive until ctx ends or Close is called, and then
@@ -139,7 +140,7 @@ func askAgain(ttl time.Duration) time.Duration { return max(ttl/10, 250*time.Mil
 // ask sends a renewal.
 func (r *renewals) ask(ctx context.Context) {
 	if r.cancel == nil {
-		r.ctx, r.cancel = context.WithTimeoutCause(ctx, r.e.TTL, errNoAnswer)
+		r.ctx, r.cancel = context.WithTimeoutCause(ctx, r.e.TTL, call.ErrNoAnswer)
 	}
 	ctx = r.ctx
 	r.tries.Go(func() {
@@ -233,7 +234,7 @@ func whyNotRebuilt(err error) reason {
 	switch {
 	case errors.As(err, &conflict):
 		return "another live node is in the way of a new one"
-	case isDefinite(err):
+	case call.IsDefinite(err):
 		return "etcd refuses a new one"
 	}
 	return "etcd does not answer"

@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"github.com/weft-run/weft/pkg/cluster/call"
 	"github.com/weft-run/weft/pkg/cluster/members"
 )
 
@@ -98,7 +99,7 @@ func (s *Session) begin(ctx context.Context, number int64) (*Epoch, error) {
 		return nil, err
 	}
 	asked := time.Now()
-	cctx, cancel := withCallTimeout(ctx)
+	cctx, cancel := call.WithTimeout(ctx)
 	granted, err := s.cfg.LeaseClient.Grant(cctx, s.cfg.ttlSeconds())
 	cancel()
 	if err != nil {
@@ -169,7 +170,7 @@ func (s *Session) Close(ctx context.Context) error {
 	if !first {
 		return nil
 	}
-	if err := s.revoke(ctx, e.Lease); err != nil && !isDefinite(err) {
+	if err := s.revoke(ctx, e.Lease); err != nil && !call.IsDefinite(err) {
 		return fmt.Errorf("leave cluster %q: revoke the lease: %w", s.cfg.Cluster, err)
 	}
 	return nil

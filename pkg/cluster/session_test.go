@@ -15,6 +15,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/weft-run/weft/internal/polltest"
+	"github.com/weft-run/weft/pkg/cluster/call"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/cluster/members"
 	"github.com/weft-run/weft/pkg/metrics"
@@ -343,7 +344,7 @@ func TestIsTransient(t *testing.T) {
 		{ErrClosed, false},
 		{context.Canceled, false},
 		{context.DeadlineExceeded, true},
-		{errNoAnswer, true},
+		{call.ErrNoAnswer, true},
 		{rpctypes.ErrLeaderChanged, true},
 		{rpctypes.ErrNoLeader, true},
 		{rpctypes.ErrTimeout, true},
@@ -377,7 +378,7 @@ func TestRetryReason(t *testing.T) {
 		want metrics.RetryReason
 	}{
 		{context.DeadlineExceeded, metrics.RetryTimeout},
-		{errNoAnswer, metrics.RetryTimeout},
+		{call.ErrNoAnswer, metrics.RetryTimeout},
 		{status.Error(codes.DeadlineExceeded, "x"), metrics.RetryTimeout},
 		{rpctypes.ErrTimeout, metrics.RetryTimeout},
 		{rpctypes.ErrTimeoutDueToLeaderFail, metrics.RetryTimeout},

@@ -17,7 +17,7 @@ import (
 
 // Where keys are made and transactions are sent, and the pages that have them all.
 var (
-	keyPackages = []string{"internal/store/etcdstore", "pkg/cluster"}
+	keyPackages = []string{"internal/store/etcdstore", "pkg/cluster", "pkg/cluster/mutex"}
 	keyPages    = []string{"docs/keys.md", "docs/keys-definitions.md"}
 	// forwards hand on what they are given.
 	forwards = []string{"conn.txn", "conn.read", "txn.submit", "txn.submitSmall"}
@@ -354,6 +354,7 @@ func TestKeysAndTransactionsAreHeld(t *testing.T) {
 	t.Parallel()
 	tree := fstest.MapFS{
 		"pkg/cluster/a.go":                 file("package cluster\n\nconst dir = \"nodes/\"\n\nfunc (s *Session) put() { s.kv.Txn().If(s.root + dir + s.id).Commit() }\nfunc drop() { kv.Txn().Commit() }\n"),
+		"pkg/cluster/mutex/a.go":           file("package mutex\n\nfunc Drop() { kv.Txn().Commit() }\n"),
 		"internal/store/etcdstore/keys.go": file("package etcdstore\n\nfunc (k keys) all(id string) string { return fmt.Sprintf(\"%sitem/%04x/\", k.root, id) }\nfunc (k keys) gone() string { return k.root + \"gone\" }\n"),
 		"internal/store/etcdstore/a.go": file("package etcdstore\n\nfunc (s *Store) Put() {\n\tat := s.keys.all(\"~x\")\n\t_ = s.keys.all(id) + id\n\ts.txn(at + \"sub/\")\n}\n" +
 			"func (s *conn) txn() { s.client.Txn().Commit() }\nfunc (s *Store) tx() { tx.Commit() }\nfunc (s *Store) Drop() { s.begin().submit(ctx) }\n"),
@@ -370,6 +371,7 @@ func TestKeysAndTransactionsAreHeld(t *testing.T) {
 		"no page has the transaction of Session.put",
 		"no page has the transaction of Store.Drop",
 		"no page has the transaction of cluster.drop",
+		"no page has the transaction of mutex.Drop",
 		"no transaction is sent by Store.Get",
 	}
 	finds(t, got, want)

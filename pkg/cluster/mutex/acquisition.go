@@ -1,4 +1,4 @@
-package cluster
+package mutex
 
 import (
 	"context"
@@ -11,9 +11,11 @@ import (
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/client/v3/concurrency"
+
+	"github.com/weft-run/weft/pkg/cluster/call"
 )
 
-// acquisition is one attempt to take a lock. It is the KV of a client value that
+// Acquisition is one attempt to take a lock. It is the KV of a client value that
 // exists for this attempt only and that is given to [concurrency.Mutex]. So it sees
 // what the Mutex sends, and makes it stronger:
 //
@@ -26,31 +28,32 @@ import (
 //   - Each call has a deadline.
 //
 // An acquisition is used by one goroutine at a time.
-type acquisition struct {
+type Acquisition struct {
 	clientv3.KV
-	prefix string // of the lock, with the slash at its end
-	key    string // prefix + lease
-	value  string
-	lease  clientv3.LeaseID
-	reads  []clientv3.Op
+	Prefix string // of the lock, with the slash at its end
+	Key    string // prefix + lease
+	Value  string
+	Lease  clientv3.LeaseID
+	Reads  []clientv3.Op
 
 	// What happened so far.
-	sent   bool                  // our key may exist
-	rev    int64                 // create revision of our key, 0 while unknown
-	owner  *mvccpb.KeyValue      // the owner that was met
+	Sent   bool                  // our key may exist
+	Rev    int64                 // create revision of our key, 0 while unknown
+	Owner  *mvccpb.KeyValue      // the owner that was met
 	owned  bool                  // a transaction has shown us as the owner
-	loaded *clientv3.TxnResponse // the reads, from that transaction; nil if it had none
+	Loaded *clientv3.TxnResponse // the reads, from that transaction; nil if it had none
 }
 
-// lockValue is the value of a lock key: who asked for the lock, for people and
-// for [Locks.Inspect]. The truth about ownership is the key's create revision.
-type lockValue struct {
+// Value is the value of a lock key: who asked for the lock, for people and
+// for Inspect of package cluster. The truth about ownership is the key's create revision.
+type Value struct {
 	Node  string    `json:"node"`
 	Name  string    `json:"name"`
 	Since time.Time `json:"since"`
 }
 
-func (v lockValue) encode() string {
+// Encode gives what stands in etcd.
+func (v Value) Encode() string {
 	b, err := json.Marshal(v)
 	if err != nil {
 		return "" // strings and a time always marshal; without a value the lock works too
@@ -65,18 +68,18 @@ var errRefused = errors.New("refused: somebody else owns the lock")
 // errNotOwner ends a try that the Mutex takes for a success and that is none.
 var errNotOwner = errors.New("the try ended without ownership")
 
-// isRefusal tells whether a try ended because somebody else owns the lock.
-func isRefusal(err error) bool {
+// IsRefusal tells whether a try ended because somebody else owns the lock.
+func IsRefusal(err error) bool {
 	return errors.Is(err, errRefused) || errors.Is(err, concurrency.ErrLocked)
 }
 
-// try tries a new Mutex, for the lock at this path: one that has been used is never used again.
-func (a *acquisition) try(ctx context.Context, base *clientv3.Client, path string) error {
+// Try tries a new Mutex, for the lock at this path: one that has been used is never used again.
+func (a *Acquisition) Try(ctx context.Context, base *clientv3.Client, path string) error {
 	mutex, err := a.mutex(ctx, base, path)
 	if err != nil {
 		return err
 	}
-	if err := mutex.TryLock(requireLeader(ctx)); err != nil {
+	if err := mutex.TryLock(call.RequireLeader(ctx)); err != nil {
 		return err
 	}
 	if !a.owned {
@@ -86,10 +89,10 @@ func (a *acquisition) try(ctx context.Context, base *clientv3.Client, path strin
 }
 
 // mutex makes the Mutex of this acquisition. Ctx is its client's context too.
-func (a *acquisition) mutex(ctx context.Context, base *clientv3.Client, path string) (*concurrency.Mutex, error) {
+func (a *Acquisition) mutex(ctx context.Context, base *clientv3.Client, path string) (*concurrency.Mutex, error) {
 	client := clientv3.NewCtxClient(ctx, clientv3.WithZapLogger(base.GetLogger()))
 	client.KV, client.Lease = a, ownedLease{base.Lease}
-	session, err := concurrency.NewSession(client, concurrency.WithLease(a.lease), concurrency.WithContext(ctx))
+	session, err := concurrency.NewSession(client, concurrency.WithLease(a.Lease), concurrency.WithContext(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +117,7 @@ var noRenewals = func() <-chan *clientv3.LeaseKeepAliveResponse {
 }()
 
 // Txn is how the Mutex puts its key.
-func (a *acquisition) Txn(ctx context.Context) clientv3.Txn { return &acquisitionTxn{a: a, ctx: ctx} }
+func (a *Acquisition) Txn(ctx context.Context) clientv3.Txn { return &acquisitionTxn{a: a, ctx: ctx} }
 
 // acquisitionTxn collects the Mutex's transaction:
 //
@@ -124,16 +127,18 @@ func (a *acquisition) Txn(ctx context.Context) clientv3.Txn { return &acquisitio
 //
 //	If CreateRevision(every key of the lock)=0  Then put key, reads  Else get key, get owner
 type acquisitionTxn struct {
-	a           *acquisition
+	a           *Acquisition
 	ctx         context.Context // of this one call, as clientv3's own Txn keeps it
 	then, other []clientv3.Op
 }
 
 func (t *acquisitionTxn) If(...clientv3.Cmp) clientv3.Txn { return t }
+
 func (t *acquisitionTxn) Then(ops ...clientv3.Op) clientv3.Txn {
 	t.then = append(t.then, ops...)
 	return t
 }
+
 func (t *acquisitionTxn) Else(ops ...clientv3.Op) clientv3.Txn {
 	t.other = append(t.other, ops...)
 	return t
@@ -144,40 +149,40 @@ const own = 2
 
 func (t *acquisitionTxn) Commit() (*clientv3.TxnResponse, error) {
 	a := t.a
-	if len(t.then) != own || len(t.other) != own || !t.then[0].IsPut() || string(t.then[0].KeyBytes()) != a.key {
+	if len(t.then) != own || len(t.other) != own || !t.then[0].IsPut() || string(t.then[0].KeyBytes()) != a.Key {
 		return nil, errors.New("cluster: concurrency.Mutex sent a transaction of an unknown shape")
 	}
-	t.then[0].WithValueBytes([]byte(a.value))
-	a.sent = true
-	ctx, cancel := withCallTimeout(t.ctx)
+	t.then[0].WithValueBytes([]byte(a.Value))
+	a.Sent = true
+	ctx, cancel := call.WithTimeout(t.ctx)
 	defer cancel()
 	// On an empty range the create revision is 0. So the node whose key is put is the
 	// owner; it need not read the owner.
 	resp, err := a.KV.Txn(ctx).
-		If(clientv3.Compare(clientv3.CreateRevision(a.prefix), "=", 0).WithPrefix()).
-		Then(slices.Concat(t.then[:1], a.reads)...).
+		If(clientv3.Compare(clientv3.CreateRevision(a.Prefix), "=", 0).WithPrefix()).
+		Then(slices.Concat(t.then[:1], a.Reads)...).
 		Else(t.other...).
 		Commit()
 	if err != nil {
 		// Only a definite refusal proves that our key was not put.
-		a.sent = !isDefinite(err)
+		a.Sent = !call.IsDefinite(err)
 		return nil, err
 	}
 	if resp.Succeeded {
-		a.rev, a.owned = resp.Header.Revision, true
-		a.loaded = &clientv3.TxnResponse{Header: resp.Header, Succeeded: true, Responses: resp.Responses[1:]}
+		a.Rev, a.owned = resp.Header.Revision, true
+		a.Loaded = &clientv3.TxnResponse{Header: resp.Header, Succeeded: true, Responses: resp.Responses[1:]}
 		return &clientv3.TxnResponse{Header: resp.Header, Succeeded: true, Responses: []*pb.ResponseOp{resp.Responses[0], nobody}}, nil
 	}
 	mine, owner := resp.Responses[0].GetResponseRange().Kvs, resp.Responses[1].GetResponseRange().Kvs
 	if len(mine) == 0 {
-		a.owner, a.sent = owner[0], false
+		a.Owner, a.Sent = owner[0], false
 		return nil, errRefused
 	}
 	// Left by an acquisition whose outcome nobody knew, on this very lease: ours if it
 	// is the oldest, without the reads, and else a waiter, which the Mutex deletes.
-	a.rev = mine[0].CreateRevision
-	if a.owned = owner[0].CreateRevision == a.rev; !a.owned {
-		a.owner = owner[0]
+	a.Rev = mine[0].CreateRevision
+	if a.owned = owner[0].CreateRevision == a.Rev; !a.owned {
+		a.Owner = owner[0]
 	}
 	return resp, nil
 }
@@ -187,24 +192,24 @@ func (t *acquisitionTxn) Commit() (*clientv3.TxnResponse, error) {
 var nobody = &pb.ResponseOp{Response: &pb.ResponseOp_ResponseRange{ResponseRange: &pb.RangeResponse{}}}
 
 // Delete is how the Mutex removes its own key.
-func (a *acquisition) Delete(ctx context.Context, key string, opts ...clientv3.OpOption) (*clientv3.DeleteResponse, error) {
-	if key != a.key || len(opts) > 0 {
+func (a *Acquisition) Delete(ctx context.Context, key string, opts ...clientv3.OpOption) (*clientv3.DeleteResponse, error) {
+	if key != a.Key || len(opts) > 0 {
 		return nil, errors.New("cluster: concurrency.Mutex deletes a key that is not its own")
 	}
-	ctx, cancel := withCallTimeout(ctx)
+	ctx, cancel := call.WithTimeout(ctx)
 	defer cancel()
-	resp, err := deleteKey(ctx, a.KV, key, a.rev)
+	resp, err := DeleteKey(ctx, a.KV, key, a.Rev)
 	if err != nil {
 		return nil, err
 	}
-	a.sent = false
+	a.Sent = false
 	return &clientv3.DeleteResponse{Header: resp.Header}, nil
 }
 
-// deleteKey removes a lock key if it is still the one with this create revision,
+// DeleteKey removes a lock key if it is still the one with this create revision,
 // which never comes back: it may be applied twice and at any time. No error
 // means that the key with this revision is gone.
-func deleteKey(ctx context.Context, kv clientv3.KV, key string, rev int64) (*clientv3.TxnResponse, error) {
+func DeleteKey(ctx context.Context, kv clientv3.KV, key string, rev int64) (*clientv3.TxnResponse, error) {
 	return kv.Txn(ctx).
 		If(clientv3.Compare(clientv3.CreateRevision(key), "=", rev)).
 		Then(clientv3.OpDelete(key)).

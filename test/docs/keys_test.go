@@ -20,7 +20,7 @@ var (
 	keyPackages = []string{"internal/store/etcdstore", "pkg/cluster", "pkg/cluster/mutex"}
 	keyPages    = []string{"docs/keys.md", "docs/keys-definitions.md"}
 	// forwards hand on what they are given.
-	forwards = []string{"conn.txn", "conn.read", "txn.submit", "txn.submitSmall"}
+	forwards = []string{"link.txn", "link.read", "txn.submit", "txn.submitSmall"}
 )
 
 var (

@@ -604,7 +604,7 @@ var guards = []patch{
 		"\t\tif w.swept {\n", "\t\tif w.swept && false {\n", inClient, "TestWhoIsCalled"},
 	{"who needs another place than it was called to calls the next", "pkg/client/places.go",
 		"\tif known { // it", "\tif known && false { // it", inClient, "TestPlaces"},
-	{"a damaged instance is shown, and does not fail the list", "internal/store/etcdstore/pages.go",
+	{"a damaged instance is shown, and does not fail the list", "internal/store/etcdstore/records.go",
 		"				if damage != nil {\n					rec = nil\n				}\n",
 		"				if damage != nil {\n					return at, damage\n				}\n", inRuntime, "TestOneDamagedRecordFailsNothingElse"},
 	{"a damaged bookmark keeps no event from the others", "internal/store/etcdstore/match.go",

@@ -119,7 +119,7 @@ func DecodeWhole(stored []byte, v any) error {
 
 // left counts a record that is left alone because this program cannot read all of
 // it, and says so, but not for each.
-func (s *conn) left(key []byte, err error) {
+func (s *link) left(key []byte, err error) {
 	s.metrics.Unreadable()
 	now := time.Now().UnixNano()
 	if said := s.said.Load(); now-said > int64(leftSaid) && s.said.CompareAndSwap(said, now) {

@@ -80,23 +80,3 @@ func comparing(key string, result pb.Compare_CompareResult) (c clientv3.Cmp, m *
 // attempt names one attempt to do something, which is sent again only as it is;
 // a new attempt of the same thing has another name.
 func attempt(id string, at time.Time) string { return id + "@" + strconv.FormatInt(at.UnixNano(), 10) }
-
-// void is what a transaction's Else does so that its refusal is conclusive
-// although a compare can become true again: it leaves a record that the
-// transaction compares as absent, unless the refusal came from its own earlier
-// success, which applied shows.
-func (s *conn) void(record string, applied ...string) clientv3.Op {
-	var cmps []clientv3.Cmp
-	for _, key := range applied {
-		cmps = append(cmps, absent(key))
-	}
-	return clientv3.OpTxn(cmps, s.putVoid(record), nil)
-}
-
-// putVoid writes the record.
-func (s *conn) putVoid(record string) []clientv3.Op {
-	o := newOps()
-	o.putRaw(record, []byte(`{"outcome":"void"}`))
-	o.putRaw(s.keys.expiry(s.elapsed.Load(), record), nil)
-	return o.list()
-}

@@ -18,24 +18,16 @@ import (
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
-// conn is the one connection of a cluster's store, which all its parts share: it sends
-// their requests, and writes and reads what more than one of them has to know.
-type conn struct {
-	client     *clientv3.Client
-	keys       keys
-	log        *slog.Logger
-	metrics    *metrics.Metrics
-	timeout    time.Duration
-	partsKnown func(form int) bool // see [Config.PartsKnown]
-	width      Width
+// link sends the requests of a cluster's store to etcd. It knows no record and no key.
+type link struct {
+	client  *clientv3.Client
+	log     *slog.Logger
+	metrics *metrics.Metrics
+	timeout time.Duration // of one request
 
 	said atomic.Int64 // when the log last told of a record that is left alone
 
-	halted atomic.Pointer[workflow.Error] // why nothing may be read or written any more; see [Store.KeepFormat]
-
-	waiting, queued, sending, boxes *follower // of bookmarks, slices of the queue, send records, mailboxes
-
-	elapsed atomic.Int64 // milliseconds; how old the cluster is, as far as this node knows; see [Upkeep.Age]
+	halted atomic.Pointer[workflow.Error] // why nothing may be read or written any more
 }
 
 // ErrUnknown marks a write whose outcome is not known: it may have been, or may
@@ -47,7 +39,7 @@ var ErrTooLarge = errors.New("transaction too large")
 
 // txn sends one transaction under the store's deadline. Its error is either
 // definite (nothing was applied) or wraps [ErrUnknown].
-func (s *conn) txn(ctx context.Context, what string, cmps []clientv3.Cmp, then, otherwise []clientv3.Op) (*pb.TxnResponse, error) {
+func (s *link) txn(ctx context.Context, what string, cmps []clientv3.Cmp, then, otherwise []clientv3.Op) (*pb.TxnResponse, error) {
 	if err := s.running(); err != nil {
 		return nil, err
 	}
@@ -62,7 +54,7 @@ func (s *conn) txn(ctx context.Context, what string, cmps []clientv3.Cmp, then, 
 }
 
 // read sends reads only, as one request at one revision.
-func (s *conn) read(ctx context.Context, what string, ops ...clientv3.Op) (*pb.TxnResponse, error) {
+func (s *link) read(ctx context.Context, what string, ops ...clientv3.Op) (*pb.TxnResponse, error) {
 	if err := s.running(); err != nil {
 		return nil, err
 	}
@@ -77,7 +69,7 @@ func (s *conn) read(ctx context.Context, what string, ops ...clientv3.Op) (*pb.T
 }
 
 // get reads one key or range.
-func (s *conn) get(ctx context.Context, what, key string, opts ...clientv3.OpOption) (*clientv3.GetResponse, error) {
+func (s *link) get(ctx context.Context, what, key string, opts ...clientv3.OpOption) (*clientv3.GetResponse, error) {
 	if err := s.running(); err != nil {
 		return nil, err
 	}
@@ -89,6 +81,14 @@ func (s *conn) get(ctx context.Context, what, key string, opts ...clientv3.OpOpt
 		return nil, fmt.Errorf("%s: %w", what, err)
 	}
 	return resp, nil
+}
+
+// running is the error for calls after the format was found to be another.
+func (s *link) running() error {
+	if halted := s.halted.Load(); halted != nil {
+		return halted
+	}
+	return nil
 }
 
 // classify tells refusals, after which nothing was applied, from unknown

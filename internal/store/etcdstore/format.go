@@ -124,11 +124,3 @@ func (s *Store) waitFormat(ctx context.Context, wait time.Duration, from int64) 
 		<-pause.Done()
 	}
 }
-
-// running is the error for calls after the format was found to be another.
-func (s *conn) running() error {
-	if halted := s.halted.Load(); halted != nil {
-		return halted
-	}
-	return nil
-}

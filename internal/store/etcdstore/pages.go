@@ -10,8 +10,6 @@ import (
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
-
-	"github.com/weft-run/weft/internal/store"
 )
 
 // A page of values is bounded by its bytes too: a value may have a megabyte, and
@@ -87,13 +85,13 @@ type PageEnd struct {
 
 // page reads one page of a range of small values, or of keys only; next is "" at
 // the end.
-func (s *conn) page(ctx context.Context, what, prefix, cursor string, limit int64, opts ...clientv3.OpOption) ([]*mvccpb.KeyValue, string, error) {
+func (s *link) page(ctx context.Context, what, prefix, cursor string, limit int64, opts ...clientv3.OpOption) ([]*mvccpb.KeyValue, string, error) {
 	kvs, end, err := s.pageAt(ctx, what, prefix, cursor, limit, 0, opts...)
 	return kvs, end.Next, err
 }
 
-// pageAt is [conn.page] at a revision (0: the present one, which it tells).
-func (s *conn) pageAt(ctx context.Context, what, prefix, cursor string, limit, revision int64, opts ...clientv3.OpOption) ([]*mvccpb.KeyValue, PageEnd, error) {
+// pageAt is [link.page] at a revision (0: the present one, which it tells).
+func (s *link) pageAt(ctx context.Context, what, prefix, cursor string, limit, revision int64, opts ...clientv3.OpOption) ([]*mvccpb.KeyValue, PageEnd, error) {
 	opts = append([]clientv3.OpOption{clientv3.WithRange(clientv3.GetPrefixRangeEnd(prefix)), clientv3.WithLimit(limit), clientv3.WithRev(revision)}, opts...)
 	resp, err := s.get(ctx, what, pageFrom(prefix, cursor), opts...)
 	if err != nil {
@@ -108,7 +106,7 @@ func (s *conn) pageAt(ctx context.Context, what, prefix, cursor string, limit, r
 
 // values reads one page of a range whose values may be large, at one revision, and gives
 // each to do as it comes. Where etcd forgets that revision between two reads, the page ends.
-func (s *conn) values(ctx context.Context, what, prefix, cursor string, limit int64, do func(*mvccpb.KeyValue) error) (PageEnd, error) {
+func (s *link) values(ctx context.Context, what, prefix, cursor string, limit int64, do func(*mvccpb.KeyValue) error) (PageEnd, error) {
 	var b budget
 	for revision := int64(0); ; {
 		n := min(limit-int64(b.values), int64(b.chunk()))
@@ -142,58 +140,4 @@ func pageFrom(prefix, cursor string) string {
 		return prefix
 	}
 	return prefix + cursor + "\x00"
-}
-
-// reading is how much of instances is read.
-type reading int
-
-const (
-	asListed   reading = iota // what their records say alone
-	withPlaces                // and all the places where they wait
-	inWhole
-)
-
-// records reads so much of instances by their ids, at a revision (0: each chunk at the present one), as
-// long as a page holds them, and gives each to do, nil if it is not there or damaged, which is
-// said then. It returns how many of ids it has looked at: all, unless do said that it was
-// enough, or the page is full.
-func (s *conn) records(ctx context.Context, ids []string, much reading, revision int64, do func(i int, r *store.Record, damage error) (enough bool)) (int, error) {
-	var b budget
-	for at := 0; at < len(ids); {
-		chunk := ids[at:min(len(ids), at+b.chunk())]
-		reads := make([]clientv3.Op, len(chunk))
-		for i, id := range chunk {
-			reads[i] = clientv3.OpGet(s.keys.instance(id), clientv3.WithRev(revision))
-		}
-		resp, err := s.read(ctx, "read instances", reads...)
-		if err != nil {
-			return at, err
-		}
-		for _, r := range resp.Responses {
-			var rec *store.Record
-			var damage error
-			if kvs := r.GetResponseRange().Kvs; len(kvs) > 0 {
-				rec, damage = decodeRecord(kvs[0])
-				size, apart := plainSize(kvs[0].Value), damage == nil && (much == inWhole && len(rec.Parts) > 0 || much == withPlaces && rec.Header.MoreWaits > 0)
-				if apart {
-					size = sizeWithParts(kvs[0].Value, rec)
-				}
-				if !b.has(size) {
-					return at, nil
-				}
-				if apart {
-					if rec, damage = partsOf(s).joinAt(ctx, kvs[0], resp.Header.Revision, Decode); damage != nil && !errors.Is(damage, ErrDamaged) {
-						return at - 1, damage
-					}
-				}
-				if damage != nil {
-					rec = nil
-				}
-			}
-			if at++; do(at-1, rec, damage) {
-				return at, nil
-			}
-		}
-	}
-	return len(ids), nil
 }

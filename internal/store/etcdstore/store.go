@@ -100,12 +100,13 @@ func New(cfg Config) (*Store, error) {
 	if cfg.Client == nil || cfg.Root == "" {
 		return nil, errors.New("etcdstore: Client and Root are required")
 	}
-	c := &conn{client: cfg.Client, keys: keysBelow(cfg.Root), log: cfg.Log, metrics: cfg.Metrics, timeout: cmp.Or(cfg.Timeout, 5*time.Second), partsKnown: cfg.PartsKnown, width: cfg.Width.withDefaults()}
+	l := &link{client: cfg.Client, log: cfg.Log, metrics: cfg.Metrics, timeout: cmp.Or(cfg.Timeout, 5*time.Second)}
+	if l.log == nil {
+		l.log = slog.New(slog.DiscardHandler)
+	}
+	c := &conn{link: l, keys: keysBelow(cfg.Root), partsKnown: cfg.PartsKnown, width: cfg.Width.withDefaults()}
 	if c.partsKnown == nil {
 		c.partsKnown = func(int) bool { return true }
-	}
-	if c.log == nil {
-		c.log = slog.New(slog.DiscardHandler)
 	}
 	c.waiting, c.queued = newFollower(c, c.keys.root+"bookmark/", false), newFollower(c, c.keys.queues(), true)
 	c.sending, c.boxes = newFollower(c, c.keys.sends(), true), newFollower(c, c.keys.mailboxes(), true)

@@ -15,7 +15,7 @@ import (
 //	Then  what ops collects
 //	Else  otherwise
 type txn struct {
-	s    *conn
+	s    *link
 	what string
 	cmps []clientv3.Cmp
 	*ops
@@ -23,7 +23,7 @@ type txn struct {
 }
 
 // begin makes a transaction, which what says in errors, with its first compares.
-func (s *conn) begin(what string, cmps ...clientv3.Cmp) *txn {
+func (s *link) begin(what string, cmps ...clientv3.Cmp) *txn {
 	return &txn{s: s, what: what, cmps: slices.Clip(cmps), ops: newOps()}
 }
 

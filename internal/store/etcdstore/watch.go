@@ -65,7 +65,7 @@ func beginWatch(open func(), follow func(late bool)) (begun bool) {
 
 // hints coalesces the changes of one key into tokens. Its goroutine ends with ctx, which
 // the caller must end. A watch that begins late gives a hint at once.
-func (s *conn) hints(ctx context.Context, key string, opts ...clientv3.OpOption) <-chan struct{} {
+func (s *link) hints(ctx context.Context, key string, opts ...clientv3.OpOption) <-chan struct{} {
 	hint, events := make(chan struct{}, 1), clientv3.WatchChan(nil)
 	beginWatch(func() {
 		events = s.client.Watch(clientv3.WithRequireLeader(ctx), key, opts...)

@@ -25,10 +25,10 @@ type storedAge struct {
 // Marks of another etcd say nothing of the revisions of this one, which a restore
 // or a copy has begun again: then what is there counts as new. Two that were set up
 // with the same names have the same id; but all marks are revisions of this key.
-func (s *Upkeep) Age(ctx context.Context) (*store.Age, error) { return s.age(ctx) }
+func (s *Upkeep) Age(ctx context.Context) (*store.Age, error) { return s.conn.age(ctx) }
 
 // Age is [Upkeep.Age], for what the catalog lets go because it is old.
-func (s *Definitions) Age(ctx context.Context) (*store.Age, error) { return s.age(ctx) }
+func (s *Definitions) Age(ctx context.Context) (*store.Age, error) { return s.conn.age(ctx) }
 
 func (s *conn) age(ctx context.Context) (*store.Age, error) {
 	resp, err := s.get(ctx, "read age", s.keys.age())
@@ -87,18 +87,18 @@ func (s *Upkeep) AdvanceAge(ctx context.Context, a *store.Age, passed time.Durat
 	if err != nil {
 		return nil, false, err
 	}
-	resp, err := s.txn(ctx, "advance age", []clientv3.Cmp{modifiedAt(s.keys.age(), modified)}, []clientv3.Op{put(s.keys.age(), raw)}, nil)
+	resp, err := s.conn.txn(ctx, "advance age", []clientv3.Cmp{modifiedAt(s.conn.keys.age(), modified)}, []clientv3.Op{put(s.conn.keys.age(), raw)}, nil)
 	if err != nil || !resp.Succeeded || resp.Header.ClusterId != a.Etcd {
 		return nil, false, err
 	}
 	next.Marks = append(next.Marks, store.AgeMark{Revision: resp.Header.Revision, Elapsed: next.Elapsed})
-	s.knowAge(next)
+	s.conn.knowAge(next)
 	return next, true, nil
 }
 
 // Elapsed is how old the cluster is, as far as this node knows; 0: it does not.
 func (s *Instances) Elapsed() time.Duration {
-	return time.Duration(s.elapsed.Load()) * time.Millisecond
+	return time.Duration(s.conn.elapsed.Load()) * time.Millisecond
 }
 
 // knowAge remembers how old the cluster is, for what is written from now on.

@@ -38,7 +38,7 @@ const countShare = 50
 
 // Balance reads the balance as it was put last; nil: nobody has counted yet.
 func (s *Reader) Balance(ctx context.Context) (*store.Balance, error) {
-	b, _, _, err := s.balance(ctx)
+	b, _, _, err := s.conn.balance(ctx)
 	return b, err
 }
 
@@ -67,7 +67,7 @@ func (s *conn) balance(ctx context.Context) (b *store.Balance, modified int64, b
 // something is in its way; the next call goes on where the last put was. Where it cannot go
 // on, as etcd has compacted what came since, it begins again, and the balance says so.
 func (s *Upkeep) Reckon(ctx context.Context, how Reckoning) error {
-	b, modified, because, err := s.balance(ctx)
+	b, modified, because, err := s.conn.balance(ctx)
 	if err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ func (s *Upkeep) Reckon(ctx context.Context, how Reckoning) error {
 		err = r.follow(ctx)
 	}
 	if errors.Is(err, rpctypes.ErrCompacted) {
-		if b, _, _, err = s.balance(ctx); err != nil {
+		if b, _, _, err = s.conn.balance(ctx); err != nil {
 			return err
 		}
 		err = r.begin(ctx, "etcd has compacted what came since what was counted before", b)
@@ -102,7 +102,7 @@ func (s *Upkeep) putBalance(ctx context.Context, b *store.Balance, modified int6
 	if err != nil {
 		return 0, false, err
 	}
-	resp, err := s.txn(ctx, "put the balance", []clientv3.Cmp{modifiedAt(s.keys.balance(), modified)}, []clientv3.Op{put(s.keys.balance(), raw)}, nil)
+	resp, err := s.conn.txn(ctx, "put the balance", []clientv3.Cmp{modifiedAt(s.conn.keys.balance(), modified)}, []clientv3.Op{put(s.conn.keys.balance(), raw)}, nil)
 	if err != nil {
 		return 0, false, err
 	}
@@ -130,13 +130,13 @@ func (r *reckoner) begin(ctx context.Context, because string, before *store.Bala
 	if before != nil {
 		r.is.Accepted, r.is.Lost = before.Difference, before.Lost
 	}
-	resp, err := r.s.get(ctx, "begin a balance", r.s.keys.balance(), clientv3.WithCountOnly())
+	resp, err := r.s.conn.get(ctx, "begin a balance", r.s.conn.keys.balance(), clientv3.WithCountOnly())
 	if err != nil {
 		return err
 	}
 	r.is.Etcd, r.is.Since, r.is.Revision = etcdID(resp.Header.ClusterId), resp.Header.Revision, resp.Header.Revision
-	for cursor := r.s.keys.mailboxes(); ; {
-		resp, err := r.s.get(ctx, "count mailboxes", cursor, clientv3.WithRange(clientv3.GetPrefixRangeEnd(r.s.keys.mailboxes())),
+	for cursor := r.s.conn.keys.mailboxes(); ; {
+		resp, err := r.s.conn.get(ctx, "count mailboxes", cursor, clientv3.WithRange(clientv3.GetPrefixRangeEnd(r.s.conn.keys.mailboxes())),
 			clientv3.WithKeysOnly(), clientv3.WithLimit(expirePage), clientv3.WithRev(r.is.Since))
 		if err != nil {
 			return err
@@ -158,7 +158,7 @@ func (r *reckoner) begin(ctx context.Context, because string, before *store.Bala
 	if err := r.save(ctx); err != nil {
 		return err
 	}
-	r.s.log.InfoContext(ctx, "the balance is counted from now on", "since", r.is.Since, "because", because)
+	r.s.conn.log.InfoContext(ctx, "the balance is counted from now on", "since", r.is.Since, "because", because)
 	return r.follow(ctx)
 }
 
@@ -169,9 +169,9 @@ func rests(key string) bool { return strings.HasSuffix(key, "/"+workflow.Continu
 // count reads what is there at the revision of the balance, one range after the other.
 func (r *reckoner) count(ctx context.Context) error {
 	began := time.Now()
-	k, n := r.s.keys, [4]int64{}
+	k, n := r.s.conn.keys, [4]int64{}
 	for i, prefix := range [...]string{k.mailboxes(), k.queues(), k.sends(), k.deads()} {
-		resp, err := r.s.get(ctx, "count what waits", prefix, clientv3.WithPrefix(), clientv3.WithCountOnly(), clientv3.WithRev(r.is.Revision))
+		resp, err := r.s.conn.get(ctx, "count what waits", prefix, clientv3.WithPrefix(), clientv3.WithCountOnly(), clientv3.WithRev(r.is.Revision))
 		if err != nil {
 			return err
 		}

@@ -25,7 +25,7 @@ func (r *reckoner) watch(ctx context.Context, cancel func()) (watches [watchedRa
 	own = clientv3.WithRequireLeader(metadata.AppendToOutgoingContext(ctx, "weft-watch", "balance"))
 	patience := time.AfterFunc(watchPatience, cancel) // etcd's client waits until a member has begun it
 	defer patience.Stop()
-	k := r.s.keys
+	k := r.s.conn.keys
 	for i, of := range [watchedRanges][2]string{
 		{k.mailboxes(), clientv3.GetPrefixRangeEnd(k.sends())},
 		{k.root + asideDir, clientv3.GetPrefixRangeEnd(k.deads())},
@@ -35,7 +35,7 @@ func (r *reckoner) watch(ctx context.Context, cancel func()) (watches [watchedRa
 		if i == watchedRanges-1 {
 			opts = append(opts, clientv3.WithFilterDelete())
 		}
-		watches[i] = r.s.client.Watch(own, of[0], opts...)
+		watches[i] = r.s.conn.client.Watch(own, of[0], opts...)
 		r.upTo[i] = r.is.Revision
 	}
 	return watches, own, ctx.Err()
@@ -118,7 +118,7 @@ func (r *reckoner) seeWork(revision int64, events []*clientv3.Event) {
 	var put []*mvccpb.KeyValue
 	var m *moment
 	for _, ev := range events {
-		key := strings.TrimPrefix(string(ev.Kv.Key), r.s.keys.root)
+		key := strings.TrimPrefix(string(ev.Kv.Key), r.s.conn.keys.root)
 		kind, rest, _ := strings.Cut(key, "/")
 		if kind != "mailbox" && kind != "send" && kind != "queue" {
 			continue
@@ -184,7 +184,7 @@ func (r *reckoner) madeOf(went []gone, put []*mvccpb.KeyValue) map[string]bool {
 		return nil
 	}
 	for _, kv := range put {
-		key := strings.TrimPrefix(string(kv.Key), r.s.keys.root)
+		key := strings.TrimPrefix(string(kv.Key), r.s.conn.keys.root)
 		kind, rest, _ := strings.Cut(key, "/")
 		it := goneOf(0, kind, key, rest)
 		switch kind {
@@ -226,17 +226,17 @@ func (r *reckoner) seeDead(revision int64, events []*clientv3.Event) {
 	m := r.at(revision)
 	for _, ev := range events {
 		key := string(ev.Kv.Key)
-		if at, ok := strings.CutPrefix(key, r.s.keys.root+asideDir); ok {
+		if at, ok := strings.CutPrefix(key, r.s.conn.keys.root+asideDir); ok {
 			if i := strings.LastIndexByte(at, '@'); i >= 0 && ev.Type == mvccpb.PUT {
 				m.aside[at[:i]] = true
 			}
 			continue
 		}
-		id, ok := strings.CutPrefix(key, r.s.keys.deads())
+		id, ok := strings.CutPrefix(key, r.s.conn.keys.deads())
 		switch {
 		case !ok:
 		case ev.Type == mvccpb.DELETE:
-			m.dead = append(m.dead, strings.TrimPrefix(key, r.s.keys.root))
+			m.dead = append(m.dead, strings.TrimPrefix(key, r.s.conn.keys.root))
 		default:
 			if appeared(ev) {
 				m.came++
@@ -260,7 +260,7 @@ func (m *moment) bury(id string, kv *mvccpb.KeyValue) {
 func (r *reckoner) seeRecords(revision int64, events []*clientv3.Event) {
 	m := r.at(revision)
 	for _, ev := range events {
-		of, cmd, _ := strings.Cut(strings.TrimPrefix(string(ev.Kv.Key), r.s.keys.commandRecords()), "/")
+		of, cmd, _ := strings.Cut(strings.TrimPrefix(string(ev.Kv.Key), r.s.conn.keys.commandRecords()), "/")
 		cmd = decode(cmd)
 		switch {
 		case of == "~send" && strings.HasPrefix(cmd, store.Replayed) && !strings.Contains(cmd, "@"):
@@ -300,7 +300,7 @@ func (r *reckoner) step(ctx, own context.Context) error {
 	if len(r.moments) == 0 && time.Since(r.put) < every-time.Second {
 		return nil
 	}
-	return r.s.client.RequestProgress(own)
+	return r.s.conn.client.RequestProgress(own)
 }
 
 // judge finds the reasons of what went up to where all watches are.
@@ -368,17 +368,17 @@ func (r *reckoner) journals(ctx context.Context, unknown []gone) error {
 	for chunk := range slices.Chunk(unknown, maxLevel) {
 		var ask reads
 		for _, g := range chunk {
-			ask.add(clientv3.OpGet(r.s.keys.journalOf(g.instance), clientv3.WithPrefix(), clientv3.WithLimit(1), clientv3.WithKeysOnly(), clientv3.WithRev(g.revision)))
+			ask.add(clientv3.OpGet(r.s.conn.keys.journalOf(g.instance), clientv3.WithPrefix(), clientv3.WithLimit(1), clientv3.WithKeysOnly(), clientv3.WithRev(g.revision)))
 		}
-		resp, err := r.s.read(ctx, "look for the journals of commands", ask.ops...)
+		resp, err := r.s.conn.read(ctx, "look for the journals of commands", ask.ops...)
 		if err != nil {
 			return err
 		}
 		var last reads
 		for i, g := range chunk {
-			last.add(clientv3.OpGet(r.s.keys.journal(g.instance, lastOfJournal(read(i).in(resp))), clientv3.WithRev(g.revision)))
+			last.add(clientv3.OpGet(r.s.conn.keys.journal(g.instance, lastOfJournal(read(i).in(resp))), clientv3.WithRev(g.revision)))
 		}
-		if resp, err = r.s.read(ctx, "look for commands in journals", last.ops...); err != nil {
+		if resp, err = r.s.conn.read(ctx, "look for commands in journals", last.ops...); err != nil {
 			return err
 		}
 		for i, g := range chunk {
@@ -386,7 +386,7 @@ func (r *reckoner) journals(ctx context.Context, unknown []gone) error {
 				r.is.Applied++
 				continue
 			}
-			r.s.log.ErrorContext(ctx, "accepted work is gone, and nothing says why: see docs/runbooks/balance-difference.md", "key", g.key, "revision", g.revision)
+			r.s.conn.log.ErrorContext(ctx, "accepted work is gone, and nothing says why: see docs/runbooks/balance-difference.md", "key", g.key, "revision", g.revision)
 			if len(r.is.Lost) < store.MaxLost {
 				r.is.Lost = append(r.is.Lost, store.Lost{Key: g.key, Revision: g.revision})
 			}

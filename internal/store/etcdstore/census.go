@@ -30,7 +30,7 @@ func (s *Upkeep) Census(ctx context.Context, definitions map[string]int, before 
 	for id := range definitions {
 		ids = append(ids, id)
 		for _, sub := range counted {
-			at := s.keys.indexOf(sub, id)
+			at := s.conn.keys.indexOf(sub, id)
 			ranges = append(ranges, span{at, clientv3.GetPrefixRangeEnd(at)})
 		}
 	}
@@ -62,7 +62,7 @@ func (s *Upkeep) counts(ctx context.Context, ranges []span) ([]int64, error) {
 		for i, r := range chunk {
 			ops[i] = clientv3.OpGet(r.from, clientv3.WithRange(r.end), clientv3.WithCountOnly())
 		}
-		resp, err := s.read(ctx, "count instances", ops...)
+		resp, err := s.conn.read(ctx, "count instances", ops...)
 		if err != nil {
 			return nil, err
 		}
@@ -79,7 +79,7 @@ func (s *Upkeep) oldest(ctx context.Context, definition string, latest int, know
 	asOld := func(at time.Time) (bool, error) {
 		ranges := make([]span, latest)
 		for v := range ranges {
-			list := s.keys.indexOfVersion(workflow.Suspended, definition, v+1)
+			list := s.conn.keys.indexOfVersion(workflow.Suspended, definition, v+1)
 			ranges[v] = span{list + newest(at), clientv3.GetPrefixRangeEnd(list)}
 		}
 		counts, err := s.counts(ctx, ranges)

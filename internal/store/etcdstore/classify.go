@@ -46,26 +46,26 @@ type evidence struct {
 func (s *Instances) evidence(ctx context.Context, c *store.Commit) (*evidence, error) {
 	id := c.After.Header.ID
 	var e evidence
-	e.entry, e.deleted, e.instance = e.value(s.keys.journal(id, c.After.Seq)), e.value(s.keys.commandRecord(id, deletedRecord)), e.key(s.keys.instance(id))
+	e.entry, e.deleted, e.instance = e.value(s.conn.keys.journal(id, c.After.Seq)), e.value(s.conn.keys.commandRecord(id, deletedRecord)), e.key(s.conn.keys.instance(id))
 	if c.Fence != nil {
 		e.owner = e.first(c.Fence.Prefix)
 	}
 	if u := c.Unlocked; u != nil { // with the value: an answer of keys only has no lease
-		e.node, e.head = e.value(u.Key), e.key(s.keys.head(u.Definition))
+		e.node, e.head = e.value(u.Key), e.key(s.conn.keys.head(u.Definition))
 		if u.Lock != nil {
 			e.owner = e.first(u.Lock.Prefix)
 		}
 	}
 	if g := takesGate(c); g != nil {
-		e.holder = e.value(s.keys.gateOf(*g))
+		e.holder = e.value(s.conn.keys.gateOf(*g))
 		for i := range c.Consumed {
 			if key := newKey(&c.Consumed[i]); key != "" {
-				e.answers = append(e.answers, e.key(s.keys.keyRecord(key)))
+				e.answers = append(e.answers, e.key(s.conn.keys.keyRecord(key)))
 			}
 		}
 	}
 	var err error
-	e.resp, err = s.read(ctx, "read why the commit of instance "+id+" was refused", e.ops...)
+	e.resp, err = s.conn.read(ctx, "read why the commit of instance "+id+" was refused", e.ops...)
 	return &e, err
 }
 

@@ -30,7 +30,7 @@ func (s *Instances) Commit(ctx context.Context, c *store.Commit) (done *store.Co
 	if t, err = ahead(ctx, s, c, t, err); err != nil {
 		return nil, err
 	}
-	resp, err := s.txn(ctx, "commit "+c.After.Header.ID, t.cmps, t.then, nil)
+	resp, err := s.conn.txn(ctx, "commit "+c.After.Header.ID, t.cmps, t.then, nil)
 	if err != nil {
 		if c.Unlocked != nil && errors.Is(err, ErrUnknown) {
 			c.Unlocked.Unanswered = true
@@ -40,21 +40,21 @@ func (s *Instances) Commit(ctx context.Context, c *store.Commit) (done *store.Co
 	if !resp.Succeeded {
 		done, outcome, err := s.classifyRefusal(ctx, c, t)
 		if !errors.Is(err, ErrUnknown) {
-			s.metrics.Commit(outcome, time.Since(began), t.size, tracing.TraceID(ctx))
+			s.conn.metrics.Commit(outcome, time.Since(began), t.size, tracing.TraceID(ctx))
 		}
 		if done != nil {
 			done.Size = t.size
-			s.metrics.CommitCommands(len(c.Consumed))
-			s.metrics.SavesJoined(c.Joined)
+			s.conn.metrics.CommitCommands(len(c.Consumed))
+			s.conn.metrics.SavesJoined(c.Joined)
 		}
 		return done, err
 	}
 	done, outcome := s.committed(c, t, resp)
 	s.lookBehind(ctx, c, t, done)
 	done.Size = t.size
-	s.metrics.Commit(outcome, time.Since(began), t.size, tracing.TraceID(ctx))
-	s.metrics.CommitCommands(len(c.Consumed))
-	s.metrics.SavesJoined(c.Joined)
+	s.conn.metrics.Commit(outcome, time.Since(began), t.size, tracing.TraceID(ctx))
+	s.conn.metrics.CommitCommands(len(c.Consumed))
+	s.conn.metrics.SavesJoined(c.Joined)
 	return done, nil
 }
 
@@ -157,7 +157,7 @@ func (s *Instances) content(c *store.Commit, t *prepared) *ops {
 		s.deleteInstance(c, o)
 	} else {
 		s.writeInstance(c, o)
-		keepAhead(s.keys, c, t, o)
+		keepAhead(s.conn.keys, c, t, o)
 	}
 	if c.After.Unwritten == nil {
 		s.writeBookmarks(c, o)
@@ -186,25 +186,25 @@ func (s *Instances) guard(c *store.Commit, t *prepared) {
 	t.cmps = fenceCompares(c.Fence)
 	switch {
 	case c.Before != nil:
-		t.cmps = append(t.cmps, modifiedAt(s.keys.instance(id), c.Before.Modified))
+		t.cmps = append(t.cmps, modifiedAt(s.conn.keys.instance(id), c.Before.Modified))
 	case c.Fence != nil:
-		t.cmps = append(t.cmps, absent(s.keys.instance(id)))
+		t.cmps = append(t.cmps, absent(s.conn.keys.instance(id)))
 	default:
 		// No fence to refuse a late copy after the instance was deleted: it would
 		// bring it back. SeenMail is when it was loaded.
-		t.cmps = append(t.cmps, absent(s.keys.instance(id)), notWrittenAfter(s.keys.commandRecord(id, deletedRecord), c.SeenMail))
+		t.cmps = append(t.cmps, absent(s.conn.keys.instance(id)), notWrittenAfter(s.conn.keys.commandRecord(id, deletedRecord), c.SeenMail))
 	}
 	if g := takesGate(c); g != nil {
 		// It may become free: who was refused commits that, before which a late copy finds the lock or the
 		// revision moved; of an instance that an import would bring, the lock.
-		t.cmps = append(t.cmps, absent(s.keys.gateOf(*g)))
+		t.cmps = append(t.cmps, absent(s.conn.keys.gateOf(*g)))
 		t.foreign++
 	}
 }
 
 func (s *Instances) writeInstance(c *store.Commit, o *ops) {
 	h := &c.After.Header
-	written := o.put(s.keys.journal(h.ID, c.After.Seq), newJournalEntry(c))
+	written := o.put(s.conn.keys.journal(h.ID, c.After.Seq), newJournalEntry(c))
 	s.keepJournal(c, written, o)
 	if c.Form == store.Undecided && s.placesApart(c) {
 		c.Form, c.After.Cut = store.InParts, formWide
@@ -213,25 +213,25 @@ func (s *Instances) writeInstance(c *store.Commit, o *ops) {
 		c.After.Cut = 0
 		// One that lies in parts stays so if it can: it may have become larger than a transaction. One that waits
 		// at many places is smaller whole, as its state repeats what its header says of them.
-		if c.Form = store.Whole; c.Before != nil && len(c.Before.Parts) > 0 || s.partsKnown(formInParts) && !isWide(c) {
+		if c.Form = store.Whole; c.Before != nil && len(c.Before.Parts) > 0 || s.conn.partsKnown(formInParts) && !isWide(c) {
 			c.Form = store.InParts
 		}
 	}
 	size := partsOf(s.conn).put(o, c.Before, &c.After, c.Form == store.InParts)
 	if most := maxRecord(len(h.Bookmarks)); len(c.Created) > 0 && len(h.Bookmarks) >= wholeFrom && c.After.Cut != formWide && size > most {
-		o.fail(s.keys.instance(h.ID), fmt.Errorf("%w: the record of the instance, which waits at %d places, has %d bytes after compression (at most %d, so that it can be ended)", ErrTooLarge, len(h.Bookmarks), size, most))
+		o.fail(s.conn.keys.instance(h.ID), fmt.Errorf("%w: the record of the instance, which waits at %d places, has %d bytes after compression (at most %d, so that it can be ended)", ErrTooLarge, len(h.Bookmarks), size, most))
 	}
 	var before *workflow.Instance
 	if c.Before != nil {
 		before = &c.Before.Header
 	}
-	s.writeIndex(o, before, &c.After)
+	s.conn.writeIndex(o, before, &c.After)
 	s.noteIncidents(c, o)
 	if h.Status == workflow.StatusFinished {
 		if before != nil && before.FinishedAt != nil && h.FinishedAt != nil && !before.FinishedAt.Equal(*h.FinishedAt) {
-			o.putRaw(s.keys.indexEntry(h), commitNumber(&c.After)) // it ended again within one burst: its entry tells webhooks
+			o.putRaw(s.conn.keys.indexEntry(h), commitNumber(&c.After)) // it ended again within one burst: its entry tells webhooks
 		}
-		s.writeEnd(o, &c.After, size)
+		s.conn.writeEnd(o, &c.After, size)
 	}
 }
 
@@ -247,9 +247,9 @@ func (s *Instances) keepJournal(c *store.Commit, written int64, o *ops) {
 	if have := c.After.Seq - from; s.keepEntries > 0 && have >= s.keepEntries+journalSlack {
 		drop := min(have-s.keepEntries, journalSlice)
 		h := &c.After.Header
-		o.tail = append(o.tail, clientv3.OpDelete(s.keys.journal(h.ID, from), clientv3.WithRange(s.keys.journal(h.ID, from+drop))))
+		o.tail = append(o.tail, clientv3.OpDelete(s.conn.keys.journal(h.ID, from), clientv3.WithRange(s.conn.keys.journal(h.ID, from+drop))))
 		if len(h.Incidents) > 0 {
-			o.tail = append(o.tail, clientv3.OpDelete(s.keys.incident(h.DefinitionID, h.ID, from), clientv3.WithRange(s.keys.incident(h.DefinitionID, h.ID, from+drop))))
+			o.tail = append(o.tail, clientv3.OpDelete(s.conn.keys.incident(h.DefinitionID, h.ID, from), clientv3.WithRange(s.conn.keys.incident(h.DefinitionID, h.ID, from+drop))))
 		}
 		bytes -= bytes * drop / have
 		from += drop
@@ -325,17 +325,17 @@ func (s *conn) indexEntries(h *workflow.Instance) []string {
 // the proof of the delete, and what a late copy of a start is refused by.
 func (s *Instances) deleteInstance(c *store.Commit, o *ops) {
 	id := c.After.Header.ID
-	s.record(o, s.keys.commandRecord(id, deletedRecord), deletedEntry{Commit: c.ID})
-	o.del(s.keys.cancel(id))
+	s.conn.record(o, s.conn.keys.commandRecord(id, deletedRecord), deletedEntry{Commit: c.ID})
+	o.del(s.conn.keys.cancel(id))
 	if c.Before == nil { // started and deleted within one burst
 		return
 	}
-	o.del(s.keys.instance(id))
-	for _, key := range s.indexEntries(&c.Before.Header) {
+	o.del(s.conn.keys.instance(id))
+	for _, key := range s.conn.indexEntries(&c.Before.Header) {
 		o.del(key)
 	}
-	s.forgetIncidents(&c.Before.Header, o)
-	o.tail = append(o.tail, clientv3.OpDelete(s.keys.journalOf(id), clientv3.WithPrefix()))
+	s.conn.forgetIncidents(&c.Before.Header, o)
+	o.tail = append(o.tail, clientv3.OpDelete(s.conn.keys.journalOf(id), clientv3.WithPrefix()))
 	if len(c.Before.Parts) > 0 {
 		partsOf(s.conn).delete(o, id)
 	}
@@ -353,10 +353,10 @@ func (s *Instances) consume(c *store.Commit, t *prepared, o *ops) {
 		if goesOn(c) && done.Command.ID == c.Continue.ID {
 			continue
 		}
-		s.placed(c, &done)
-		s.consumeOne(id, &done, o)
+		s.conn.placed(c, &done)
+		s.conn.consumeOne(id, &done, o)
 		if key := newKey(&done); key != "" {
-			t.cmps = append(t.cmps, absent(s.keys.keyRecord(key)))
+			t.cmps = append(t.cmps, absent(s.conn.keys.keyRecord(key)))
 			t.foreign++
 		}
 	}

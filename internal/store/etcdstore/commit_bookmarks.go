@@ -17,7 +17,7 @@ func (s *Instances) writeBookmarks(c *store.Commit, o *ops) {
 }
 
 // indexWrites changes the index of what instances wait for, in one transaction or in several.
-type indexWrites struct{ *conn }
+type indexWrites struct{ conn *conn }
 
 // indexSteps are the changes of the index by a commit, in their order: each takes away,
 // puts or moves one bookmark.
@@ -63,34 +63,34 @@ func bookmarkIDs(bookmarks []workflow.Bookmark) map[string]bool {
 
 // dropBookmark deletes what the index has of a bookmark.
 func (s indexWrites) dropBookmark(o *ops, b *workflow.Bookmark, correlation string) {
-	o.del(s.keys.bookmark(b.Hash, correlation, b.ID))
-	for _, key := range s.keys.timersOf(b) {
+	o.del(s.conn.keys.bookmark(b.Hash, correlation, b.ID))
+	for _, key := range s.conn.keys.timersOf(b) {
 		o.del(key)
 	}
 	if b.ActivityType == workflow.TaskType {
-		o.del(s.keys.task(b))
+		o.del(s.conn.keys.task(b))
 	}
 }
 
 // moveBookmark takes a bookmark from one correlation to another. Its timer and its task stay
 // where they are.
 func (s indexWrites) moveBookmark(o *ops, b workflow.Bookmark, was, is, instance string) {
-	o.del(s.keys.bookmark(b.Hash, was, b.ID))
-	s.putBookmark(o, b, is, instance)
+	o.del(s.conn.keys.bookmark(b.Hash, was, b.ID))
+	s.conn.putBookmark(o, b, is, instance)
 }
 
 // makeBookmark puts a new bookmark with its timer and its task.
 func (s indexWrites) makeBookmark(o *ops, b *workflow.Bookmark, correlation, instance, trace string, at time.Time) {
-	s.putBookmark(o, *b, correlation, instance)
+	s.conn.putBookmark(o, *b, correlation, instance)
 	if b.DueAt != nil {
 		entry := timerEntry{Instance: instance, Bookmark: b.ID, Hash: b.Hash, Due: *b.DueAt}
 		if trace != "" {
 			entry.Trace, entry.Set = trace, at
 		}
-		o.put(s.keys.timer(b.ID, *b.DueAt), entry)
+		o.put(s.conn.keys.timer(b.ID, *b.DueAt), entry)
 	}
 	if b.ActivityType == workflow.TaskType {
-		o.putRaw(s.keys.task(b), nil)
+		o.putRaw(s.conn.keys.task(b), nil)
 	}
 }
 

@@ -16,18 +16,18 @@ func (s *Instances) writeSent(c *store.Commit, o *ops) {
 	s.writeOutgoing(c, o)
 	writeAnswers(s.conn, c, o)
 	for _, send := range c.Sends {
-		o.put(s.keys.send(send.ID), send)
+		o.put(s.conn.keys.send(send.ID), send)
 	}
 	for _, item := range c.Requeue {
 		// Through a send record: what is put straight into the queue would escape
 		// the send guard.
-		o.put(s.keys.send(item.ID), store.Send{ID: item.ID, Stimulus: item.Stimulus, Key: item.Key, CreatedAt: c.At, Trace: item.Trace})
+		o.put(s.conn.keys.send(item.ID), store.Send{ID: item.ID, Stimulus: item.Stimulus, Key: item.Key, CreatedAt: c.At, Trace: item.Trace})
 	}
 	for _, d := range c.Dead {
-		s.putDead(o, d)
+		s.conn.putDead(o, d)
 	}
 	if c.Continue != nil && !goesOn(c) {
-		o.put(s.keys.mail(c.After.Header.ID, c.Continue.ID), c.Continue)
+		o.put(s.conn.keys.mail(c.After.Header.ID, c.Continue.ID), c.Continue)
 	}
 }
 
@@ -42,17 +42,17 @@ func (s *Instances) writeOutgoing(c *store.Commit, o *ops) {
 		switch {
 		case slices.ContainsFunc(c.Children, func(ch store.Child) bool { return ch.ID == out.InstanceID }):
 		case out.InstanceID == c.After.Header.ID:
-			s.putOutgoing(o, out)
+			s.conn.putOutgoing(o, out)
 		default:
 			if boxes[out.InstanceID] == nil {
 				boxes[out.InstanceID] = newContent()
 				order = append(order, out.InstanceID)
 			}
-			s.putOutgoing(boxes[out.InstanceID], out)
+			s.conn.putOutgoing(boxes[out.InstanceID], out)
 		}
 	}
 	for _, id := range order {
-		o.nested([]clientv3.Cmp{exists(s.keys.instance(id))}, boxes[id], nil)
+		o.nested([]clientv3.Cmp{exists(s.conn.keys.instance(id))}, boxes[id], nil)
 	}
 }
 
@@ -71,15 +71,15 @@ func (s *Instances) writeChildren(c *store.Commit, o *ops) {
 	for _, child := range c.Children {
 		n := &NewInstance{Header: newHeader(child.ID, child.Command, c.At), Command: child.Command, Gate: child.Gate}
 		then, otherwise := newContent(), newOps()
-		s.writeNew(then, n)
+		s.conn.writeNew(then, n)
 		for _, out := range c.Outgoing {
 			if out.InstanceID == child.ID {
-				s.putOutgoing(then, out)
+				s.conn.putOutgoing(then, out)
 			}
 		}
 		key := ""
 		if child.Gate != nil {
-			key = s.keys.gateOf(*child.Gate)
+			key = s.conn.keys.gateOf(*child.Gate)
 		}
 		switch {
 		case key != "" && (spent[key] || key == own.retaken):
@@ -93,19 +93,19 @@ func (s *Instances) writeChildren(c *store.Commit, o *ops) {
 			s.refuseChild(otherwise, c, child)
 			free := newOps()
 			free.del(key)
-			otherwise.nested(s.holdsGate(key, c.After.Header.ID), free, nil)
-			o.nested(append(s.newGuard(n, false), s.holdsGate(key, c.After.Header.ID)...), then, otherwise)
+			otherwise.nested(s.conn.holdsGate(key, c.After.Header.ID), free, nil)
+			o.nested(append(s.conn.newGuard(n, false), s.conn.holdsGate(key, c.After.Header.ID)...), then, otherwise)
 			own.freed = ""
 		default:
 			s.refuseChild(otherwise, c, child)
-			o.nested(s.newGuard(n, true), then, otherwise)
+			o.nested(s.conn.newGuard(n, true), then, otherwise)
 		}
 		spent[key] = key != ""
 	}
 	if own.freed != "" {
 		then := newOps()
 		then.del(own.freed)
-		o.nested(s.holdsGate(own.freed, c.After.Header.ID), then, nil)
+		o.nested(s.conn.holdsGate(own.freed, c.After.Header.ID), then, nil)
 	}
 }
 
@@ -122,10 +122,10 @@ func (s *Instances) writeGate(c *store.Commit, o *ops) (change gateChange) {
 		was = c.Before.Gate
 	}
 	if ends := c.Delete || c.After.Header.Status == workflow.StatusFinished; was != nil && (ends || takes != nil && *takes != *was) {
-		change.freed = s.keys.gateOf(*was)
+		change.freed = s.conn.keys.gateOf(*was)
 	}
 	if takes != nil {
-		change.retaken = s.keys.gateOf(*takes)
+		change.retaken = s.conn.keys.gateOf(*takes)
 		o.putRaw(change.retaken, []byte(c.After.Header.ID))
 	}
 	return change
@@ -158,13 +158,13 @@ func (s *conn) holdsGate(key, id string) []clientv3.Cmp {
 func (s *Instances) refuseChild(o *ops, c *store.Commit, child store.Child) {
 	p := child.Command.Start.Parent
 	if p == nil || p.BookmarkID == "" {
-		s.putDead(o, refusedChild(c, &child))
+		s.conn.putDead(o, refusedChild(c, &child))
 		return
 	}
 	end := ChildEnd(p.BookmarkID, child.ID, workflow.Faulted, nil, c.At)
 	end.Input["Refused"] = true
 	end.Trace = c.Trace
-	o.put(s.keys.mail(p.InstanceID, end.ID), end)
+	o.put(s.conn.keys.mail(p.InstanceID, end.ID), end)
 }
 
 func refusedChild(c *store.Commit, child *store.Child) store.DeadLetter {

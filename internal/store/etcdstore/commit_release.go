@@ -36,16 +36,16 @@ func (s *Instances) release(c *store.Commit, t *prepared) (clientv3.Op, bool) {
 		}
 	}
 	var cmps []clientv3.Cmp
-	work, box := &newWork{}, s.keys.mailbox(id)
-	if work.followed = s.boxes.has(box); !work.followed {
-		cmps, work = append(cmps, noneNewer(box, c.SeenMail)), s.workFor(id)
-	} else if s.boxes.newMail(box, c.SeenMail) {
+	work, box := &newWork{}, s.conn.keys.mailbox(id)
+	if work.followed = s.conn.boxes.has(box); !work.followed {
+		cmps, work = append(cmps, noneNewer(box, c.SeenMail)), s.conn.workFor(id)
+	} else if s.conn.boxes.newMail(box, c.SeenMail) {
 		t.box = boxKept
 		return clientv3.Op{}, false
 	}
 	for _, key := range queue {
-		cmps = append(cmps, noneNewer(s.keys.marksOf(key), 0))
-		if s.queued.has(key) {
+		cmps = append(cmps, noneNewer(s.conn.keys.marksOf(key), 0))
+		if s.conn.queued.has(key) {
 			work.unread = true
 			continue
 		}
@@ -81,12 +81,12 @@ func (s *conn) workFor(id string) *newWork {
 // nothing if only its own ~continue is new, else all mail. False: the mailbox is followed.
 func (s *Instances) readNewMail(c *store.Commit, t *prepared) (clientv3.Op, bool) {
 	id := c.After.Header.ID
-	if s.boxes.has(s.keys.mailbox(id)) {
+	if s.conn.boxes.has(s.conn.keys.mailbox(id)) {
 		t.box = boxGoesOn
 		return clientv3.Op{}, false
 	}
-	t.work = s.workFor(id)
-	return clientv3.OpTxn([]clientv3.Cmp{noneNewer(s.keys.mailbox(id), c.SeenMail)}, nil, t.work.ops), true
+	t.work = s.conn.workFor(id)
+	return clientv3.OpTxn([]clientv3.Cmp{noneNewer(s.conn.keys.mailbox(id), c.SeenMail)}, nil, t.work.ops), true
 }
 
 // readOn is what a burst goes on with.
@@ -147,7 +147,7 @@ func (s *Instances) slices(h *workflow.Instance, bookmarks []workflow.Bookmark) 
 		}
 		seen[hash] = true
 		for _, sl := range of {
-			out = append(out, s.keys.queueSlice(hash, sl))
+			out = append(out, s.conn.keys.queueSlice(hash, sl))
 		}
 	}
 	return out
@@ -163,16 +163,16 @@ func (s *Instances) LookQueue(ctx context.Context, h *workflow.Instance, bookmar
 		var read []sliceRead
 		var followed []string
 		for _, key := range keys {
-			if s.queued.has(key) {
+			if s.conn.queued.has(key) {
 				followed = append(followed, key)
 				continue
 			}
 			read = append(read, sliceRead{key, ask.add(below(getQueueOp, key))})
 		}
 		if len(read) == 0 {
-			ask.count(s.keys.instance(h.ID)) // the revision of now
+			ask.count(s.conn.keys.instance(h.ID)) // the revision of now
 		}
-		resp, err := s.read(ctx, "look for queued stimuli", ask.ops...)
+		resp, err := s.conn.read(ctx, "look for queued stimuli", ask.ops...)
 		if err != nil {
 			return nil, err
 		}
@@ -191,9 +191,9 @@ func (s *Instances) LookQueue(ctx context.Context, h *workflow.Instance, bookmar
 // appendFollowed appends what lies in a slice of the queue that is followed, at a revision or later. Those that it
 // names are read, and no others.
 func (s *Instances) appendFollowed(ctx context.Context, items []store.QueueItem, key string, revision int64) ([]store.QueueItem, error) {
-	kvs, n, upTo, ok := s.queued.at(ctx, key, revision, queueBatch)
+	kvs, n, upTo, ok := s.conn.queued.at(ctx, key, revision, queueBatch)
 	if !ok {
-		resp, err := s.get(ctx, "look for queued stimuli", key, clientv3.WithPrefix(), clientv3.WithLimit(queueBatch))
+		resp, err := s.conn.get(ctx, "look for queued stimuli", key, clientv3.WithPrefix(), clientv3.WithLimit(queueBatch))
 		if err != nil {
 			return nil, err
 		}
@@ -203,8 +203,8 @@ func (s *Instances) appendFollowed(ctx context.Context, items []store.QueueItem,
 		return items, nil
 	}
 	before := len(items)
-	if _, err := s.queued.named(ctx, "read queued stimuli", kvs, func(kv *mvccpb.KeyValue) error {
-		items = s.queueItems(items, []*mvccpb.KeyValue{kv})
+	if _, err := s.conn.queued.named(ctx, "read queued stimuli", kvs, func(kv *mvccpb.KeyValue) error {
+		items = s.conn.queueItems(items, []*mvccpb.KeyValue{kv})
 		return nil
 	}); err != nil {
 		return nil, err
@@ -219,13 +219,13 @@ func (s *Instances) appendFollowed(ctx context.Context, items []store.QueueItem,
 // returns. [store.ErrFenced] means that the lock was gone already. With waits the lock is
 // free, and there is mail that counts on who had it.
 func (s *Instances) Release(ctx context.Context, f store.Fence, id string, seen int64) (kept *store.Kept, waits bool, err error) {
-	if s.boxes.has(s.keys.mailbox(id)) {
+	if s.conn.boxes.has(s.conn.keys.mailbox(id)) {
 		return s.releaseFollowed(ctx, f, id, seen)
 	}
-	work := s.workFor(id)
-	resp, err := s.txn(ctx, "release lock of "+id,
+	work := s.conn.workFor(id)
+	resp, err := s.conn.txn(ctx, "release lock of "+id,
 		[]clientv3.Cmp{createdAt(f.Key, f.Revision)},
-		[]clientv3.Op{clientv3.OpTxn([]clientv3.Cmp{noneNewer(s.keys.mailbox(id), seen)}, []clientv3.Op{del(f.Key)}, work.ops)}, nil)
+		[]clientv3.Op{clientv3.OpTxn([]clientv3.Cmp{noneNewer(s.conn.keys.mailbox(id), seen)}, []clientv3.Op{del(f.Key)}, work.ops)}, nil)
 	if err != nil {
 		return nil, false, err
 	}
@@ -237,15 +237,15 @@ func (s *Instances) Release(ctx context.Context, f store.Fence, id string, seen 
 
 // releaseFollowed is Release where the mailbox is followed.
 func (s *Instances) releaseFollowed(ctx context.Context, f store.Fence, id string, seen int64) (kept *store.Kept, waits bool, err error) {
-	if s.boxes.newMail(s.keys.mailbox(id), seen) {
-		now, err := s.get(ctx, "look up instance "+id, s.keys.instance(id), clientv3.WithCountOnly()) // the revision of now
+	if s.conn.boxes.newMail(s.conn.keys.mailbox(id), seen) {
+		now, err := s.conn.get(ctx, "look up instance "+id, s.conn.keys.instance(id), clientv3.WithCountOnly()) // the revision of now
 		if err != nil {
 			return nil, false, err
 		}
 		kept = &store.Kept{Revision: now.Header.Revision}
 		return kept, false, s.keepMail(ctx, id, kept)
 	}
-	resp, err := s.txn(ctx, "release lock of "+id, []clientv3.Cmp{createdAt(f.Key, f.Revision)}, []clientv3.Op{del(f.Key)}, nil)
+	resp, err := s.conn.txn(ctx, "release lock of "+id, []clientv3.Cmp{createdAt(f.Key, f.Revision)}, []clientv3.Op{del(f.Key)}, nil)
 	if err != nil {
 		return nil, false, err
 	}
@@ -272,7 +272,7 @@ func (s *Instances) readRelease(work *newWork, resp *pb.TxnResponse, revision in
 	}
 	kept := &store.Kept{Revision: revision, Unread: work.unread}
 	if !work.followed {
-		s.boxes.lookedInto(work.mail.in(resp))
+		s.conn.boxes.lookedInto(work.mail.in(resp))
 		keeps(kept, decodeMail(work.mail.in(resp).Kvs))
 	}
 	for _, slice := range work.queue {
@@ -294,9 +294,9 @@ func keeps(kept *store.Kept, mail []store.Mail) {
 func (s *Instances) appendSlice(items []store.QueueItem, key string, slice *pb.RangeResponse, revision int64) []store.QueueItem {
 	n := len(items)
 	if len(slice.Kvs) > 0 {
-		s.queued.looked(key, slice.Count)
+		s.conn.queued.looked(key, slice.Count)
 	}
-	items = s.queueItems(items, slice.Kvs)
+	items = s.conn.queueItems(items, slice.Kvs)
 	if len(slice.Kvs) == 1 && !slice.More && len(items) > n {
 		items[n].Alone = revision
 	}

@@ -40,7 +40,7 @@ func (s *Instances) guardResume(c *store.Commit) []clientv3.Cmp {
 	u := c.Unlocked
 	return []clientv3.Cmp{
 		leased(u.Key, u.Lease),
-		modifiedAt(s.keys.instance(c.After.Header.ID), c.Before.Modified),
+		modifiedAt(s.conn.keys.instance(c.After.Header.ID), c.Before.Modified),
 		noneNewer(u.Prefix, 0),
 		absent(s.voidCommit(c)),
 	}
@@ -48,7 +48,7 @@ func (s *Instances) guardResume(c *store.Commit) []clientv3.Cmp {
 
 // voidCommit is the record that says that a commit will not be applied.
 func (s *Instances) voidCommit(c *store.Commit) string {
-	return s.keys.commandRecord(c.After.Header.ID, "~commit@"+c.ID)
+	return s.conn.keys.commandRecord(c.After.Header.ID, "~commit@"+c.ID)
 }
 
 // settle makes the refusal of a commit that resumes without the lock last, and says why
@@ -60,15 +60,15 @@ func (s *Instances) voidCommit(c *store.Commit) string {
 func (s *Instances) settle(ctx context.Context, c *store.Commit) (*store.Committed, metrics.CommitOutcome, error) {
 	id := c.After.Header.ID
 	var e evidence
-	e.entry, e.instance, e.node = e.value(s.keys.journal(id, c.After.Seq)), e.key(s.keys.instance(id)), e.value(c.Unlocked.Key)
+	e.entry, e.instance, e.node = e.value(s.conn.keys.journal(id, c.After.Seq)), e.key(s.conn.keys.instance(id)), e.value(c.Unlocked.Key)
 	var keys []read
 	for _, done := range c.Consumed {
 		if k := done.Command.Key; k != nil && done.Answer != nil {
-			keys = append(keys, e.count(s.keys.keyRecord(k.Name)))
+			keys = append(keys, e.count(s.conn.keys.keyRecord(k.Name)))
 		}
 	}
-	void := slices.Concat(e.ops, s.putVoid(s.voidCommit(c)))
-	resp, err := s.txn(ctx, "settle the commit of instance "+id, []clientv3.Cmp{modifiedAt(s.keys.instance(id), c.Before.Modified)}, void, e.ops)
+	void := slices.Concat(e.ops, s.conn.putVoid(s.voidCommit(c)))
+	resp, err := s.conn.txn(ctx, "settle the commit of instance "+id, []clientv3.Cmp{modifiedAt(s.conn.keys.instance(id), c.Before.Modified)}, void, e.ops)
 	if err != nil {
 		return nil, "", fmt.Errorf("%w: %w", ErrUnknown, err)
 	}

@@ -35,11 +35,11 @@ func (s *Instances) guardUnlocked(c *store.Commit) []clientv3.Cmp {
 	}
 	cmps := []clientv3.Cmp{
 		leased(u.Key, u.Lease),
-		absent(s.keys.instance(id)),
-		absent(s.keys.commandRecord(id, deletedRecord)),
+		absent(s.conn.keys.instance(id)),
+		absent(s.conn.keys.commandRecord(id, deletedRecord)),
 	}
 	if u.Head > 0 {
-		cmps = append(cmps, modifiedAt(s.keys.head(u.Definition), u.Head))
+		cmps = append(cmps, modifiedAt(s.conn.keys.head(u.Definition), u.Head))
 	}
 	return cmps
 }
@@ -61,9 +61,9 @@ func (s *Instances) lookUnlocked(c *store.Commit, o *ops) (clientv3.Op, bool) {
 	}
 	var cmps []clientv3.Cmp
 	for _, key := range keys {
-		cmps = append(cmps, noneNewer(s.keys.marksOf(key), 0))
+		cmps = append(cmps, noneNewer(s.conn.keys.marksOf(key), 0))
 	}
-	key := s.keys.mail(h.ID, workflow.ContinueID)
+	key := s.conn.keys.mail(h.ID, workflow.ContinueID)
 	raw, err := Encode(workflow.Command{ID: workflow.ContinueID, Kind: workflow.CommandContinue, CreatedAt: c.At})
 	if err != nil {
 		o.fail(key, err)

@@ -35,7 +35,7 @@ func (s *Instances) Wide(c *store.Commit) bool {
 			n += operations(&list[i])
 		}
 	}
-	return n+2*len(moved(c)) > s.width.Ops
+	return n+2*len(moved(c)) > s.conn.width.Ops
 }
 
 // operations is how many keys the index has of a bookmark.
@@ -169,7 +169,7 @@ func (s *Instances) WriteIndex(ctx context.Context, f *store.Fence, r *store.Rec
 	if r.Unwritten == nil {
 		return nil
 	}
-	done, err := indexWrites{s.conn}.writePages(ctx, append(fenceCompares(f), modifiedAt(s.keys.instance(r.Header.ID), r.Modified)), r)
+	done, err := indexWrites{s.conn}.writePages(ctx, append(fenceCompares(f), modifiedAt(s.conn.keys.instance(r.Header.ID), r.Modified)), r)
 	switch {
 	case err != nil || done:
 		return err
@@ -187,10 +187,10 @@ func (s indexWrites) writePages(ctx context.Context, guard []clientv3.Cmp, r *st
 			return false, err
 		}
 		if page == nil {
-			page = s.begin("write where instance "+r.Header.ID+" waits", guard...)
+			page = s.conn.begin("write where instance "+r.Header.ID+" waits", guard...)
 			page.ops = newContent()
 		}
-		if step(page.ops); len(page.writes) < s.width.PageOps && page.size < pageBytes {
+		if step(page.ops); len(page.writes) < s.conn.width.PageOps && page.size < pageBytes {
 			continue
 		}
 		if done, err := applied(page.submit(ctx)); err != nil || !done {
@@ -218,9 +218,9 @@ func isWide(c *store.Commit) bool {
 func (s *Instances) placesApart(c *store.Commit) bool {
 	n := len(c.After.Header.Bookmarks)
 	if c.Before != nil && c.Before.Cut == formWide {
-		return n > s.width.Places/2 || c.After.Unwritten != nil || len(c.After.State) > s.width.Stays
+		return n > s.conn.width.Places/2 || c.After.Unwritten != nil || len(c.After.State) > s.conn.width.Stays
 	}
-	return n > s.width.Places && s.partsKnown(formWide)
+	return n > s.conn.width.Places && s.conn.partsKnown(formWide)
 }
 
 // endBytes is how many bytes of its record are kept free for each place where an instance

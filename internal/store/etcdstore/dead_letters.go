@@ -115,7 +115,7 @@ func decodeDead(kv *mvccpb.KeyValue, decode func([]byte, any) error) (store.Dead
 // DeadLetter reads one, to take it; nil if there is none. One that cannot be read is
 // there beside the error: to be deleted.
 func (s *Stimuli) DeadLetter(ctx context.Context, id string) (*store.DeadLetter, error) {
-	resp, err := s.get(ctx, "read dead letter", s.keys.dead(id))
+	resp, err := s.conn.get(ctx, "read dead letter", s.conn.keys.dead(id))
 	if err != nil || len(resp.Kvs) == 0 {
 		return nil, err
 	}
@@ -133,8 +133,8 @@ func (s *Stimuli) DeadLetter(ctx context.Context, id string) (*store.DeadLetter,
 // answered before). A replay leaves a record, by which a repeat after a lost answer knows
 // that it was done.
 func (s *Stimuli) TakeDeadLetter(ctx context.Context, d *store.DeadLetter, replay *store.Send) (bool, error) {
-	t := s.begin("take dead letter", createdAt(s.keys.dead(d.ID), d.Created))
-	t.del(s.keys.dead(d.ID))
+	t := s.conn.begin("take dead letter", createdAt(s.conn.keys.dead(d.ID), d.Created))
+	t.del(s.conn.keys.dead(d.ID))
 	r := s.resend(t, replay)
 	return r.outcome(t.submitSmall(ctx))
 }
@@ -162,14 +162,14 @@ func (s *Stimuli) resend(t *txn, send *store.Send) *resent {
 	if send == nil {
 		return r
 	}
-	t.put(s.keys.send(send.ID), send)
-	rec := s.keys.commandRecord("~send", send.ID)
-	s.record(t.ops, rec, store.Effect{Outcome: workflow.OutcomeAccepted})
+	t.put(s.conn.keys.send(send.ID), send)
+	rec := s.conn.keys.commandRecord("~send", send.ID)
+	s.conn.record(t.ops, rec, store.Effect{Outcome: workflow.OutcomeAccepted})
 	r.earlier = t.otherwise.count(rec).found
 	if k := send.Key; k != nil {
-		t.when(absent(s.keys.keyRecord(k.Name)))
-		s.answer(t.ops, k, &store.Answer{BodyHash: k.BodyHash, Queued: send.ID, Slot: s.slot(&send.Stimulus)})
-		r.used = t.otherwise.count(s.keys.keyRecord(k.Name)).found
+		t.when(absent(s.conn.keys.keyRecord(k.Name)))
+		s.conn.answer(t.ops, k, &store.Answer{BodyHash: k.BodyHash, Queued: send.ID, Slot: s.conn.slot(&send.Stimulus)})
+		r.used = t.otherwise.count(s.conn.keys.keyRecord(k.Name)).found
 	}
 	return r
 }
@@ -196,20 +196,20 @@ func (s *Stimuli) ReplayCommand(ctx context.Context, d *store.DeadLetter, id str
 	cmd := *d.Command
 	cmd.Attempts, cmd.Begun = 0, nil
 	cmd.Replays++
-	mail, rec, void := s.keys.mail(d.InstanceID, cmd.ID), s.keys.commandRecord("~send", id), s.keys.commandRecord("~send", id+"@")
-	t := s.begin("replay command of a dead letter",
-		createdAt(s.keys.dead(d.ID), d.Created), exists(s.keys.instance(d.InstanceID)), absent(mail), absent(void))
-	t.del(s.keys.dead(d.ID))
-	s.putMail(t.ops, d.InstanceID, cmd)
-	s.record(t.ops, rec, store.Effect{Outcome: workflow.OutcomeAccepted})
+	mail, rec, void := s.conn.keys.mail(d.InstanceID, cmd.ID), s.conn.keys.commandRecord("~send", id), s.conn.keys.commandRecord("~send", id+"@")
+	t := s.conn.begin("replay command of a dead letter",
+		createdAt(s.conn.keys.dead(d.ID), d.Created), exists(s.conn.keys.instance(d.InstanceID)), absent(mail), absent(void))
+	t.del(s.conn.keys.dead(d.ID))
+	s.conn.putMail(t.ops, d.InstanceID, cmd)
+	s.conn.record(t.ops, rec, store.Effect{Outcome: workflow.OutcomeAccepted})
 	used := func(*pb.TxnResponse) bool { return false }
 	if k != nil {
-		t.when(absent(s.keys.keyRecord(k.Name)))
-		s.answer(t.ops, k, &store.Answer{BodyHash: k.BodyHash, Targets: []store.Effect{{InstanceID: d.InstanceID, Outcome: workflow.OutcomeAccepted, Command: cmd.ID}}})
-		used = t.otherwise.count(s.keys.keyRecord(k.Name)).found
+		t.when(absent(s.conn.keys.keyRecord(k.Name)))
+		s.conn.answer(t.ops, k, &store.Answer{BodyHash: k.BodyHash, Targets: []store.Effect{{InstanceID: d.InstanceID, Outcome: workflow.OutcomeAccepted, Command: cmd.ID}}})
+		used = t.otherwise.count(s.conn.keys.keyRecord(k.Name)).found
 	}
-	earlier, letter, instance := t.otherwise.count(rec), t.otherwise.count(s.keys.dead(d.ID)), t.otherwise.count(s.keys.instance(d.InstanceID))
-	t.otherwise.add(s.void(void, rec))
+	earlier, letter, instance := t.otherwise.count(rec), t.otherwise.count(s.conn.keys.dead(d.ID)), t.otherwise.count(s.conn.keys.instance(d.InstanceID))
+	t.otherwise.add(s.conn.void(void, rec))
 	resp, err := t.submit(ctx)
 	switch {
 	case err != nil:

@@ -17,7 +17,7 @@ import (
 // Head reads one head; nil if there never was one. A deleted definition has one
 // that says so.
 func (s *Definitions) Head(ctx context.Context, id string) (*store.DefinitionHead, error) {
-	return s.head(ctx, id)
+	return s.conn.head(ctx, id)
 }
 
 func (s *conn) head(ctx context.Context, id string) (*store.DefinitionHead, error) {
@@ -30,7 +30,7 @@ func (s *conn) head(ctx context.Context, id string) (*store.DefinitionHead, erro
 
 // Version reads the body of one version; nil if there is none.
 func (s *Definitions) Version(ctx context.Context, id string, n int) (*store.DefinitionVersion, error) {
-	resp, err := s.get(ctx, "read version of "+id, s.keys.body(id, n))
+	resp, err := s.conn.get(ctx, "read version of "+id, s.conn.keys.body(id, n))
 	if err != nil || len(resp.Kvs) == 0 {
 		return nil, err
 	}
@@ -49,9 +49,9 @@ func (s *Definitions) Needs(ctx context.Context, versions []VersionRef, requests
 		chunk := versions[looked:min(len(versions), looked+bytes.batch())]
 		var ask reads
 		for _, ref := range chunk {
-			ask.value(s.keys.body(ref.ID, ref.Version))
+			ask.value(s.conn.keys.body(ref.ID, ref.Version))
 		}
-		resp, err := s.read(ctx, "read needs of versions", ask.ops...)
+		resp, err := s.conn.read(ctx, "read needs of versions", ask.ops...)
 		if err != nil {
 			return needs, looked, err
 		}
@@ -81,8 +81,8 @@ func (s *Definitions) FindVersionID(ctx context.Context, versionID, id string) (
 		return "", 0, false, nil
 	}
 	var ask reads
-	newest, first := ask.value(s.keys.versionID(versionID, id)), ask.first(s.keys.versionIDs(versionID))
-	resp, err := s.read(ctx, "find definition version", ask.ops...)
+	newest, first := ask.value(s.conn.keys.versionID(versionID, id)), ask.first(s.conn.keys.versionIDs(versionID))
+	resp, err := s.conn.read(ctx, "find definition version", ask.ops...)
 	if err != nil {
 		return "", 0, false, err
 	}
@@ -112,9 +112,9 @@ func (s *Definitions) ReadDefinition(ctx context.Context, id, contentHash string
 func (s *Definitions) readDefinition(ctx context.Context, id, contentHash string) (*store.DefinitionState, error) {
 	what := "read definition " + id
 	var ask reads
-	head, indexed, content := ask.value(s.keys.head(id)), ask.value(s.keys.indexed(id)), ask.value(s.keys.content(id, contentHash))
-	retired := ask.add(clientv3.OpGet(s.keys.retirements()+id+"/", clientv3.WithPrefix(), clientv3.WithKeysOnly()))
-	resp, err := s.read(ctx, what, ask.ops...)
+	head, indexed, content := ask.value(s.conn.keys.head(id)), ask.value(s.conn.keys.indexed(id)), ask.value(s.conn.keys.content(id, contentHash))
+	retired := ask.add(clientv3.OpGet(s.conn.keys.retirements()+id+"/", clientv3.WithPrefix(), clientv3.WithKeysOnly()))
+	resp, err := s.conn.read(ctx, what, ask.ops...)
 	if err != nil {
 		return nil, err
 	}
@@ -138,7 +138,7 @@ func (s *Definitions) readDefinition(ctx context.Context, id, contentHash string
 		st.Seen = e.Version
 	}
 	for _, kv := range retired.in(resp).Kvs {
-		if ref, ok := versionIn(string(kv.Key), s.keys.retirements()); ok {
+		if ref, ok := versionIn(string(kv.Key), s.conn.keys.retirements()); ok {
 			st.Retired = append(st.Retired, ref.Version)
 		}
 	}
@@ -152,16 +152,16 @@ func (s *Definitions) readDefinition(ctx context.Context, id, contentHash string
 // share a shard with those of others.
 func (s *Definitions) crons(ctx context.Context, what, id string, revision int64) ([]store.CronEntry, error) {
 	var out []store.CronEntry
-	prefix := s.keys.crons(timerShard(id))
+	prefix := s.conn.keys.crons(timerShard(id))
 	from := prefix
 	for {
-		resp, err := s.get(ctx, what, from, clientv3.WithRange(clientv3.GetPrefixRangeEnd(prefix)),
+		resp, err := s.conn.get(ctx, what, from, clientv3.WithRange(clientv3.GetPrefixRangeEnd(prefix)),
 			clientv3.WithRev(revision), clientv3.WithLimit(page))
 		if err != nil {
 			return nil, err
 		}
 		for _, kv := range resp.Kvs {
-			if s.keys.cronOwner(string(kv.Key)) != id {
+			if s.conn.keys.cronOwner(string(kv.Key)) != id {
 				continue
 			}
 			e, err := decodeCron(kv)
@@ -191,17 +191,17 @@ var errBadCursor = workflow.Fail(workflow.CodeInvalid, "the cursor is not one of
 // ListDefinitions lists the definitions that are not deleted, by id, at most
 // limit, at one revision.
 func (s *Definitions) ListDefinitions(ctx context.Context, cursor string, limit int) (heads []store.DefinitionHead, end PageEnd, err error) {
-	from := s.keys.definitions()
+	from := s.conn.keys.definitions()
 	if cursor != "" {
 		if workflow.CheckID("cursor", cursor) != nil {
 			return nil, end, errBadCursor
 		}
-		from = s.keys.head(cursor) + "\x00"
+		from = s.conn.keys.head(cursor) + "\x00"
 	}
 	limit = max(limit, 1)
 	for {
 		chunk := max(firstChunk, min(page, limit+1-len(heads))) // one more tells whether there are more
-		resp, err := s.get(ctx, "list definitions", from, clientv3.WithRange(clientv3.GetPrefixRangeEnd(s.keys.definitions())), clientv3.WithLimit(int64(chunk)), clientv3.WithRev(end.Revision))
+		resp, err := s.conn.get(ctx, "list definitions", from, clientv3.WithRange(clientv3.GetPrefixRangeEnd(s.conn.keys.definitions())), clientv3.WithLimit(int64(chunk)), clientv3.WithRev(end.Revision))
 		if errors.Is(err, rpctypes.ErrCompacted) && end.Revision != 0 { // between two reads: what was read is a page
 			end.Next = s.definitionOf(strings.TrimSuffix(from, "\x00"))
 			return heads, end, nil
@@ -233,7 +233,7 @@ func (s *Definitions) ListDefinitions(ctx context.Context, cursor string, limit 
 
 // definitionOf is the id of the definition whose head has a key.
 func (s *Definitions) definitionOf(key string) string {
-	return strings.TrimSuffix(strings.TrimPrefix(key, s.keys.definitions()), "/head")
+	return strings.TrimSuffix(strings.TrimPrefix(key, s.conn.keys.definitions()), "/head")
 }
 
 // ChangedHeads reads every head that changed after a revision, deleted ones
@@ -241,14 +241,14 @@ func (s *Definitions) definitionOf(key string) string {
 // what it gives on top of what was known is all there is.
 func (s *Definitions) ChangedHeads(ctx context.Context, after int64) (store.HeadChanges, error) {
 	var out store.HeadChanges
-	from := s.keys.definitions()
+	from := s.conn.keys.definitions()
 	for {
-		opts := []clientv3.OpOption{clientv3.WithRange(clientv3.GetPrefixRangeEnd(s.keys.definitions())),
+		opts := []clientv3.OpOption{clientv3.WithRange(clientv3.GetPrefixRangeEnd(s.conn.keys.definitions())),
 			clientv3.WithMinModRev(after + 1), clientv3.WithLimit(page)}
 		if out.Revision != 0 {
 			opts = append(opts, clientv3.WithRev(out.Revision))
 		}
-		resp, err := s.get(ctx, "read heads", from, opts...)
+		resp, err := s.conn.get(ctx, "read heads", from, opts...)
 		if err != nil {
 			return store.HeadChanges{}, err
 		}
@@ -258,7 +258,7 @@ func (s *Definitions) ChangedHeads(ctx context.Context, after int64) (store.Head
 		for _, kv := range resp.Kvs {
 			h, err := decodeHead(kv)
 			if err != nil {
-				s.left(kv.Key, err) // the others are known for that
+				s.conn.left(kv.Key, err) // the others are known for that
 				continue
 			}
 			out.Heads = append(out.Heads, *h)
@@ -284,14 +284,14 @@ func (s *Definitions) WatchHeads(ctx context.Context, after int64) <-chan store.
 	out := make(chan store.HeadChanges)
 	go func() {
 		defer close(out)
-		events := s.client.Watch(clientv3.WithRequireLeader(ctx), s.keys.definitions(), clientv3.WithPrefix(), clientv3.WithRev(after+1), clientv3.WithFilterDelete())
+		events := s.conn.client.Watch(clientv3.WithRequireLeader(ctx), s.conn.keys.definitions(), clientv3.WithPrefix(), clientv3.WithRev(after+1), clientv3.WithFilterDelete())
 		broken := errors.New("the watch of the definitions ended")
 		for resp := range events {
 			c := store.HeadChanges{Err: resp.Err()}
 			for _, ev := range resp.Events {
 				h, err := decodeHead(ev.Kv)
 				if err != nil {
-					s.left(ev.Kv.Key, err)
+					s.conn.left(ev.Kv.Key, err)
 					continue
 				}
 				c.Heads = append(c.Heads, *h)

@@ -71,7 +71,7 @@ func (c *change) modified() int64 {
 // unknown, and gives the head as written. Errors: [store.ErrHeadMoved], what
 // refused gives, [ErrTooLarge], all definite; or one that wraps [ErrUnknown].
 func (s *Definitions) apply(ctx context.Context, c *change) (*store.DefinitionHead, error) {
-	c.ops.put(s.keys.head(c.head.ID), c.head)
+	c.ops.put(s.conn.keys.head(c.head.ID), c.head)
 	then, err := c.ops.render()
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", c.what, err)
@@ -80,10 +80,10 @@ func (s *Definitions) apply(ctx context.Context, c *change) (*store.DefinitionHe
 		then = []clientv3.Op{clientv3.OpTxn(c.guards, then, c.reads.ops)}
 	}
 	var otherwise reads
-	head := otherwise.value(s.keys.head(c.head.ID))
+	head := otherwise.value(s.conn.keys.head(c.head.ID))
 	doubt := false // a copy may still be under way
 	for try := 1; ; try++ {
-		resp, err := s.txn(ctx, c.what, s.headStands(c), then, otherwise.ops)
+		resp, err := s.conn.txn(ctx, c.what, s.headStands(c), then, otherwise.ops)
 		if err == nil && !resp.Succeeded {
 			return s.ownMove(c, head.one(resp))
 		}
@@ -106,7 +106,7 @@ func (s *Definitions) apply(ctx context.Context, c *change) (*store.DefinitionHe
 // headStands is monotone: a mod revision that has passed never comes back, and
 // as heads are not deleted neither does 0. No more does a create revision.
 func (s *Definitions) headStands(c *change) []clientv3.Cmp {
-	return append([]clientv3.Cmp{modifiedAt(s.keys.head(c.head.ID), c.modified())}, c.stands...)
+	return append([]clientv3.Cmp{modifiedAt(s.conn.keys.head(c.head.ID), c.modified())}, c.stands...)
 }
 
 // classifyGuards tells whether the guards held.
@@ -161,12 +161,12 @@ func (s *Definitions) seal(ctx context.Context, c *change) (*store.DefinitionHea
 		same.head.Deleted = &c.head.UpdatedAt
 		same.head.Purged = true
 	}
-	key := s.keys.head(c.head.ID)
+	key := s.conn.keys.head(c.head.ID)
 	raw, err := Encode(same.head)
 	if err != nil {
 		return nil, err
 	}
-	t := s.begin(same.what, s.headStands(c)...)
+	t := s.conn.begin(same.what, s.headStands(c)...)
 	t.putRaw(key, raw)
 	head := t.otherwise.value(key)
 	resp, err := t.submit(ctx)

@@ -24,7 +24,7 @@ func (s *Definitions) reindex(c *change, idx *store.DefinitionIndex) error {
 	s.indexTriggers(c, idx.Triggers, &now)
 	s.indexRoutes(c, idx.Routes, &now)
 	s.indexSchedules(c, idx.Schedules, &now)
-	key := s.keys.indexed(c.head.ID)
+	key := s.conn.keys.indexed(c.head.ID)
 	if len(now.Triggers) == 0 && len(now.Routes) == 0 && !now.Crons {
 		c.ops.del(key)
 	} else {
@@ -52,11 +52,11 @@ func withinLimits(idx *store.DefinitionIndex) error {
 func (s *Definitions) indexTriggers(c *change, triggers []store.TriggerEntry, now *store.IndexedKeys) {
 	h := &c.head
 	for _, t := range c.before.Indexed.Triggers {
-		c.ops.del(s.keys.trigger(t.Hash, h.ID, t.ActivityID))
+		c.ops.del(s.conn.keys.trigger(t.Hash, h.ID, t.ActivityID))
 	}
 	for _, t := range triggers {
 		t.DefinitionID, t.Version, t.Activation = h.ID, h.Published, h.Activation
-		c.ops.put(s.keys.trigger(t.Hash, h.ID, t.ActivityID), t) // replaces the delete: one operation a key
+		c.ops.put(s.conn.keys.trigger(t.Hash, h.ID, t.ActivityID), t) // replaces the delete: one operation a key
 		now.Triggers = append(now.Triggers, store.TriggerKey{Hash: t.Hash, ActivityID: t.ActivityID})
 	}
 }
@@ -67,15 +67,15 @@ func (s *Definitions) indexTriggers(c *change, triggers []store.TriggerEntry, no
 func (s *Definitions) indexRoutes(c *change, routes []store.RouteEntry, now *store.IndexedKeys) {
 	h := &c.head
 	for _, r := range c.before.Indexed.Routes {
-		c.ops.del(s.keys.route(r.Method, r.Template))
+		c.ops.del(s.conn.keys.route(r.Method, r.Template))
 	}
 	var fresh []claim
 	for _, r := range routes {
 		r.DefinitionID, r.Version, r.Activation = h.ID, h.Published, h.Activation
 		at := store.RouteKey{Method: r.Method, Template: workflow.RoutePattern(r.Template)}
-		key := s.keys.route(at.Method, at.Template)
+		key := s.conn.keys.route(at.Method, at.Template)
 		c.ops.put(key, r)
-		c.ops.putRaw(s.keys.shape(r.Method, r.Template), nil)
+		c.ops.putRaw(s.conn.keys.shape(r.Method, r.Template), nil)
 		now.Routes = append(now.Routes, at)
 		if slices.Contains(c.before.Indexed.Routes, at) {
 			continue
@@ -132,9 +132,9 @@ func (s *Definitions) CheckRoutes(ctx context.Context, id string, routes []store
 	var ask reads
 	var claims []claim
 	for _, r := range routes {
-		claims = append(claims, claim{r, ask.value(s.keys.route(r.Method, workflow.RoutePattern(r.Template)))})
+		claims = append(claims, claim{r, ask.value(s.conn.keys.route(r.Method, workflow.RoutePattern(r.Template)))})
 	}
-	resp, err := s.read(ctx, "check routes of "+id, ask.ops...)
+	resp, err := s.conn.read(ctx, "check routes of "+id, ask.ops...)
 	if err != nil {
 		return err
 	}
@@ -154,7 +154,7 @@ func (s *Definitions) indexSchedules(c *change, schedules []store.CronEntry, now
 	written := map[string]bool{} // etcd takes no two operations on one key
 	for _, e := range schedules {
 		e.DefinitionID, e.Version, e.Generation, e.Activation = h.ID, h.Published, h.Generation, h.Activation
-		next := s.cronKey(&e)
+		next := s.conn.cronKey(&e)
 		if !e.Due.IsZero() {
 			written[next] = true
 		}
@@ -196,9 +196,9 @@ func (s *Definitions) keepOccurrence(c *change, e store.CronEntry, old *store.Cr
 		if old.Due.After(first.Due) {
 			first.Due = old.Due
 		}
-		otherwise.put(s.cronKey(&first), first)
+		otherwise.put(s.conn.cronKey(&first), first)
 	}
-	if at := s.cronKey(&e); slices.ContainsFunc(c.before.Crons, func(o store.CronEntry) bool { return o.Key == at }) {
+	if at := s.conn.cronKey(&e); slices.ContainsFunc(c.before.Crons, func(o store.CronEntry) bool { return o.Key == at }) {
 		then.del(at) // an outdated key
 	}
 	e.Due, e.Gated, e.GatedAt = old.Due, old.Gated, old.GatedAt

@@ -32,9 +32,9 @@ func (s *Definitions) Starts(ctx context.Context, ids []string, revision int64) 
 	for chunk := range slices.Chunk(ids, startsAtOnce) {
 		ops := make([]clientv3.Op, len(chunk))
 		for i, id := range chunk {
-			ops[i] = clientv3.OpGet(s.keys.indexed(id), clientv3.WithRev(revision))
+			ops[i] = clientv3.OpGet(s.conn.keys.indexed(id), clientv3.WithRev(revision))
 		}
-		resp, err := s.read(ctx, "read what starts definitions", ops...)
+		resp, err := s.conn.read(ctx, "read what starts definitions", ops...)
 		if err != nil {
 			return nil, err
 		}
@@ -51,10 +51,10 @@ func (s *Definitions) Starts(ctx context.Context, ids []string, revision int64) 
 			of := &Starts{Schedules: keys.Crons, More: len(keys.Triggers) > MostStarts || len(keys.Routes) > MostStarts}
 			all[id] = of
 			for _, t := range keys.Triggers[:min(len(keys.Triggers), MostStarts)] {
-				ask = append(ask, startAsked{of: of, key: s.keys.trigger(t.Hash, id, t.ActivityID)})
+				ask = append(ask, startAsked{of: of, key: s.conn.keys.trigger(t.Hash, id, t.ActivityID)})
 			}
 			for _, r := range keys.Routes[:min(len(keys.Routes), MostStarts)] {
-				ask = append(ask, startAsked{of: of, key: s.keys.route(r.Method, r.Template), route: true})
+				ask = append(ask, startAsked{of: of, key: s.conn.keys.route(r.Method, r.Template), route: true})
 			}
 		}
 	}
@@ -71,12 +71,12 @@ const mostStarted = 20
 
 // StartedBy gives the ids of definitions that a stimulus starts, by its hash: the first of them.
 func (s *Definitions) StartedBy(ctx context.Context, hash string) (ids []string, err error) {
-	resp, err := s.get(ctx, "look up what an event starts", s.keys.triggers(hash), clientv3.WithPrefix(), clientv3.WithKeysOnly(), clientv3.WithLimit(mostStarted))
+	resp, err := s.conn.get(ctx, "look up what an event starts", s.conn.keys.triggers(hash), clientv3.WithPrefix(), clientv3.WithKeysOnly(), clientv3.WithLimit(mostStarted))
 	if err != nil {
 		return nil, err
 	}
 	for _, kv := range resp.Kvs {
-		id, _, _ := strings.Cut(strings.TrimPrefix(string(kv.Key), s.keys.triggers(hash)), "/")
+		id, _, _ := strings.Cut(strings.TrimPrefix(string(kv.Key), s.conn.keys.triggers(hash)), "/")
 		if !slices.Contains(ids, id) {
 			ids = append(ids, id)
 		}
@@ -96,7 +96,7 @@ func (s *Definitions) readStarts(ctx context.Context, ask []startAsked, revision
 	for i, a := range ask {
 		ops[i] = clientv3.OpGet(a.key, clientv3.WithRev(revision))
 	}
-	resp, err := s.read(ctx, "read what starts definitions", ops...)
+	resp, err := s.conn.read(ctx, "read what starts definitions", ops...)
 	if err != nil {
 		return err
 	}

@@ -55,7 +55,7 @@ func (s *Definitions) StillUsed(ctx context.Context, users map[VersionRef]Versio
 		if len(reads) == 0 {
 			return nil
 		}
-		resp, err := s.read(ctx, "look for users of versions", reads...)
+		resp, err := s.conn.read(ctx, "look for users of versions", reads...)
 		if err != nil {
 			return err
 		}
@@ -102,7 +102,7 @@ func (u *usage) uses(ref VersionRef, what, key string) {
 func (u *usage) each(ctx context.Context, prefix string, many int64, do func(key string, kv *mvccpb.KeyValue) error, opts ...clientv3.OpOption) error {
 	for cursor := ""; len(u.wanted) > 0; {
 		at := append([]clientv3.OpOption{clientv3.WithRange(clientv3.GetPrefixRangeEnd(prefix)), clientv3.WithLimit(many), clientv3.WithRev(u.revision)}, opts...)
-		resp, err := u.s.get(ctx, "look for users of versions", pageFrom(prefix, cursor), at...)
+		resp, err := u.s.conn.get(ctx, "look for users of versions", pageFrom(prefix, cursor), at...)
 		if err != nil {
 			return err
 		}
@@ -112,7 +112,7 @@ func (u *usage) each(ctx context.Context, prefix string, many int64, do func(key
 		for _, kv := range resp.Kvs {
 			cursor = strings.TrimPrefix(string(kv.Key), prefix)
 			if err := do(string(kv.Key), kv); errors.Is(err, ErrDamaged) {
-				u.s.left(kv.Key, err) // nobody ever goes on with it
+				u.s.conn.left(kv.Key, err) // nobody ever goes on with it
 			} else if err != nil {
 				return err
 			}
@@ -126,12 +126,12 @@ func (u *usage) each(ctx context.Context, prefix string, many int64, do func(key
 
 // consumers are versions that run a wanted one as an activity.
 func (u *usage) consumers(ctx context.Context) error {
-	return u.each(ctx, u.s.keys.uses(), fsckPage, func(key string, _ *mvccpb.KeyValue) error {
-		parts := strings.SplitN(strings.TrimPrefix(key, u.s.keys.uses()), "/", 3) // consumer, its version, used/version
+	return u.each(ctx, u.s.conn.keys.uses(), fsckPage, func(key string, _ *mvccpb.KeyValue) error {
+		parts := strings.SplitN(strings.TrimPrefix(key, u.s.conn.keys.uses()), "/", 3) // consumer, its version, used/version
 		if len(parts) < 3 {
 			return nil
 		}
-		by, _ := versionIn(key, u.s.keys.uses())
+		by, _ := versionIn(key, u.s.conn.keys.uses())
 		if ref, ok := versionIn(parts[2], ""); ok {
 			u.uses(ref, by.String()+", which runs it as an activity", key)
 		}
@@ -143,7 +143,7 @@ func (u *usage) consumers(ctx context.Context) error {
 // that a newer one adds are no business of ours.
 
 func (u *usage) sends(ctx context.Context) error {
-	return u.each(ctx, u.s.keys.sends(), mostChunk, func(key string, kv *mvccpb.KeyValue) error {
+	return u.each(ctx, u.s.conn.keys.sends(), mostChunk, func(key string, kv *mvccpb.KeyValue) error {
 		var send store.Send
 		err := Decode(kv.Value, &send)
 		u.targets(send.Targets, "stimulus "+send.ID+", which has met its triggers", key)
@@ -152,7 +152,7 @@ func (u *usage) sends(ctx context.Context) error {
 }
 
 func (u *usage) gated(ctx context.Context) error {
-	return u.each(ctx, u.s.keys.gatedQueues(), mostChunk, func(key string, kv *mvccpb.KeyValue) error {
+	return u.each(ctx, u.s.conn.keys.gatedQueues(), mostChunk, func(key string, kv *mvccpb.KeyValue) error {
 		var item store.QueueItem
 		err := Decode(kv.Value, &item)
 		if h := item.Held; h != nil {
@@ -163,7 +163,7 @@ func (u *usage) gated(ctx context.Context) error {
 }
 
 func (u *usage) dead(ctx context.Context) error {
-	return u.each(ctx, u.s.keys.deads(), mostChunk, func(key string, kv *mvccpb.KeyValue) error {
+	return u.each(ctx, u.s.conn.keys.deads(), mostChunk, func(key string, kv *mvccpb.KeyValue) error {
 		d, err := decodeDead(kv, Decode)
 		u.targets(d.Targets, "dead letter "+d.ID, key)
 		if d.Command != nil {
@@ -174,7 +174,7 @@ func (u *usage) dead(ctx context.Context) error {
 }
 
 func (u *usage) commands(ctx context.Context) error {
-	return u.each(ctx, u.s.keys.mailboxes(), mostChunk, func(key string, kv *mvccpb.KeyValue) error {
+	return u.each(ctx, u.s.conn.keys.mailboxes(), mostChunk, func(key string, kv *mvccpb.KeyValue) error {
 		var cmd workflow.Command
 		err := Decode(kv.Value, &cmd)
 		u.command(&cmd, "command "+cmd.ID+", which waits for its instance", key)
@@ -223,7 +223,7 @@ type of struct {
 func (u *usage) instances(ctx context.Context) error {
 	for _, ref := range slices.Collect(maps.Keys(u.wanted)) {
 		for _, sub := range subStatuses {
-			prefix := u.s.keys.indexOfVersion(sub, ref.ID, ref.Version)
+			prefix := u.s.conn.keys.indexOfVersion(sub, ref.ID, ref.Version)
 			for cursor := ""; u.wanted[ref]; {
 				ids, next, err := u.page(ctx, prefix, cursor)
 				if err != nil {
@@ -243,7 +243,7 @@ func (u *usage) instances(ctx context.Context) error {
 
 // page reads the ids of some instances of a list; next is "" at the end.
 func (u *usage) page(ctx context.Context, prefix, cursor string) (ids []string, next string, err error) {
-	resp, err := u.s.get(ctx, "look for users of versions", pageFrom(prefix, cursor), clientv3.WithRange(clientv3.GetPrefixRangeEnd(prefix)),
+	resp, err := u.s.conn.get(ctx, "look for users of versions", pageFrom(prefix, cursor), clientv3.WithRange(clientv3.GetPrefixRangeEnd(prefix)),
 		clientv3.WithLimit(usersChunk), clientv3.WithKeysOnly(), clientv3.WithRev(u.revision))
 	if err != nil {
 		return nil, "", err
@@ -267,9 +267,9 @@ func (u *usage) records(ctx context.Context, ids []string) error {
 	}
 	reads := make([]clientv3.Op, len(ids))
 	for i, id := range ids {
-		reads[i] = get(u.s.keys.instance(id))
+		reads[i] = get(u.s.conn.keys.instance(id))
 	}
-	resp, err := u.s.read(ctx, "look for users of versions", reads...)
+	resp, err := u.s.conn.read(ctx, "look for users of versions", reads...)
 	if err != nil {
 		return err
 	}
@@ -279,7 +279,7 @@ func (u *usage) records(ctx context.Context, ids []string) error {
 				Header of `json:"header"`
 			}
 			if err := Decode(kv.Value, &rec); err != nil {
-				u.s.left(kv.Key, err)
+				u.s.conn.left(kv.Key, err)
 				continue
 			}
 			u.uses(VersionRef(rec.Header), "instance "+ids[i], string(kv.Key))

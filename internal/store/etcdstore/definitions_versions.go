@@ -22,12 +22,12 @@ import (
 func (s *Definitions) Retired(ctx context.Context) (map[VersionRef]int64, error) {
 	out := map[VersionRef]int64{}
 	for cursor := ""; ; {
-		kvs, next, err := s.page(ctx, "list retired versions", s.keys.retirements(), cursor, page)
+		kvs, next, err := s.conn.page(ctx, "list retired versions", s.conn.keys.retirements(), cursor, page)
 		if err != nil {
 			return nil, err
 		}
 		for _, kv := range kvs {
-			if ref, ok := versionIn(string(kv.Key), s.keys.retirements()); ok {
+			if ref, ok := versionIn(string(kv.Key), s.conn.keys.retirements()); ok {
 				out[ref] = kv.ModRevision
 			}
 		}
@@ -40,14 +40,14 @@ func (s *Definitions) Retired(ctx context.Context) (map[VersionRef]int64, error)
 // VersionsUpTo lists the versions of a definition up to n whose bodies are there.
 func (s *Definitions) VersionsUpTo(ctx context.Context, id string, n int) ([]int, error) {
 	var out []int
-	from, end := s.keys.body(id, 1), s.keys.body(id, n+1)
+	from, end := s.conn.keys.body(id, 1), s.conn.keys.body(id, n+1)
 	for {
-		resp, err := s.get(ctx, "list versions of "+id, from, clientv3.WithRange(end), clientv3.WithKeysOnly(), clientv3.WithLimit(versionsPage))
+		resp, err := s.conn.get(ctx, "list versions of "+id, from, clientv3.WithRange(end), clientv3.WithKeysOnly(), clientv3.WithLimit(versionsPage))
 		if err != nil {
 			return nil, err
 		}
 		for _, kv := range resp.Kvs {
-			if ref, ok := versionIn(string(kv.Key), s.keys.allBodies()); ok {
+			if ref, ok := versionIn(string(kv.Key), s.conn.keys.allBodies()); ok {
 				out = append(out, ref.Version)
 			}
 		}
@@ -66,8 +66,8 @@ const versionsPage = 100
 // none. While the head stands, the answer does.
 func (s *Definitions) Begins(ctx context.Context, id string, n int) (*store.DefinitionHead, bool, error) {
 	var ask reads
-	head, body, retired := ask.value(s.keys.head(id)), ask.count(s.keys.body(id, n)), ask.count(s.keys.retired(id, n))
-	resp, err := s.read(ctx, fmt.Sprintf("look for version %d of %s", n, id), ask.ops...)
+	head, body, retired := ask.value(s.conn.keys.head(id)), ask.count(s.conn.keys.body(id, n)), ask.count(s.conn.keys.retired(id, n))
+	resp, err := s.conn.read(ctx, fmt.Sprintf("look for version %d of %s", n, id), ask.ops...)
 	if err != nil {
 		return nil, false, err
 	}
@@ -89,7 +89,7 @@ const MaxVersions = 30
 func (s *Definitions) RetireVersions(ctx context.Context, st *store.DefinitionState, versions []int) (*store.DefinitionHead, error) {
 	c := s.newChange("retire versions of", st, st.Head.UpdatedAt)
 	for _, n := range versions {
-		c.ops.putRaw(s.keys.retired(st.ID, n), nil)
+		c.ops.putRaw(s.conn.keys.retired(st.ID, n), nil)
 	}
 	return s.apply(ctx, c)
 }
@@ -107,9 +107,9 @@ func (s *Definitions) DropVersions(ctx context.Context, st *store.DefinitionStat
 		if name != "" {
 			c.ops.del(name)
 		}
-		c.ops.del(s.keys.body(st.ID, n))
-		c.ops.del(s.keys.retired(st.ID, n))
-		uses := s.keys.usesOf(st.ID, n)
+		c.ops.del(s.conn.keys.body(st.ID, n))
+		c.ops.del(s.conn.keys.retired(st.ID, n))
+		uses := s.conn.keys.usesOf(st.ID, n)
 		c.ops.add(uses, clientv3.OpDelete(uses, clientv3.WithPrefix()), 0)
 	}
 	return s.apply(ctx, c)
@@ -119,7 +119,7 @@ func (s *Definitions) DropVersions(ctx context.Context, st *store.DefinitionStat
 // it is not. A transaction that writes it moves the definition's head.
 func (s *Definitions) nameOf(ctx context.Context, ref VersionRef) (string, error) {
 	what := fmt.Sprintf("read version %d of %s", ref.Version, ref.ID)
-	resp, err := s.get(ctx, what, s.keys.body(ref.ID, ref.Version))
+	resp, err := s.conn.get(ctx, what, s.conn.keys.body(ref.ID, ref.Version))
 	if err != nil || len(resp.Kvs) == 0 {
 		return "", err
 	}
@@ -127,8 +127,8 @@ func (s *Definitions) nameOf(ctx context.Context, ref VersionRef) (string, error
 	if err := Decode(resp.Kvs[0].Value, &v); err != nil || v.VersionID == "" {
 		return "", err
 	}
-	key := s.keys.versionID(v.VersionID, ref.ID)
-	if resp, err = s.get(ctx, what, key); err != nil || len(resp.Kvs) == 0 {
+	key := s.conn.keys.versionID(v.VersionID, ref.ID)
+	if resp, err = s.conn.get(ctx, what, key); err != nil || len(resp.Kvs) == 0 {
 		return "", err
 	}
 	var is VersionRef

@@ -53,7 +53,7 @@ func (s *Definitions) publish(ctx context.Context, c *change, v *store.Definitio
 	h.Name, h.Description, h.Activation, h.AutoUpdate, h.Usable = p.Name, p.Description, p.Activation, p.AutoUpdate, p.Usable
 	h.Deleted, h.Purged, h.Set = nil, false, cmp.Or(p.Set, h.Set)
 	if c.before.Seen == 0 {
-		c.ops.put(s.keys.content(h.ID, v.Hash), VersionRef{h.ID, v.Version})
+		c.ops.put(s.conn.keys.content(h.ID, v.Hash), VersionRef{h.ID, v.Version})
 	}
 	if err := s.reindex(c, &p.Index); err != nil {
 		return nil, err
@@ -79,12 +79,12 @@ func (s *Definitions) writeVersion(c *change, v *store.DefinitionVersion, at tim
 	c.head.Latest++
 	v.ID, v.Version, v.CreatedAt = c.head.ID, c.head.Latest, at
 	c.head.LatestHash = v.Hash
-	c.ops.put(s.keys.body(v.ID, v.Version), v)
+	c.ops.put(s.conn.keys.body(v.ID, v.Version), v)
 	if v.VersionID != "" {
-		c.ops.put(s.keys.versionID(v.VersionID, v.ID), VersionRef{v.ID, v.Version})
+		c.ops.put(s.conn.keys.versionID(v.VersionID, v.ID), VersionRef{v.ID, v.Version})
 	}
 	for _, u := range v.Uses {
-		c.ops.putRaw(s.keys.use(v.ID, v.Version, VersionRef{u.ID, u.Version}), nil)
+		c.ops.putRaw(s.conn.keys.use(v.ID, v.Version, VersionRef{u.ID, u.Version}), nil)
 	}
 }
 
@@ -128,7 +128,7 @@ func (s *Definitions) DeleteDefinition(ctx context.Context, st *store.Definition
 		}
 		// The ranges were empty, so the compares are cheap. They can hold again when an
 		// instance ends, so they are guards.
-		for _, in := range s.keys.running(st.ID) {
+		for _, in := range s.conn.keys.running(st.ID) {
 			c.guards = append(c.guards, noneNewer(in, st.Revision))
 		}
 		c.refused = func(*pb.TxnResponse) error { return inUse() }
@@ -139,10 +139,10 @@ func (s *Definitions) DeleteDefinition(ctx context.Context, st *store.Definition
 // runs reports whether an instance of a definition runs, at a revision (0: now).
 func (s *Definitions) runs(ctx context.Context, what, id string, revision int64) (bool, error) {
 	var reads []clientv3.Op
-	for _, in := range s.keys.running(id) {
+	for _, in := range s.conn.keys.running(id) {
 		reads = append(reads, clientv3.OpGet(in, clientv3.WithPrefix(), clientv3.WithRev(revision), clientv3.WithLimit(1), clientv3.WithKeysOnly()))
 	}
-	resp, err := s.read(ctx, what, reads...)
+	resp, err := s.conn.read(ctx, what, reads...)
 	if err != nil {
 		return false, err
 	}
@@ -167,13 +167,13 @@ func (s *Definitions) PurgeDefinition(ctx context.Context, id string) (bool, err
 	if runs, err := s.runs(ctx, what, id, 0); err != nil || runs {
 		return false, err
 	}
-	cmps := []clientv3.Cmp{modifiedAt(s.keys.head(id), head.Modified)}
+	cmps := []clientv3.Cmp{modifiedAt(s.conn.keys.head(id), head.Modified)}
 	for from := 1; ; from += purgeSlice {
 		to := from + purgeSlice
 		then := []clientv3.Op{
-			clientv3.OpDelete(s.keys.body(id, from), clientv3.WithRange(s.keys.body(id, to))),
-			clientv3.OpDelete(s.keys.retired(id, from), clientv3.WithRange(s.keys.retired(id, to))),
-			clientv3.OpDelete(s.keys.usesOf(id, from), clientv3.WithRange(s.keys.usesOf(id, to))),
+			clientv3.OpDelete(s.conn.keys.body(id, from), clientv3.WithRange(s.conn.keys.body(id, to))),
+			clientv3.OpDelete(s.conn.keys.retired(id, from), clientv3.WithRange(s.conn.keys.retired(id, to))),
+			clientv3.OpDelete(s.conn.keys.usesOf(id, from), clientv3.WithRange(s.conn.keys.usesOf(id, to))),
 		}
 		last := from+purgeSlice > head.Latest
 		if last {
@@ -182,9 +182,9 @@ func (s *Definitions) PurgeDefinition(ctx context.Context, id string) (bool, err
 			if err != nil {
 				return false, err
 			}
-			then = append(then, clientv3.OpPut(s.keys.head(id), string(raw)))
+			then = append(then, clientv3.OpPut(s.conn.keys.head(id), string(raw)))
 		}
-		resp, err := s.txn(ctx, what, cmps, then, nil)
+		resp, err := s.conn.txn(ctx, what, cmps, then, nil)
 		if err != nil || !resp.Succeeded || last {
 			return err == nil && resp.Succeeded, err
 		}

@@ -31,8 +31,8 @@ const (
 // cancel and delete also put the interrupt key. Else: the attempt is void, where
 // a compare could hold again.
 func (s *Stimuli) PutMail(ctx context.Context, instance string, cmd workflow.Command, b *store.BookmarkRef) (PutOutcome, int64, error) {
-	t := s.begin("put command into the mailbox of " + instance)
-	m := s.mail(t, instance, cmd, b)
+	t := s.conn.begin("put command into the mailbox of " + instance)
+	m := s.conn.mail(t, instance, cmd, b)
 	resp, err := t.submitSmall(ctx)
 	if err != nil {
 		return PutGone, 0, err
@@ -158,20 +158,20 @@ const (
 // is void, since an id and a gate become free again, and who was refused must
 // not get an instance later.
 func (s *Stimuli) Create(ctx context.Context, n *NewInstance, answer *store.Answer) (CreateOutcome, error) {
-	id, mail, rec := n.Header.ID, s.keys.mail(n.Header.ID, n.Command.ID), s.keys.commandRecord(n.Header.ID, n.Command.ID)
-	void := s.keys.commandRecord(id, attempt(n.Command.ID, n.Header.CreatedAt))
-	t := s.begin("create instance "+id, append(s.newGuard(n, true), absent(void))...)
-	s.writeNew(t.ops, n)
+	id, mail, rec := n.Header.ID, s.conn.keys.mail(n.Header.ID, n.Command.ID), s.conn.keys.commandRecord(n.Header.ID, n.Command.ID)
+	void := s.conn.keys.commandRecord(id, attempt(n.Command.ID, n.Header.CreatedAt))
+	t := s.conn.begin("create instance "+id, append(s.conn.newGuard(n, true), absent(void))...)
+	s.conn.writeNew(t.ops, n)
 	if k := n.Command.Key; k != nil && answer != nil {
-		t.when(absent(s.keys.keyRecord(k.Name)))
-		s.answer(t.ops, k, answer)
+		t.when(absent(s.conn.keys.keyRecord(k.Name)))
+		s.conn.answer(t.ops, k, answer)
 	}
-	inMail, consumed, used := t.otherwise.count(mail), t.otherwise.count(rec), t.otherwise.count(s.keys.keyRecord(keyName(n.Command.Key)))
-	there, held := t.otherwise.count(s.keys.instance(id)), read(0)
+	inMail, consumed, used := t.otherwise.count(mail), t.otherwise.count(rec), t.otherwise.count(s.conn.keys.keyRecord(keyName(n.Command.Key)))
+	there, held := t.otherwise.count(s.conn.keys.instance(id)), read(0)
 	if n.Gate != nil {
-		held = t.otherwise.count(s.keys.gateOf(*n.Gate))
+		held = t.otherwise.count(s.conn.keys.gateOf(*n.Gate))
 	}
-	t.otherwise.add(s.void(void, mail, rec))
+	t.otherwise.add(s.conn.void(void, mail, rec))
 	resp, err := t.submitSmall(ctx)
 	switch {
 	case err != nil:
@@ -233,46 +233,46 @@ const MaxDeliveries = 30
 // true again, beside a send record that is as it was: then it still has to wait,
 // or was started, and newGuard refuses. Then: the commands, the new instances, the records.
 func (s *Stimuli) Deliver(ctx context.Context, targets []Delivery, send *store.Send, rest []store.Target, again []store.Send, key *workflow.CommandKey, answer *store.Answer) (bool, error) {
-	t := s.begin("deliver stimulus")
+	t := s.conn.begin("deliver stimulus")
 	ids := make([]string, len(targets))
 	for i := range targets {
 		d := &targets[i]
 		ids[i] = d.Command.ID
 		switch {
 		case d.Wait != nil:
-			t.when(append(s.newGuard(d.New, false), exists(s.keys.gateOf(d.Wait.Held.Gate)))...)
-			s.putQueueItem(t.ops, *d.Wait)
+			t.when(append(s.conn.newGuard(d.New, false), exists(s.conn.keys.gateOf(d.Wait.Held.Gate)))...)
+			s.conn.putQueueItem(t.ops, *d.Wait)
 			continue
 		case d.New != nil:
-			t.when(s.newGuard(d.New, true)...)
-			s.writeNew(t.ops, d.New)
+			t.when(s.conn.newGuard(d.New, true)...)
+			s.conn.writeNew(t.ops, d.New)
 			continue
 		}
-		t.when(s.bookmarkStands(d.Bookmark), absent(s.keys.commandRecord(d.Bookmark.InstanceID, d.Command.ID)))
-		s.putMail(t.ops, d.Bookmark.InstanceID, d.Command)
+		t.when(s.conn.bookmarkStands(d.Bookmark), absent(s.conn.keys.commandRecord(d.Bookmark.InstanceID, d.Command.ID)))
+		s.conn.putMail(t.ops, d.Bookmark.InstanceID, d.Command)
 	}
 	earlier := func(*pb.TxnResponse) bool { return false }
 	switch {
 	case send != nil:
-		t.when(s.sendStands(send)...)
+		t.when(s.conn.sendStands(send)...)
 		s.leave(t.ops, send, rest)
 		if len(targets) == 0 && len(rest) == 0 {
-			s.done(t.ops, send.ID, workflow.OutcomeAccepted) // nothing else says what became of it
+			s.conn.done(t.ops, send.ID, workflow.OutcomeAccepted) // nothing else says what became of it
 		}
 	case len(targets) > 0:
-		rec := s.keys.commandRecord("~deliver", workflow.DeriveID(ids...))
+		rec := s.conn.keys.commandRecord("~deliver", workflow.DeriveID(ids...))
 		t.when(absent(rec))
-		s.record(t.ops, rec, store.Effect{Outcome: workflow.OutcomeAccepted})
+		s.conn.record(t.ops, rec, store.Effect{Outcome: workflow.OutcomeAccepted})
 		earlier = t.otherwise.count(rec).found
 	}
 	for _, a := range again {
-		t.put(s.keys.send(a.ID), a)
+		t.put(s.conn.keys.send(a.ID), a)
 	}
 	if key != nil && answer != nil {
 		if send == nil { // the key of a send record has an answer since it was accepted: from now on this one
-			t.when(absent(s.keys.keyRecord(key.Name)))
+			t.when(absent(s.conn.keys.keyRecord(key.Name)))
 		}
-		s.answer(t.ops, key, answer)
+		s.conn.answer(t.ops, key, answer)
 	}
 	resp, err := t.submit(ctx)
 	if err != nil || resp.Succeeded {
@@ -290,17 +290,17 @@ func (s *Stimuli) leave(o *ops, send *store.Send, rest []store.Target) {
 	case len(send.Targets) == 0:
 		left := *send
 		left.Targets = rest
-		o.put(s.keys.send(send.ID), left)
+		o.put(s.conn.keys.send(send.ID), left)
 	default:
-		o.put(s.keys.sent(send.ID), sentCount{Done: len(send.Targets) - len(rest)})
+		o.put(s.conn.keys.sent(send.ID), sentCount{Done: len(send.Targets) - len(rest)})
 	}
 }
 
 // dropSend deletes a send record, and the count of what is done of its list.
 func (s *Stimuli) dropSend(o *ops, send *store.Send) {
-	o.del(s.keys.send(send.ID))
+	o.del(s.conn.keys.send(send.ID))
 	if len(send.Targets) > 0 {
-		o.del(s.keys.sent(send.ID))
+		o.del(s.conn.keys.sent(send.ID))
 	}
 }
 

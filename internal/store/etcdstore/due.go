@@ -62,10 +62,10 @@ func (s *Upkeep) FirstDue(ctx context.Context, of Dated, from Places, until time
 	var ask reads
 	prefixes := make([]string, timerShards)
 	for i := range prefixes {
-		prefixes[i] = s.keys.dated(of, i)
+		prefixes[i] = s.conn.keys.dated(of, i)
 		ask.add(clientv3.OpGet(prefixes[i]+from[i], clientv3.WithRange(prefixes[i]+millis(until)+"0"), clientv3.WithLimit(1), clientv3.WithKeysOnly()))
 	}
-	resp, err := s.read(ctx, "look which "+of.String()+" are due next", ask.ops...)
+	resp, err := s.conn.read(ctx, "look which "+of.String()+" are due next", ask.ops...)
 	if err != nil {
 		return nil, err
 	}
@@ -88,10 +88,10 @@ func (s *Upkeep) Due(ctx context.Context, of Dated, from Places, now time.Time, 
 	var ask reads
 	shards := slices.Sorted(maps.Keys(from))
 	for _, i := range shards {
-		prefix := s.keys.dated(of, i)
+		prefix := s.conn.keys.dated(of, i)
 		ask.add(clientv3.OpGet(prefix+from[i], clientv3.WithRange(prefix+millis(now)+"0"), clientv3.WithLimit(perShard)))
 	}
-	resp, err := s.read(ctx, "read due "+of.String(), ask.ops...)
+	resp, err := s.conn.read(ctx, "read due "+of.String(), ask.ops...)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -109,7 +109,7 @@ func (s *Upkeep) Due(ctx context.Context, of Dated, from Places, now time.Time, 
 }
 
 func (s *Upkeep) readDue(of Dated, shard int, kv *mvccpb.KeyValue) Due {
-	d := Due{Shard: shard, Place: strings.TrimPrefix(string(kv.Key), s.keys.dated(of, shard)), key: string(kv.Key), created: kv.CreateRevision}
+	d := Due{Shard: shard, Place: strings.TrimPrefix(string(kv.Key), s.conn.keys.dated(of, shard)), key: string(kv.Key), created: kv.CreateRevision}
 	at, _, _ := strings.Cut(d.Place, "/")
 	d.Misplaced = misplaced(at)
 	var err error
@@ -121,7 +121,7 @@ func (s *Upkeep) readDue(of Dated, shard int, kv *mvccpb.KeyValue) Due {
 		d.At = d.entry.Due
 	}
 	if err != nil {
-		s.left(kv.Key, err)
+		s.conn.left(kv.Key, err)
 		d.At, d.Unreadable = fromMillis(at), true
 	}
 	return d
@@ -133,13 +133,13 @@ func (s *Upkeep) readDue(of Dated, shard int, kv *mvccpb.KeyValue) Due {
 // If: the timer's mod revision, which never comes back. Then: delete it, put the same under its right key. A
 // burst that burns the bookmark deletes both keys, so whichever comes first, no timer of it is left.
 func (s *Upkeep) MoveMisplaced(ctx context.Context, shard int, places []string) (moved int, err error) {
-	prefix := s.keys.timers(shard)
+	prefix := s.conn.keys.timers(shard)
 	for chunk := range slices.Chunk(places, maxLevel) {
 		var ask reads
 		for _, place := range chunk {
 			ask.value(prefix + place)
 		}
-		resp, err := s.read(ctx, "read misplaced timers", ask.ops...)
+		resp, err := s.conn.read(ctx, "read misplaced timers", ask.ops...)
 		if err != nil {
 			return moved, err
 		}
@@ -149,7 +149,7 @@ func (s *Upkeep) MoveMisplaced(ctx context.Context, shard int, places []string) 
 			if kv == nil || !misplaced(at) {
 				continue
 			}
-			t := s.begin("put a misplaced timer where it belongs", modifiedAt(string(kv.Key), kv.ModRevision))
+			t := s.conn.begin("put a misplaced timer where it belongs", modifiedAt(string(kv.Key), kv.ModRevision))
 			t.del(string(kv.Key))
 			t.putRaw(prefix+millis(fromMillis(at))+"/"+name, kv.Value)
 			put, err := applied(t.submit(ctx))
@@ -170,7 +170,7 @@ const fewDated = 1000
 // Misplaced lists the places of a shard's timers that are misplaced, whenever they are due. Where there are many
 // keys it counts by their digits, and reads no more than it has to.
 func (s *Upkeep) Misplaced(ctx context.Context, shard int) (places []string, err error) {
-	prefix := s.keys.timers(shard)
+	prefix := s.conn.keys.timers(shard)
 	var in func(digits string) error
 	in = func(digits string) error {
 		from, end := prefix+digits+"0", prefix+digits+":" // : comes after 9, and / before 0
@@ -178,7 +178,7 @@ func (s *Upkeep) Misplaced(ctx context.Context, shard int) (places []string, err
 			return nil // what is in its place, but for ten milliseconds of the year 5138
 		}
 		if len(digits) < 13 {
-			counted, err := s.get(ctx, "count timers", from, clientv3.WithRange(end), clientv3.WithCountOnly())
+			counted, err := s.conn.get(ctx, "count timers", from, clientv3.WithRange(end), clientv3.WithCountOnly())
 			if err != nil || counted.Count == 0 {
 				return err
 			}
@@ -191,7 +191,7 @@ func (s *Upkeep) Misplaced(ctx context.Context, shard int) (places []string, err
 				return nil
 			}
 		}
-		resp, err := s.get(ctx, "list timers", from, clientv3.WithRange(end), clientv3.WithKeysOnly())
+		resp, err := s.conn.get(ctx, "list timers", from, clientv3.WithRange(end), clientv3.WithKeysOnly())
 		if err != nil {
 			return err
 		}
@@ -217,7 +217,7 @@ func (s *Upkeep) WatchDue(ctx context.Context, of Dated, shards []int) (told <-c
 	watches := make([]clientv3.WatchChan, len(shards))
 	begun = beginWatch(func() {
 		for i, shard := range shards {
-			watches[i] = s.client.Watch(ctx, s.keys.dated(of, shard), clientv3.WithPrefix(), clientv3.WithFilterDelete())
+			watches[i] = s.conn.client.Watch(ctx, s.conn.keys.dated(of, shard), clientv3.WithPrefix(), clientv3.WithFilterDelete())
 		}
 	}, func(late bool) {
 		defer close(news.out)
@@ -233,7 +233,7 @@ func (s *Upkeep) WatchDue(ctx context.Context, of Dated, shards []int) (told <-c
 		for i, events := range watches {
 			all.Go(func() {
 				defer cancel() // one that is over ends the others
-				news.follow(ctx, shards[i], s.keys.dated(of, shards[i]), events)
+				news.follow(ctx, shards[i], s.conn.keys.dated(of, shards[i]), events)
 			})
 		}
 	})

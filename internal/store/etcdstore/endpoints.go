@@ -48,12 +48,12 @@ func (s *conn) putEndpoint(o *ops, b *workflow.Bookmark) {
 
 // Shapes reads the shapes that a path with so many segments may match, keys only.
 func (s *Stimuli) Shapes(ctx context.Context, method string, segments int) ([]string, error) {
-	prefixes := []string{s.keys.shapes(method, segmentsIn(segments)), s.keys.shapes(method, anySegments)}
+	prefixes := []string{s.conn.keys.shapes(method, segmentsIn(segments)), s.conn.keys.shapes(method, anySegments)}
 	var reads []clientv3.Op
 	for _, p := range prefixes {
 		reads = append(reads, clientv3.OpGet(p, clientv3.WithPrefix(), clientv3.WithKeysOnly()))
 	}
-	resp, err := s.read(ctx, "read shapes of endpoints", reads...)
+	resp, err := s.conn.read(ctx, "read shapes of endpoints", reads...)
 	if err != nil {
 		return nil, err
 	}
@@ -82,12 +82,12 @@ func (s *Stimuli) FindEndpoint(ctx context.Context, among []Endpoint) (*Endpoint
 		var ask reads
 		routes, bookmarks := make([]read, n), make([]read, n)
 		for i, e := range among[:n] {
-			routes[i] = ask.value(s.keys.route(e.Method, e.Pattern))
-			if bookmarks[i] = followedRead; !s.waiting.has(s.keys.bookmarks(e.Hash)) {
-				bookmarks[i] = ask.add(below(firstOp, s.keys.bookmarks(e.Hash)))
+			routes[i] = ask.value(s.conn.keys.route(e.Method, e.Pattern))
+			if bookmarks[i] = followedRead; !s.conn.waiting.has(s.conn.keys.bookmarks(e.Hash)) {
+				bookmarks[i] = ask.add(below(firstOp, s.conn.keys.bookmarks(e.Hash)))
 			}
 		}
-		resp, err := s.read(ctx, "look for an endpoint", ask.ops...)
+		resp, err := s.conn.read(ctx, "look for an endpoint", ask.ops...)
 		if err != nil {
 			return nil, err
 		}
@@ -96,7 +96,7 @@ func (s *Stimuli) FindEndpoint(ctx context.Context, among []Endpoint) (*Endpoint
 			if kv := routes[i].one(resp); kv != nil {
 				e.Route = &store.RouteEntry{Modified: kv.ModRevision}
 				if err := DecodeWhole(kv.Value, e.Route); errors.Is(err, ErrDamaged) {
-					s.left(kv.Key, err)
+					s.conn.left(kv.Key, err)
 					e.Route = nil
 				} else if err != nil {
 					return nil, err
@@ -109,7 +109,7 @@ func (s *Stimuli) FindEndpoint(ctx context.Context, among []Endpoint) (*Endpoint
 			if kv != nil {
 				var b bookmarkEntry
 				if err := DecodeWhole(kv.Value, &b); errors.Is(err, ErrDamaged) {
-					s.left(kv.Key, err)
+					s.conn.left(kv.Key, err)
 					parts := strings.Split(string(kv.Key), "/")
 					b.Instance = parts[len(parts)-2]
 				} else if err != nil {
@@ -135,19 +135,19 @@ const followedRead read = -2
 // firstWaiting is a bookmark of a hash; nil if there is none. It was read with a request, or
 // is as of its revision or later.
 func (s *Stimuli) firstWaiting(ctx context.Context, hash string, asked read, resp *pb.TxnResponse) (*mvccpb.KeyValue, error) {
-	prefix := s.keys.bookmarks(hash)
+	prefix := s.conn.keys.bookmarks(hash)
 	if asked != followedRead {
 		r := asked.in(resp)
-		s.waiting.looked(prefix, r.Count)
+		s.conn.waiting.looked(prefix, r.Count)
 		return asked.one(resp), nil
 	}
-	if kvs, n, _, ok := s.waiting.at(ctx, prefix, resp.Header.Revision, 1); ok {
+	if kvs, n, _, ok := s.conn.waiting.at(ctx, prefix, resp.Header.Revision, 1); ok {
 		if n == 0 {
 			return nil, nil
 		}
 		return kvs[0], nil
 	}
-	now, err := s.get(ctx, "look for an endpoint", prefix, clientv3.WithPrefix(), clientv3.WithLimit(1))
+	now, err := s.conn.get(ctx, "look for an endpoint", prefix, clientv3.WithPrefix(), clientv3.WithLimit(1))
 	if err != nil || len(now.Kvs) == 0 {
 		return nil, err
 	}

@@ -30,21 +30,21 @@ func fenceCompares(f *store.Fence) []clientv3.Cmp {
 // instance as that one made it: its index entries are where its own sub-status and
 // time put them, and the commit that moves them has to know.
 func (s *Instances) Secure(ctx context.Context, f *store.Fence, id string, base, fresh *store.Record, cmd workflow.Command) (int64, error) {
-	key, what := s.keys.mail(id, cmd.ID), "make command durable for "+id
-	t := s.begin(what, append(fenceCompares(f), absent(key), absent(s.keys.commandRecord(id, cmd.ID)))...)
-	s.putMail(t.ops, id, cmd)
+	key, what := s.conn.keys.mail(id, cmd.ID), "make command durable for "+id
+	t := s.conn.begin(what, append(fenceCompares(f), absent(key), absent(s.conn.keys.commandRecord(id, cmd.ID)))...)
+	s.conn.putMail(t.ops, id, cmd)
 	if cmd.Key != nil {
-		t.when(absent(s.keys.keyRecord(cmd.Key.Name)))
-		s.recordAccepted(t.ops, id, cmd)
+		t.when(absent(s.conn.keys.keyRecord(cmd.Key.Name)))
+		s.conn.recordAccepted(t.ops, id, cmd)
 	}
-	there, used, twin := t.otherwise.key(key), t.otherwise.count(s.keys.keyRecord(keyName(cmd.Key))), read(0)
+	there, used, twin := t.otherwise.key(key), t.otherwise.count(s.conn.keys.keyRecord(keyName(cmd.Key))), read(0)
 	if base == nil {
-		t.when(absent(s.keys.instance(id)))
+		t.when(absent(s.conn.keys.instance(id)))
 		partsOf(s.conn).put(t.ops, nil, fresh, false)
-		s.writeIndex(t.ops, nil, fresh)
-		twin = t.otherwise.value(s.keys.instance(id))
+		s.conn.writeIndex(t.ops, nil, fresh)
+		twin = t.otherwise.value(s.conn.keys.instance(id))
 	} else {
-		t.when(modifiedAt(s.keys.instance(id), base.Modified))
+		t.when(modifiedAt(s.conn.keys.instance(id), base.Modified))
 	}
 	resp, err := t.submit(ctx)
 	if err != nil {
@@ -76,12 +76,12 @@ func (s *Instances) Secure(ctx context.Context, f *store.Fence, id string, base,
 //
 // If: the lock is mine; the command's create revision.
 func (s *Instances) CountAttempt(ctx context.Context, f *store.Fence, id string, cmd workflow.Command, created int64) (int64, error) {
-	key := s.keys.mail(id, cmd.ID)
+	key := s.conn.keys.mail(id, cmd.ID)
 	raw, err := encodeWithin(lean(cmd), maxPassed)
 	if err != nil {
 		return 0, err
 	}
-	resp, err := s.txn(ctx, "count attempt for "+id, append(fenceCompares(f), createdAt(key, created)), []clientv3.Op{put(key, raw)}, nil)
+	resp, err := s.conn.txn(ctx, "count attempt for "+id, append(fenceCompares(f), createdAt(key, created)), []clientv3.Op{put(key, raw)}, nil)
 	if err != nil {
 		return 0, err
 	}
@@ -97,12 +97,12 @@ func (s *Instances) CountAttempt(ctx context.Context, f *store.Fence, id string,
 //
 // If: the revision of that attempt.
 func (s *Instances) TakeBackAttempt(ctx context.Context, id string, cmd workflow.Command, counted int64) (bool, error) {
-	key := s.keys.mail(id, cmd.ID)
+	key := s.conn.keys.mail(id, cmd.ID)
 	raw, err := encodeWithin(lean(cmd), maxPassed)
 	if err != nil {
 		return false, err
 	}
-	return applied(s.txn(ctx, "take back attempt for "+id, []clientv3.Cmp{modifiedAt(key, counted)}, []clientv3.Op{put(key, raw)}, nil))
+	return applied(s.conn.txn(ctx, "take back attempt for "+id, []clientv3.Cmp{modifiedAt(key, counted)}, []clientv3.Op{put(key, raw)}, nil))
 }
 
 // Discard takes commands out of the mailbox without writing the instance: there is
@@ -111,7 +111,7 @@ func (s *Instances) TakeBackAttempt(ctx context.Context, id string, cmd workflow
 //
 // If: the lock is mine; the instance as loaded, or absent; each command as read.
 func (s *Instances) Discard(ctx context.Context, f *store.Fence, id string, base *store.Record, consumed []store.Consumed, dead []store.DeadLetter) error {
-	return s.discard(ctx, f, id, base, consumed, dead)
+	return s.conn.discard(ctx, f, id, base, consumed, dead)
 }
 
 // discard is for a removal too, which a repair may be.

@@ -123,7 +123,7 @@ func (l *fillingLook) count(ctx context.Context) error {
 	var ask reads
 	for _, kind := range kinds {
 		l.kinds = append(l.kinds, &kindRead{name: kind})
-		ask.add(clientv3.OpGet(l.s.keys.root+kind+"/", clientv3.WithPrefix(), clientv3.WithCountOnly()))
+		ask.add(clientv3.OpGet(l.s.conn.keys.root+kind+"/", clientv3.WithPrefix(), clientv3.WithCountOnly()))
 	}
 	resp, err := l.s.conn.read(ctx, "count what fills etcd", ask.ops...)
 	if err != nil {
@@ -143,7 +143,7 @@ func (l *fillingLook) page(ctx context.Context, k *kindRead) error {
 	if k.keys > 0 {
 		limit = max(1, min(mostFillKeys, 4*k.keys, fillingPage/max(1, k.sizeOfTheLatest)))
 	}
-	kvs, next, err := l.s.page(ctx, "read what fills etcd", l.s.keys.root+k.name+"/", k.cursor, limit, clientv3.WithRev(l.revision))
+	kvs, next, err := l.s.conn.page(ctx, "read what fills etcd", l.s.conn.keys.root+k.name+"/", k.cursor, limit, clientv3.WithRev(l.revision))
 	if err != nil {
 		return err
 	}
@@ -152,7 +152,7 @@ func (l *fillingLook) page(ctx context.Context, k *kindRead) error {
 		size := int64(len(kv.Key) + len(kv.Value))
 		page += size
 		k.squares += float64(size) * float64(size)
-		l.owned(k.name, strings.TrimPrefix(string(kv.Key), l.s.keys.root), kv.Value, size)
+		l.owned(k.name, strings.TrimPrefix(string(kv.Key), l.s.conn.keys.root), kv.Value, size)
 	}
 	k.keys += int64(len(kvs))
 	k.bytes += page

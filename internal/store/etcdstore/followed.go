@@ -80,7 +80,7 @@ func newFollower(s *conn, prefix string, keys bool) *follower {
 // all is read.
 func (s *Upkeep) Follow(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
-	for _, f := range []*follower{s.waiting, s.queued, s.sending, s.boxes} {
+	for _, f := range []*follower{s.conn.waiting, s.conn.queued, s.conn.sending, s.conn.boxes} {
 		g.Go(func() error { return f.run(ctx) })
 	}
 	return g.Wait()

@@ -59,11 +59,11 @@ func (f *follower) lookedInto(read *pb.RangeResponse) {
 
 // cameBefore tells whether mail that was not seen was there at a revision; also if it cannot be told.
 func (s *Instances) cameBefore(ctx context.Context, id string, seen, revision int64) bool {
-	r, _, ok := s.boxes.upTo(ctx, s.keys.mailbox(id), revision)
+	r, _, ok := s.conn.boxes.upTo(ctx, s.conn.keys.mailbox(id), revision)
 	if !ok {
 		return true
 	}
-	defer s.boxes.mu.Unlock()
+	defer s.conn.boxes.mu.Unlock()
 	return newerThan(r, seen)
 }
 
@@ -86,7 +86,7 @@ func (s *Instances) lookBehind(ctx context.Context, c *store.Commit, t *prepared
 
 // keepMail reads what lies in a mailbox for an owner who goes on.
 func (s *Instances) keepMail(ctx context.Context, id string, kept *store.Kept) error {
-	kvs, err := s.boxes.mailAt(ctx, id, kept.Revision)
+	kvs, err := s.conn.boxes.mailAt(ctx, id, kept.Revision)
 	if err == nil {
 		keeps(kept, decodeMail(kvs))
 	}

@@ -48,22 +48,22 @@ func (s *Store) CheckFormat(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	found, err := s.get(ctx, "check the format", s.keys.format())
+	found, err := s.conn.get(ctx, "check the format", s.conn.keys.format())
 	if err != nil {
 		return err
 	}
 	kvs := found.Kvs
 	if len(kvs) == 0 {
-		t := s.begin("write the format", absent(s.keys.format()))
-		t.putRaw(s.keys.format(), raw)
-		there := t.otherwise.value(s.keys.format())
+		t := s.conn.begin("write the format", absent(s.conn.keys.format()))
+		t.putRaw(s.conn.keys.format(), raw)
+		there := t.otherwise.value(s.conn.keys.format())
 		resp, err := t.submit(ctx)
 		if err != nil || resp.Succeeded {
 			return err
 		}
 		kvs = there.in(resp).Kvs
 	}
-	return s.foreign(kvs)
+	return s.conn.foreign(kvs)
 }
 
 // foreign is the error for a format that is not this program's.
@@ -91,11 +91,11 @@ func (s *conn) foreign(kvs []*mvccpb.KeyValue) error {
 func (s *Store) KeepFormat(ctx context.Context) error {
 	for ctx.Err() == nil {
 		wait, from := time.Second, int64(0)
-		if resp, err := s.get(ctx, "look at the format", s.keys.format()); err == nil {
-			if err := s.foreign(resp.Kvs); errors.Is(err, ErrDamaged) {
-				s.left([]byte(s.keys.format()), err)
+		if resp, err := s.conn.get(ctx, "look at the format", s.conn.keys.format()); err == nil {
+			if err := s.conn.foreign(resp.Kvs); errors.Is(err, ErrDamaged) {
+				s.conn.left([]byte(s.conn.keys.format()), err)
 			} else if err != nil {
-				s.halted.Store(&workflow.Error{Code: workflow.CodeUnavailable, Detail: "this node ends: " + err.Error(), RetryAfter: time.Second})
+				s.conn.halted.Store(&workflow.Error{Code: workflow.CodeUnavailable, Detail: "this node ends: " + err.Error(), RetryAfter: time.Second})
 				return err
 			}
 			wait, from = formatSweep, resp.Header.Revision+1
@@ -117,7 +117,7 @@ func (s *Store) waitFormat(ctx context.Context, wait time.Duration, from int64) 
 		return
 	}
 	began := time.Now()
-	<-s.client.Watch(ctx, s.keys.format(), clientv3.WithRev(from))
+	<-s.conn.client.Watch(ctx, s.conn.keys.format(), clientv3.WithRev(from))
 	if time.Since(began) < time.Second { // a watch that breaks at once does not spin
 		pause, stop := context.WithTimeout(ctx, time.Second/10)
 		defer stop()

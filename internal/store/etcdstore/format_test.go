@@ -27,7 +27,7 @@ func TestAClusterOfAnotherFormatIsRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := client.Put(t.Context(), s.keys.format(), `{"version":99,"shards":64,"timerShards":16,"newer":true}`); err != nil {
+	if _, err := client.Put(t.Context(), s.conn.keys.format(), `{"version":99,"shards":64,"timerShards":16,"newer":true}`); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.CheckFormat(t.Context()); err == nil || !strings.Contains(err.Error(), "format 99") {
@@ -64,7 +64,7 @@ func TestAFormatThatChangesUnderARunningNode(t *testing.T) {
 			if _, err := s.Reader.Instance(t.Context(), "i"); err != nil {
 				t.Fatal(err)
 			}
-			if err := change(client, s.keys.format()); err != nil {
+			if err := change(client, s.conn.keys.format()); err != nil {
 				t.Fatal(err)
 			}
 			select {
@@ -99,7 +99,7 @@ func TestADamagedFormatEndsNoRunningNode(t *testing.T) {
 	go func() { ended <- w.KeepFormat(w.ctx()) }()
 	looked(before + 1)
 	w.spoil(w.keys.format(), []byte("junk"))
-	polltest.Eventually(t, "it has read it", func() bool { return w.Store.said.Load() != 0 || len(ended) > 0 })
+	polltest.Eventually(t, "it has read it", func() bool { return w.Store.conn.said.Load() != 0 || len(ended) > 0 })
 	w.spoil(w.keys.format(), []byte(`{"version":99}`))
 	if err := <-ended; !errors.Is(err, ErrFormat) || errors.Is(err, ErrDamaged) {
 		t.Errorf("it ended with %v", err)

@@ -104,13 +104,13 @@ type fsck struct {
 
 // read gets every key, page by page at the revision of the first page.
 func (f *fsck) read(ctx context.Context) error {
-	root := f.s.keys.root
+	root := f.s.conn.keys.root
 	for cursor := ""; ; {
 		opts := []clientv3.OpOption{clientv3.WithKeysOnly()}
 		if f.check.Revision > 0 {
 			opts = append(opts, clientv3.WithRev(f.check.Revision))
 		}
-		resp, err := f.s.get(ctx, "read all keys", pageFrom(root, cursor), append(opts, clientv3.WithRange(clientv3.GetPrefixRangeEnd(root)), clientv3.WithLimit(fsckPage))...)
+		resp, err := f.s.conn.get(ctx, "read all keys", pageFrom(root, cursor), append(opts, clientv3.WithRange(clientv3.GetPrefixRangeEnd(root)), clientv3.WithLimit(fsckPage))...)
 		if err != nil {
 			return err
 		}
@@ -137,13 +137,13 @@ func (f *fsck) read(ctx context.Context) error {
 // kept. What goes wrong ends the check.
 func (f *fsck) values(prefix string, many int64, do func(name string, kv *mvccpb.KeyValue, parts []string)) {
 	for cursor := ""; f.err == nil; {
-		kvs, next, err := f.s.page(f.ctx, "read values", f.s.keys.root+prefix, cursor, many, clientv3.WithRev(f.check.Revision))
+		kvs, next, err := f.s.conn.page(f.ctx, "read values", f.s.conn.keys.root+prefix, cursor, many, clientv3.WithRev(f.check.Revision))
 		if err != nil {
 			f.err = err
 			return
 		}
 		for _, kv := range kvs {
-			name := strings.TrimPrefix(string(kv.Key), f.s.keys.root)
+			name := strings.TrimPrefix(string(kv.Key), f.s.conn.keys.root)
 			do(name, kv, strings.Split(strings.TrimPrefix(name, prefix), "/"))
 		}
 		if cursor = next; next == "" {
@@ -162,7 +162,7 @@ func (f *fsck) under(prefix string, do func(name string, kv *mvccpb.KeyValue, pa
 }
 
 // has reports whether a full key is there.
-func (f *fsck) has(key string) bool { return f.kvs[strings.TrimPrefix(key, f.s.keys.root)] != nil }
+func (f *fsck) has(key string) bool { return f.kvs[strings.TrimPrefix(key, f.s.conn.keys.root)] != nil }
 
 func (f *fsck) report(rule, name, format string, args ...any) *Finding {
 	detail := fmt.Sprintf(format, args...)
@@ -180,7 +180,7 @@ func (f *fsck) passing(rule, name, format string, args ...any) {
 }
 
 // below is a key without the root.
-func (f *fsck) below(key string) string { return strings.TrimPrefix(key, f.s.keys.root) }
+func (f *fsck) below(key string) string { return strings.TrimPrefix(key, f.s.conn.keys.root) }
 
 // decode reads a value, or reports that it is damaged. Of what another version
 // wrote it gives what this program knows.
@@ -286,9 +286,9 @@ func (f *fsck) locks() {
 			return
 		}
 		if _, known := alive[kv.Lease]; !known && f.err == nil {
-			ctx, cancel := context.WithTimeout(f.ctx, f.s.timeout)
+			ctx, cancel := context.WithTimeout(f.ctx, f.s.conn.timeout)
 			defer cancel()
-			left, err := f.s.client.TimeToLive(ctx, clientv3.LeaseID(kv.Lease))
+			left, err := f.s.conn.client.TimeToLive(ctx, clientv3.LeaseID(kv.Lease))
 			if err != nil {
 				f.err = fmt.Errorf("look whether leases live: %w", err)
 				return

@@ -91,7 +91,7 @@ func (f *fsck) indexed() {
 	var lost []*mvccpb.KeyValue
 	f.values("definition-index/", mostChunk, func(name string, kv *mvccpb.KeyValue, parts []string) {
 		id := parts[0]
-		if !f.has(f.s.keys.head(id)) {
+		if !f.has(f.s.conn.keys.head(id)) {
 			f.report("index-without-head", name, "definition %s has no head", id).Hint = "publish definition " + id + " again"
 		}
 		var index store.IndexedKeys
@@ -104,10 +104,10 @@ func (f *fsck) indexed() {
 		}
 		var keys []string
 		for _, t := range index.Triggers {
-			keys = append(keys, f.s.keys.trigger(t.Hash, id, t.ActivityID))
+			keys = append(keys, f.s.conn.keys.trigger(t.Hash, id, t.ActivityID))
 		}
 		for _, r := range index.Routes {
-			keys = append(keys, f.s.keys.route(r.Method, r.Template))
+			keys = append(keys, f.s.conn.keys.route(r.Method, r.Template))
 			f.shape(r.Method, r.Template, "definition "+id, string(kv.Key))
 		}
 		for _, key := range keys {
@@ -125,7 +125,7 @@ func (f *fsck) indexed() {
 		if owned := f.defs.owned[id]; owned != nil {
 			index = owned.index
 		}
-		f.repair(f.causes[name], "makes it again from the definition's keys", name, f.s.keys.head(id)).put(string(kv.Key), index)
+		f.repair(f.causes[name], "makes it again from the definition's keys", name, f.s.conn.keys.head(id)).put(string(kv.Key), index)
 	}
 }
 
@@ -158,8 +158,8 @@ func (f *fsck) triggers() {
 		case n != nil:
 			f.setAside(n, kv)
 			n.Hint = refreshed(id)
-		case !f.defs.indexed[name] && !f.follows(f.s.keys.indexed(id)):
-			f.drop(f.report("trigger-without-definition", name, "no published definition waits there"), name, f.s.keys.indexed(id), f.s.keys.head(id))
+		case !f.defs.indexed[name] && !f.follows(f.s.conn.keys.indexed(id)):
+			f.drop(f.report("trigger-without-definition", name, "no published definition waits there"), name, f.s.conn.keys.indexed(id), f.s.conn.keys.head(id))
 		}
 	}
 	f.values("trigger/", mostChunk, func(name string, kv *mvccpb.KeyValue, parts []string) {
@@ -191,9 +191,9 @@ func (f *fsck) triggers() {
 // schedules are of definitions, and can be read.
 func (f *fsck) schedules() {
 	f.values("cron/", fsckPage, func(name string, kv *mvccpb.KeyValue, parts []string) {
-		if len(parts) != 4 || !f.has(f.s.keys.head(parts[2])) {
+		if len(parts) != 4 || !f.has(f.s.conn.keys.head(parts[2])) {
 			n := f.report("schedule-without-definition", name, "there is no such definition")
-			f.drop(n, name, f.s.keys.head(parts[min(2, len(parts)-1)]))
+			f.drop(n, name, f.s.conn.keys.head(parts[min(2, len(parts)-1)]))
 			return
 		}
 		var e store.CronEntry
@@ -221,7 +221,7 @@ func (f *fsck) occurrences() {
 		if head == nil || head.Published == 0 {
 			continue
 		}
-		body := f.s.keys.body(id, head.Published)
+		body := f.s.conn.keys.body(id, head.Published)
 		if !f.has(body) || f.follows(body) {
 			continue
 		}
@@ -236,7 +236,7 @@ func (f *fsck) occurrences() {
 		}
 		for i := range schedules {
 			if activity := schedules[i].ActivityID; !f.defs.fires[[2]string{id, activity}] {
-				f.report("schedule-missing", f.s.keys.indexed(id), "activity %s of version %d has no occurrence to come: nothing starts by it", activity, head.Published).Hint = refreshed(id)
+				f.report("schedule-missing", f.s.conn.keys.indexed(id), "activity %s of version %d has no occurrence to come: nothing starts by it", activity, head.Published).Hint = refreshed(id)
 			}
 		}
 	}
@@ -248,7 +248,7 @@ func (f *fsck) versions() {
 	for _, id := range f.ids {
 		r := f.records[id]
 		head, known := f.defs.heads[r.Header.DefinitionID]
-		body := f.s.keys.body(r.Header.DefinitionID, r.Header.Version)
+		body := f.s.conn.keys.body(r.Header.DefinitionID, r.Header.Version)
 		switch {
 		case !known || head.Deleted != nil || r.Header.Status == workflow.StatusFinished || f.has(body):
 		case r.Seq == 0: // the start by something accepted long ago: it faults
@@ -260,8 +260,8 @@ func (f *fsck) versions() {
 	f.bodies()
 	f.under("definition-retired/", func(name string, _ *mvccpb.KeyValue, _ []string) {
 		ref, ok := versionIn(name, "definition-retired/")
-		if body := f.s.keys.body(ref.ID, ref.Version); !ok || !f.has(body) {
-			f.drop(f.report("retired-without-version", name, "there is no such version"), name, body, f.s.keys.head(ref.ID))
+		if body := f.s.conn.keys.body(ref.ID, ref.Version); !ok || !f.has(body) {
+			f.drop(f.report("retired-without-version", name, "there is no such version"), name, body, f.s.conn.keys.head(ref.ID))
 		}
 	})
 	f.references()
@@ -286,18 +286,18 @@ func (f *fsck) bodies() {
 		}
 		f.defs.hashes[ref], f.defs.names[ref] = v.Hash, v.VersionID
 		for _, u := range v.Uses {
-			key := f.s.keys.use(v.ID, v.Version, VersionRef{u.ID, u.Version})
+			key := f.s.conn.keys.use(v.ID, v.Version, VersionRef{u.ID, u.Version})
 			stands[f.below(key)] = true
 			if !f.has(key) {
 				n := f.report("use-missing", key, "version %d of %s could lose what it runs as an activity", v.Version, v.ID)
-				f.repair(n, "puts it", name, key, f.s.keys.head(v.ID)).putRaw(key, nil)
+				f.repair(n, "puts it", name, key, f.s.conn.keys.head(v.ID)).putRaw(key, nil)
 			}
 		}
 	})
 	f.under("definition-use/", func(name string, _ *mvccpb.KeyValue, _ []string) {
 		ref, _ := versionIn(name, "definition-use/")
-		if body := f.s.keys.body(ref.ID, ref.Version); !stands[name] && !f.follows(body) {
-			f.drop(f.report("use-without-version", name, "no version is like this"), name, body, f.s.keys.head(ref.ID))
+		if body := f.s.conn.keys.body(ref.ID, ref.Version); !stands[name] && !f.follows(body) {
+			f.drop(f.report("use-without-version", name, "no version is like this"), name, body, f.s.conn.keys.head(ref.ID))
 		}
 	})
 }
@@ -322,15 +322,15 @@ func (f *fsck) bodyLost(n *Finding, ref VersionRef, kv *mvccpb.KeyValue) {
 		}
 	}
 	for _, name := range f.names {
-		if rest, ok := strings.CutPrefix(name, "definition-use/"); ok && strings.HasSuffix(rest, f.below(f.s.keys.body(ref.ID, ref.Version))[len("definition-version"):]) {
+		if rest, ok := strings.CutPrefix(name, "definition-use/"); ok && strings.HasSuffix(rest, f.below(f.s.conn.keys.body(ref.ID, ref.Version))[len("definition-version"):]) {
 			n.Hint = again + "what runs it as an activity: " + rest
 			return
 		}
 	}
-	o := f.setAside(n, kv, f.s.keys.head(ref.ID))
-	o.del(f.s.keys.retired(ref.ID, ref.Version))
-	f.under(f.below(f.s.keys.usesOf(ref.ID, ref.Version)), func(name string, _ *mvccpb.KeyValue, _ []string) {
-		o.del(f.s.keys.root + name)
+	o := f.setAside(n, kv, f.s.conn.keys.head(ref.ID))
+	o.del(f.s.conn.keys.retired(ref.ID, ref.Version))
+	f.under(f.below(f.s.conn.keys.usesOf(ref.ID, ref.Version)), func(name string, _ *mvccpb.KeyValue, _ []string) {
+		o.del(f.s.conn.keys.root + name)
 	})
 }
 
@@ -368,10 +368,10 @@ func (f *fsck) reference(name string, kv *mvccpb.KeyValue, id string, is func(Ve
 		}
 	}
 	if found.Version == 0 {
-		f.setAside(n, kv, f.s.keys.head(id))
+		f.setAside(n, kv, f.s.conn.keys.head(id))
 		return
 	}
-	f.repair(n, "makes it again: "+found.String(), name, f.s.keys.head(id)).put(string(kv.Key), found)
+	f.repair(n, "makes it again: "+found.String(), name, f.s.conn.keys.head(id)).put(string(kv.Key), found)
 }
 
 // headAgain makes the head of a definition again, as that of one that is retracted:
@@ -435,11 +435,11 @@ func (f *fsck) headAgain(id string, kv *mvccpb.KeyValue) {
 		h.Deleted, h.Purged = &h.UpdatedAt, true
 		what, hint = ", and makes it again as that of a deleted definition, as no version of it is left", ""
 	}
-	o := f.replace(n, kv, what, f.s.keys.indexed(id))
+	o := f.replace(n, kv, what, f.s.conn.keys.indexed(id))
 	n.Hint = hint
 	o.put(string(kv.Key), h)
-	o.del(f.s.keys.indexed(id))
+	o.del(f.s.conn.keys.indexed(id))
 	for _, name := range owned.keys {
-		o.del(f.s.keys.root + name)
+		o.del(f.s.conn.keys.root + name)
 	}
 }

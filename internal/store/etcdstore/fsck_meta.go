@@ -68,7 +68,7 @@ func (f *fsck) checkFormat(name string, kv *mvccpb.KeyValue) {
 		f.damaged(name, "it names no version: %.80q", kv.Value)
 		return
 	}
-	if err := f.s.foreign([]*mvccpb.KeyValue{kv}); err != nil {
+	if err := f.s.conn.foreign([]*mvccpb.KeyValue{kv}); err != nil {
 		f.report("format", name, "%v", err).Hint = "nothing else was checked"
 		f.other = true
 	}
@@ -78,7 +78,7 @@ func (f *fsck) checkFormat(name string, kv *mvccpb.KeyValue) {
 // as this program reads it. It is the last rule, and its repair the first: before
 // nothing else can be judged.
 func (f *fsck) format() {
-	n := f.causes[f.below(f.s.keys.format())]
+	n := f.causes[f.below(f.s.conn.keys.format())]
 	if n == nil {
 		return
 	}
@@ -93,7 +93,7 @@ func (f *fsck) format() {
 		}
 		return
 	}
-	name := f.below(f.s.keys.format())
+	name := f.below(f.s.conn.keys.format())
 	f.values(name, 1, func(_ string, kv *mvccpb.KeyValue, _ []string) {
 		f.replace(n, kv, ", and puts that of this program, as all else fits it").put(string(kv.Key), thisFormat)
 		if n.mend != nil {

@@ -67,9 +67,9 @@ func RequestsOf(s *Stimuli) Requests { return Requests{s} }
 //
 // If: nothing is kept for the key.
 func (r Requests) Begin(ctx context.Context, k *workflow.CommandKey, write string) (*store.Answer, int64, error) {
-	key := r.s.keys.keyRecord(k.Name)
-	t := r.s.begin("begin request", absent(key))
-	r.s.answer(t.ops, k, &store.Answer{BodyHash: k.BodyHash, Began: write})
+	key := r.s.conn.keys.keyRecord(k.Name)
+	t := r.s.conn.begin("begin request", absent(key))
+	r.s.conn.answer(t.ops, k, &store.Answer{BodyHash: k.BodyHash, Began: write})
 	there := t.otherwise.value(key)
 	resp, err := t.submit(ctx)
 	if err != nil || resp.Succeeded {
@@ -89,12 +89,12 @@ func (r Requests) Begin(ctx context.Context, k *workflow.CommandKey, write strin
 //
 // If: the note of the request is as it was at a revision.
 func (r Requests) End(ctx context.Context, k *workflow.CommandKey, write string, at int64, reply *store.Reply) error {
-	key := r.s.keys.keyRecord(k.Name)
-	t := r.s.begin("end request", modifiedAt(key, at))
+	key := r.s.conn.keys.keyRecord(k.Name)
+	t := r.s.conn.begin("end request", modifiedAt(key, at))
 	if reply == nil {
 		t.del(key)
 	} else {
-		r.s.answer(t.ops, k, &store.Answer{BodyHash: k.BodyHash, Began: write, Reply: reply})
+		r.s.conn.answer(t.ops, k, &store.Answer{BodyHash: k.BodyHash, Began: write, Reply: reply})
 	}
 	_, err := t.submit(ctx)
 	return err
@@ -122,7 +122,7 @@ func (s *Upkeep) ExpireRecords(ctx context.Context, age *store.Age, cursor strin
 		if cursor >= over.to {
 			continue
 		}
-		resp, err := s.get(ctx, "read expired records", max(over.from, cursor), clientv3.WithRange(over.to), clientv3.WithLimit(expirePage), clientv3.WithKeysOnly())
+		resp, err := s.conn.get(ctx, "read expired records", max(over.from, cursor), clientv3.WithRange(over.to), clientv3.WithLimit(expirePage), clientv3.WithKeysOnly())
 		if err != nil {
 			return n, cursor, err
 		}
@@ -131,7 +131,7 @@ func (s *Upkeep) ExpireRecords(ctx context.Context, age *store.Age, cursor strin
 			return kv.ModRevision > over.upTo
 		})
 		for chunk := range slices.Chunk(resp.Kvs, MaxPurgeKeys) {
-			t := s.begin("delete expired records")
+			t := s.conn.begin("delete expired records")
 			for _, kv := range chunk {
 				s.forget(t.ops, string(kv.Key), kv.ModRevision)
 			}
@@ -173,7 +173,7 @@ type over struct {
 // overAge are the ranges to be looked at, in the order of their keys.
 func (s *Upkeep) overAge(age *store.Age) []over {
 	lost := ageKey((age.Elapsed + time.Minute).Milliseconds())
-	own, keys := s.keys.expiries(), s.keys.keyExpiries()
+	own, keys := s.conn.keys.expiries(), s.conn.keys.keyExpiries()
 	var out []over
 	if m, ok := age.Before(recordTTL); ok {
 		out = append(out, over{own, own + ageKey(m.Elapsed.Milliseconds()), m.Revision}, over{own + lost, keys, m.Revision})
@@ -187,7 +187,7 @@ func (s *Upkeep) overAge(age *store.Age) []over {
 // forget deletes an entry of the expiry index as it was read, and its record, if
 // that was not written since.
 func (s *Upkeep) forget(o *ops, entry string, modified int64) {
-	record := s.keys.root + decode(entry[strings.LastIndexByte(entry, '/')+1:])
+	record := s.conn.keys.root + decode(entry[strings.LastIndexByte(entry, '/')+1:])
 	then, mine := newOps(), newOps()
 	mine.del(record)
 	then.nested([]clientv3.Cmp{modifiedAt(record, modified)}, mine, nil)
@@ -206,7 +206,7 @@ type KeyRecord struct {
 // KeyRecords lists the records of callers' keys, the oldest first; next
 // is "" at the end. A record that was written twice is listed twice.
 func (s *Upkeep) KeyRecords(ctx context.Context, cursor string, limit int64) ([]KeyRecord, string, error) {
-	kvs, next, err := s.page(ctx, "list idempotency keys", s.keys.keyExpiries(), cursor, limit)
+	kvs, next, err := s.conn.page(ctx, "list idempotency keys", s.conn.keys.keyExpiries(), cursor, limit)
 	if err != nil {
 		return nil, "", err
 	}
@@ -228,7 +228,7 @@ func (s *Upkeep) PurgeKeys(ctx context.Context, records []KeyRecord) error {
 	if len(records) == 0 {
 		return nil
 	}
-	t := s.begin("purge idempotency keys")
+	t := s.conn.begin("purge idempotency keys")
 	for _, r := range records {
 		s.forget(t.ops, r.entry, r.Modified)
 	}
@@ -238,12 +238,12 @@ func (s *Upkeep) PurgeKeys(ctx context.Context, records []KeyRecord) error {
 
 // Answer reads the record of a caller's Idempotency-Key; nil if there is none.
 func (s *Stimuli) Answer(ctx context.Context, key string) (*store.Answer, error) {
-	return s.keptAnswer(ctx, key)
+	return s.conn.keptAnswer(ctx, key)
 }
 
 // Answer reads the record of a caller's Idempotency-Key; nil if there is none.
 func (s *Instances) Answer(ctx context.Context, key string) (*store.Answer, error) {
-	return s.keptAnswer(ctx, key)
+	return s.conn.keptAnswer(ctx, key)
 }
 
 func (s *conn) keptAnswer(ctx context.Context, key string) (*store.Answer, error) {
@@ -258,7 +258,7 @@ func (s *conn) keptAnswer(ctx context.Context, key string) (*store.Answer, error
 // Effect reads what a command did; nil if it did nothing yet, or so long ago
 // that its record expired.
 func (s *Stimuli) Effect(ctx context.Context, instance, command string) (*store.Effect, error) {
-	resp, err := s.get(ctx, "read command record", s.keys.commandRecord(instance, command))
+	resp, err := s.conn.get(ctx, "read command record", s.conn.keys.commandRecord(instance, command))
 	if err != nil || len(resp.Kvs) == 0 {
 		return nil, err
 	}
@@ -273,9 +273,9 @@ func (s *Stimuli) Effects(ctx context.Context, of []store.Effect) ([]*store.Effe
 	for chunk := range slices.Chunk(of, maxLevel) {
 		reads := make([]clientv3.Op, len(chunk))
 		for i, e := range chunk {
-			reads[i] = get(s.keys.commandRecord(e.InstanceID, e.Command))
+			reads[i] = get(s.conn.keys.commandRecord(e.InstanceID, e.Command))
 		}
-		resp, err := s.read(ctx, "read command records", reads...)
+		resp, err := s.conn.read(ctx, "read command records", reads...)
 		if err != nil {
 			return nil, err
 		}
@@ -284,7 +284,7 @@ func (s *Stimuli) Effects(ctx context.Context, of []store.Effect) ([]*store.Effe
 			if kvs := r.GetResponseRange().Kvs; len(kvs) > 0 {
 				e = new(store.Effect)
 				if err := Decode(kvs[0].Value, e); err != nil {
-					s.left(kvs[0].Key, err)
+					s.conn.left(kvs[0].Key, err)
 					e = nil
 				}
 			}

@@ -77,7 +77,7 @@ func (s *Instances) noteIncidents(c *store.Commit, o *ops) {
 	if c.Before != nil {
 		before = &c.Before.Header
 		if moved := before.DefinitionID != h.DefinitionID || len(h.Incidents) == 0; moved { // an import may do that
-			s.forgetIncidents(before, o)
+			s.conn.forgetIncidents(before, o)
 		}
 	}
 	n := newIncidents(before, h)
@@ -85,8 +85,8 @@ func (s *Instances) noteIncidents(c *store.Commit, o *ops) {
 		return
 	}
 	note := newContent()
-	note.put(s.keys.incident(h.DefinitionID, h.ID, c.After.Seq), IncidentNote{New: n, At: h.Incidents[len(h.Incidents)-1].Time.UTC(), Made: h.CreatedAt.UTC()})
-	o.nested([]clientv3.Cmp{noneNewer(s.keys.wantedOf(h.DefinitionID), 0), noneNewer(s.keys.wantedOf(anyDefinition), 0)}, nil, note)
+	note.put(s.conn.keys.incident(h.DefinitionID, h.ID, c.After.Seq), IncidentNote{New: n, At: h.Incidents[len(h.Incidents)-1].Time.UTC(), Made: h.CreatedAt.UTC()})
+	o.nested([]clientv3.Cmp{noneNewer(s.conn.keys.wantedOf(h.DefinitionID), 0), noneNewer(s.conn.keys.wantedOf(anyDefinition), 0)}, nil, note)
 }
 
 // forgetIncidents deletes the notes of an instance's incidents, with it.
@@ -127,13 +127,13 @@ func sameIncidents(a, b []workflow.Incident) bool {
 // IncidentAt reads the note of a commit with new incidents as [Webhooks.InstanceAt] reads an
 // instance; nil: it is gone.
 func (s *Webhooks) IncidentAt(ctx context.Context, definition, id string, commit, revision int64) (*IncidentNote, error) {
-	kv, err := s.oneAt(ctx, "read incident of "+id, s.keys.incident(definition, id, commit), revision)
+	kv, err := s.oneAt(ctx, "read incident of "+id, s.conn.keys.incident(definition, id, commit), revision)
 	if err != nil || kv == nil {
 		return nil, err
 	}
 	var note IncidentNote
 	if err := Decode(kv.Value, &note); err != nil {
-		s.left(kv.Key, err)
+		s.conn.left(kv.Key, err)
 		return nil, nil
 	}
 	return &note, nil
@@ -147,9 +147,9 @@ func (f *fsck) incidents() {
 			return
 		}
 		if r := f.records[id]; len(parts) != 3 || r == nil || r.Header.DefinitionID != parts[0] {
-			f.drop(f.report("incident-without-instance", name, "no instance has it"), name, f.s.keys.instance(id))
+			f.drop(f.report("incident-without-instance", name, "no instance has it"), name, f.s.conn.keys.instance(id))
 		} else if n := f.decodeShown(name, kv, &IncidentNote{}); n != nil {
-			f.setAside(n, kv, f.s.keys.instance(id))
+			f.setAside(n, kv, f.s.conn.keys.instance(id))
 		}
 	})
 }

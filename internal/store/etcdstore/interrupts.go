@@ -19,12 +19,12 @@ type Control struct {
 // Control reads all of it in one request.
 func (s *Upkeep) Control(ctx context.Context) (Control, error) {
 	var ask reads
-	pause, cancels := ask.value(s.keys.pause()), ask.add(s.listCancels())
-	resp, err := s.read(ctx, "read pause and interrupts", ask.ops...)
+	pause, cancels := ask.value(s.conn.keys.pause()), ask.add(s.conn.listCancels())
+	resp, err := s.conn.read(ctx, "read pause and interrupts", ask.ops...)
 	if err != nil {
 		return Control{}, err
 	}
-	c := Control{Cancelled: s.cancelled(cancels.in(resp).Kvs)}
+	c := Control{Cancelled: s.conn.cancelled(cancels.in(resp).Kvs)}
 	c.Paused, c.PauseRevision = pausedBy(pause.one(resp))
 	return c, nil
 }
@@ -53,12 +53,12 @@ func (s *conn) paused(ctx context.Context) (paused bool, modified int64, err err
 // that a copy which comes late changes nothing.
 func (s *Stimuli) SetPaused(ctx context.Context, paused bool) (int64, error) {
 	for {
-		is, modified, err := s.paused(ctx)
+		is, modified, err := s.conn.paused(ctx)
 		if err != nil || is == paused {
 			return modified, err
 		}
-		resp, err := s.txn(ctx, "set pause", []clientv3.Cmp{modifiedAt(s.keys.pause(), modified)},
-			[]clientv3.Op{put(s.keys.pause(), strconv.AppendBool(nil, paused))}, nil)
+		resp, err := s.conn.txn(ctx, "set pause", []clientv3.Cmp{modifiedAt(s.conn.keys.pause(), modified)},
+			[]clientv3.Op{put(s.conn.keys.pause(), strconv.AppendBool(nil, paused))}, nil)
 		if err != nil {
 			return 0, err
 		}
@@ -76,8 +76,8 @@ func (s *Upkeep) WatchControl(ctx context.Context) <-chan string {
 	ctx = clientv3.WithRequireLeader(ctx)
 	var cancels, pause clientv3.WatchChan
 	beginWatch(func() {
-		cancels = s.client.Watch(ctx, s.keys.cancels(), clientv3.WithPrefix(), clientv3.WithFilterDelete())
-		pause = s.client.Watch(ctx, s.keys.pause())
+		cancels = s.conn.client.Watch(ctx, s.conn.keys.cancels(), clientv3.WithPrefix(), clientv3.WithFilterDelete())
+		pause = s.conn.client.Watch(ctx, s.conn.keys.pause())
 	}, func(late bool) {
 		defer close(out)
 		var names []string
@@ -102,7 +102,7 @@ func (s *Upkeep) controls(ctx context.Context, cancels, pause clientv3.WatchChan
 	select {
 	case resp, ok := <-cancels:
 		for _, ev := range resp.Events {
-			names = append(names, strings.TrimPrefix(string(ev.Kv.Key), s.keys.cancels()))
+			names = append(names, strings.TrimPrefix(string(ev.Kv.Key), s.conn.keys.cancels()))
 		}
 		return names, ok && resp.Err() == nil
 	case resp, ok := <-pause:
@@ -115,12 +115,12 @@ func (s *Upkeep) controls(ctx context.Context, cancels, pause clientv3.WatchChan
 // Cancelled lists the instances that have an interrupt key.
 func (s *Upkeep) Cancelled(ctx context.Context) ([]string, error) {
 	var ask reads
-	cancels := ask.add(s.listCancels())
-	resp, err := s.read(ctx, "list interrupts", ask.ops...)
+	cancels := ask.add(s.conn.listCancels())
+	resp, err := s.conn.read(ctx, "list interrupts", ask.ops...)
 	if err != nil {
 		return nil, err
 	}
-	return s.cancelled(cancels.in(resp).Kvs), nil
+	return s.conn.cancelled(cancels.in(resp).Kvs), nil
 }
 
 func (s *conn) listCancels() clientv3.Op {
@@ -138,12 +138,12 @@ func (s *conn) cancelled(kvs []*mvccpb.KeyValue) []string {
 // Interrupted gives the id of the cancel or the delete in the mailbox of an instance
 // that has an interrupt key, the last one that came; "" if it has none.
 func (s *Upkeep) Interrupted(ctx context.Context, id string) (command string, err error) {
-	return s.interrupt(ctx, id)
+	return s.conn.interrupt(ctx, id)
 }
 
 // Interrupted is [Upkeep.Interrupted], for the instance's owner.
 func (s *Instances) Interrupted(ctx context.Context, id string) (command string, err error) {
-	return s.interrupt(ctx, id)
+	return s.conn.interrupt(ctx, id)
 }
 
 func (s *conn) interrupt(ctx context.Context, id string) (command string, err error) {

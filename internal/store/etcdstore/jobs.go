@@ -12,7 +12,7 @@ import (
 )
 
 // Jobs keeps the jobs for many instances: who asks for one, and the nodes that work it.
-type Jobs struct{ *conn }
+type Jobs struct{ conn *conn }
 
 // jobKeys are the keys of jobs.
 type jobKeys struct{ root string }
@@ -27,14 +27,14 @@ func (k jobKeys) openJobs() string     { return k.root + "job-open/" }
 // If: no job of its id, and no record that there was one; with a key, no record of the key. A
 // repeat after a lost answer finds its own write.
 func (s *Jobs) Create(ctx context.Context, job *store.Job) (*store.Job, error) {
-	key, rec := s.keys.job(job.ID), s.keys.commandRecord("~job", job.ID)
-	t := s.begin("create job", absent(key), absent(rec))
+	key, rec := s.conn.keys.job(job.ID), s.conn.keys.commandRecord("~job", job.ID)
+	t := s.conn.begin("create job", absent(key), absent(rec))
 	t.put(key, job)
-	t.putRaw(s.keys.openJobs()+encode(job.ID), nil)
-	s.record(t.ops, rec, store.Effect{Outcome: workflow.OutcomeAccepted})
+	t.putRaw(s.conn.keys.openJobs()+encode(job.ID), nil)
+	s.conn.record(t.ops, rec, store.Effect{Outcome: workflow.OutcomeAccepted})
 	if k := job.Key; k != nil {
-		t.when(absent(s.keys.keyRecord(k.Name)))
-		s.answer(t.ops, k, &store.Answer{BodyHash: k.BodyHash, Job: job.ID})
+		t.when(absent(s.conn.keys.keyRecord(k.Name)))
+		s.conn.answer(t.ops, k, &store.Answer{BodyHash: k.BodyHash, Job: job.ID})
 	}
 	there := t.otherwise.value(key)
 	resp, err := t.submit(ctx)
@@ -60,11 +60,11 @@ func (s *Jobs) Create(ctx context.Context, job *store.Job) (*store.Job, error) {
 // If: its mod revision. One that has ended, and of whose page it is noted what became of
 // it, is open no more.
 func (s *Jobs) Write(ctx context.Context, job *store.Job) (bool, error) {
-	key := s.keys.job(job.ID)
-	t := s.begin("write job", modifiedAt(key, job.Modified))
+	key := s.conn.keys.job(job.ID)
+	t := s.conn.begin("write job", modifiedAt(key, job.Modified))
 	t.put(key, job)
 	if !job.Open() {
-		t.del(s.keys.openJobs() + encode(job.ID))
+		t.del(s.conn.keys.openJobs() + encode(job.ID))
 	}
 	there := t.otherwise.value(key)
 	resp, err := t.submit(ctx)
@@ -92,9 +92,9 @@ func (s *Jobs) Write(ctx context.Context, job *store.Job) (bool, error) {
 // If: the job's mod revision; as [Stimuli.PutMail] of a command without a bookmark. Else:
 // as there; [PutMoved] if the job was written since.
 func (s *Jobs) Give(ctx context.Context, job *store.Job, instance string, cmd workflow.Command) (PutOutcome, error) {
-	key := s.keys.job(job.ID)
-	t := s.begin("give instance "+instance+" the command of a job", modifiedAt(key, job.Modified))
-	m := s.mail(t, instance, cmd, nil)
+	key := s.conn.keys.job(job.ID)
+	t := s.conn.begin("give instance "+instance+" the command of a job", modifiedAt(key, job.Modified))
+	m := s.conn.mail(t, instance, cmd, nil)
 	is := t.otherwise.key(key)
 	resp, err := t.submitSmall(ctx)
 	if err != nil {
@@ -114,10 +114,10 @@ func (s *Jobs) Give(ctx context.Context, job *store.Job, instance string, cmd wo
 //
 // If: its mod revision.
 func (s *Jobs) Delete(ctx context.Context, job *store.Job) (bool, error) {
-	t := s.begin("delete job", modifiedAt(s.keys.job(job.ID), job.Modified))
-	t.del(s.keys.job(job.ID))
-	t.del(s.keys.openJobs() + encode(job.ID))
-	there := t.otherwise.count(s.keys.job(job.ID))
+	t := s.conn.begin("delete job", modifiedAt(s.conn.keys.job(job.ID), job.Modified))
+	t.del(s.conn.keys.job(job.ID))
+	t.del(s.conn.keys.openJobs() + encode(job.ID))
+	there := t.otherwise.count(s.conn.keys.job(job.ID))
 	resp, err := t.submitSmall(ctx)
 	if err != nil || resp.Succeeded {
 		return err == nil, err
@@ -128,14 +128,14 @@ func (s *Jobs) Delete(ctx context.Context, job *store.Job) (bool, error) {
 // Job reads one; nil if there is none. Of one that cannot be read it gives what can be
 // deleted, and the error.
 func (s *Jobs) Job(ctx context.Context, id string) (*store.Job, error) {
-	resp, err := s.get(ctx, "read job", s.keys.job(id))
+	resp, err := s.conn.get(ctx, "read job", s.conn.keys.job(id))
 	if err != nil || len(resp.Kvs) == 0 {
 		return nil, err
 	}
 	kv := resp.Kvs[0]
 	job := &store.Job{Created: kv.CreateRevision, Modified: kv.ModRevision}
 	if err := DecodeWhole(kv.Value, job); err != nil {
-		s.left(kv.Key, err)
+		s.conn.left(kv.Key, err)
 		return &store.Job{ID: id, Modified: kv.ModRevision}, err
 	}
 	return job, nil
@@ -145,10 +145,10 @@ func (s *Jobs) Job(ctx context.Context, id string) (*store.Job, error) {
 // creation.
 func (s *Jobs) List(ctx context.Context, cursor string, limit int64) ([]store.Job, PageEnd, error) {
 	var out []store.Job
-	end, err := s.values(ctx, "list jobs", s.keys.jobs(), cursor, limit, func(kv *mvccpb.KeyValue) error {
+	end, err := s.conn.values(ctx, "list jobs", s.conn.keys.jobs(), cursor, limit, func(kv *mvccpb.KeyValue) error {
 		job := store.Job{Modified: kv.ModRevision}
 		if err := Decode(kv.Value, &job); err != nil {
-			job = store.Job{ID: decode(strings.TrimPrefix(string(kv.Key), s.keys.jobs())), Modified: kv.ModRevision, Damaged: err.Error()}
+			job = store.Job{ID: decode(strings.TrimPrefix(string(kv.Key), s.conn.keys.jobs())), Modified: kv.ModRevision, Damaged: err.Error()}
 		}
 		out = append(out, job)
 		return nil
@@ -161,10 +161,10 @@ const MaxOpenJobs = 100
 
 // Open lists the ids of jobs that have not ended.
 func (s *Jobs) Open(ctx context.Context) ([]string, error) {
-	kvs, _, err := s.page(ctx, "list open jobs", s.keys.openJobs(), "", MaxOpenJobs, clientv3.WithKeysOnly())
+	kvs, _, err := s.conn.page(ctx, "list open jobs", s.conn.keys.openJobs(), "", MaxOpenJobs, clientv3.WithKeysOnly())
 	ids := make([]string, len(kvs))
 	for i, kv := range kvs {
-		ids[i] = decode(strings.TrimPrefix(string(kv.Key), s.keys.openJobs()))
+		ids[i] = decode(strings.TrimPrefix(string(kv.Key), s.conn.keys.openJobs()))
 	}
 	return ids, err
 }

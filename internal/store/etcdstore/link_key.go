@@ -21,8 +21,8 @@ func (s *Store) LinkKey(ctx context.Context, proposed []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	key := s.keys.links()
-	t := s.begin("agree on the key of links", absent(key))
+	key := s.conn.keys.links()
+	t := s.conn.begin("agree on the key of links", absent(key))
 	t.putRaw(key, raw)
 	there := t.otherwise.value(key)
 	resp, err := t.submit(ctx)

@@ -34,7 +34,7 @@ type Loading struct {
 // it is read.
 func (s *Instances) Loading(id, key, definition string, known *store.Record) *Loading {
 	q := &Loading{s: s, id: id, answerTo: key, definition: definition, known: known}
-	at := s.keys.instance(id)
+	at := s.conn.keys.instance(id)
 	if known != nil {
 		return q.with(q.add(clientv3.OpTxn([]clientv3.Cmp{modifiedAt(at, known.Modified)}, nil, []clientv3.Op{get(at)})))
 	}
@@ -44,11 +44,11 @@ func (s *Instances) Loading(id, key, definition string, known *store.Record) *Lo
 // with adds all reads but that of the record, which is there.
 func (q *Loading) with(record read) *Loading {
 	q.record = record
-	if q.followed = q.s.boxes.has(q.s.keys.mailbox(q.id)); !q.followed {
-		q.mail = q.add(q.s.getMail(q.id))
+	if q.followed = q.s.conn.boxes.has(q.s.conn.keys.mailbox(q.id)); !q.followed {
+		q.mail = q.add(q.s.conn.getMail(q.id))
 	}
 	if q.answerTo != "" || q.definition != "" {
-		q.answer, q.head = q.value(q.s.keys.keyRecord(q.answerTo)), q.key(q.s.keys.head(q.definition))
+		q.answer, q.head = q.value(q.s.conn.keys.keyRecord(q.answerTo)), q.key(q.s.conn.keys.head(q.definition))
 	}
 	if q.claimants != "" {
 		q.lock = q.any(q.claimants)
@@ -74,7 +74,7 @@ func (s *Instances) Load(ctx context.Context, id, key, definition string) (*stor
 // proposal of each transaction that has another one in it. Of an instance that is known
 // only the key is read, and all again if it moved.
 func (q *Loading) Load(ctx context.Context) (*store.Loaded, error) {
-	at := q.s.keys.instance(q.id)
+	at := q.s.conn.keys.instance(q.id)
 	if q.known != nil {
 		p := q.plain()
 		l, err := p.with(p.key(at)).send(ctx, q.known)
@@ -100,7 +100,7 @@ func isMoved(err error) bool { return errors.Is(err, errMoved) }
 
 // send sends the reads. Of a record that may be same its key was read alone.
 func (q *Loading) send(ctx context.Context, same *store.Record) (*store.Loaded, error) {
-	resp, err := q.s.read(ctx, "load instance "+q.id, q.ops...)
+	resp, err := q.s.conn.read(ctx, "load instance "+q.id, q.ops...)
 	if err != nil {
 		return nil, err
 	}
@@ -167,10 +167,10 @@ func (q *Loading) decode(ctx context.Context, resp *pb.TxnResponse, same *store.
 // readMail gives what lies in the mailbox, at the revision of the load.
 func (q *Loading) readMail(ctx context.Context, resp *pb.TxnResponse) ([]*mvccpb.KeyValue, error) {
 	if q.followed {
-		return q.s.boxes.mailAt(ctx, q.id, resp.Header.Revision)
+		return q.s.conn.boxes.mailAt(ctx, q.id, resp.Header.Revision)
 	}
 	box := q.mail.in(resp)
-	q.s.boxes.lookedInto(box)
+	q.s.conn.boxes.lookedInto(box)
 	return box.Kvs, nil
 }
 

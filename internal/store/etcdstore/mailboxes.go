@@ -56,7 +56,7 @@ func decodeMail(kvs []*mvccpb.KeyValue) []store.Mail {
 
 // Mail reads one command of a mailbox; nil if it is not there.
 func (s *Instances) Mail(ctx context.Context, id, command string) (*store.Mail, error) {
-	resp, err := s.get(ctx, "read mail of "+id, s.keys.mail(id, command))
+	resp, err := s.conn.get(ctx, "read mail of "+id, s.conn.keys.mail(id, command))
 	if err != nil || len(resp.Kvs) == 0 {
 		return nil, err
 	}
@@ -66,7 +66,7 @@ func (s *Instances) Mail(ctx context.Context, id, command string) (*store.Mail, 
 // MailThat reads the whole mailbox of an instance, and gives the commands that are so.
 func (s *Instances) MailThat(ctx context.Context, id string, are func(*workflow.Command) bool) (found []store.Mail, err error) {
 	for cursor := ""; ; {
-		end, err := s.values(ctx, "read mail of "+id, s.keys.mailbox(id), cursor, mailPage, func(kv *mvccpb.KeyValue) error {
+		end, err := s.conn.values(ctx, "read mail of "+id, s.conn.keys.mailbox(id), cursor, mailPage, func(kv *mvccpb.KeyValue) error {
 			if m := decodeMail([]*mvccpb.KeyValue{kv}); are(&m[0].Command) {
 				found = append(found, m...)
 			}
@@ -96,24 +96,24 @@ type Pending struct {
 // at the end.
 func (s *Upkeep) Sweep(ctx context.Context, cursor string, limit int) (entries []Pending, next string, err error) {
 	const what = "sweep mailboxes"
-	from := cmp.Or(cursor, s.keys.mailboxes())
-	kvs, more, ok, err := s.boxes.now(ctx, what, from, limit)
+	from := cmp.Or(cursor, s.conn.keys.mailboxes())
+	kvs, more, ok, err := s.conn.boxes.now(ctx, what, from, limit)
 	if err != nil {
 		return nil, "", err
 	}
 	if !ok {
 		began := time.Now()
-		resp, err := s.get(ctx, what, from, clientv3.WithRange(clientv3.GetPrefixRangeEnd(s.keys.mailboxes())), clientv3.WithKeysOnly(), clientv3.WithLimit(int64(limit)))
+		resp, err := s.conn.get(ctx, what, from, clientv3.WithRange(clientv3.GetPrefixRangeEnd(s.conn.keys.mailboxes())), clientv3.WithKeysOnly(), clientv3.WithLimit(int64(limit)))
 		if err != nil {
 			return nil, "", err
 		}
 		if time.Since(began) > slowLook {
-			s.boxes.want(s.keys.mailboxes(), resp.Count)
+			s.conn.boxes.want(s.conn.keys.mailboxes(), resp.Count)
 		}
 		kvs, more = resp.Kvs, resp.More
 	}
 	for _, kv := range kvs {
-		parts := strings.Split(strings.TrimPrefix(string(kv.Key), s.keys.mailboxes()), "/")
+		parts := strings.Split(strings.TrimPrefix(string(kv.Key), s.conn.keys.mailboxes()), "/")
 		if len(parts) != 3 {
 			continue
 		}

@@ -49,12 +49,12 @@ type Match struct {
 // an addressed one only its instance's, and no trigger. key names the caller's
 // record; "" if there is none.
 func (s *Stimuli) Match(ctx context.Context, st workflow.Stimulus, hash, key string) (*Match, error) {
-	return s.match(ctx, st, hash, key)
+	return s.conn.match(ctx, st, hash, key)
 }
 
 // Match is [Stimuli.Match], for what waits in the queue.
 func (s *Upkeep) Match(ctx context.Context, st workflow.Stimulus, hash string) (*Match, error) {
-	return s.match(ctx, st, hash, "")
+	return s.conn.match(ctx, st, hash, "")
 }
 
 func (s *conn) match(ctx context.Context, st workflow.Stimulus, hash, key string) (*Match, error) {

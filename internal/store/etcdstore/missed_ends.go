@@ -26,7 +26,7 @@ func (s *Instances) MissedEnds(ctx context.Context, id string, bookmarks []workf
 		}
 	}
 	for len(children) > 0 && why == "" {
-		n, err := s.records(ctx, children, inWhole, 0, func(i int, r *store.Record, damage error) bool {
+		n, err := s.conn.records(ctx, children, inWhole, 0, func(i int, r *store.Record, damage error) bool {
 			end, tells := missedEnd(r, id, waits[i], at)
 			switch {
 			case damage != nil:

@@ -19,26 +19,26 @@ func (s *Upkeep) Sends(ctx context.Context, cursor string, limit int64) ([]store
 	take := func(kv *mvccpb.KeyValue) error {
 		send := store.Send{Created: kv.CreateRevision, Modified: kv.ModRevision}
 		if err := DecodeWhole(kv.Value, &send); err != nil {
-			s.left(kv.Key, err)
+			s.conn.left(kv.Key, err)
 			return nil
 		}
 		out = append(out, send)
 		return nil
 	}
 	const what = "list send records"
-	if kvs, more, ok, err := s.sending.now(ctx, what, pageFrom(s.keys.sends(), cursor), int(limit)); ok || err != nil {
+	if kvs, more, ok, err := s.conn.sending.now(ctx, what, pageFrom(s.conn.keys.sends(), cursor), int(limit)); ok || err != nil {
 		if err != nil {
 			return nil, "", err
 		}
-		n, err := s.sending.named(ctx, what, kvs, take)
+		n, err := s.conn.sending.named(ctx, what, kvs, take)
 		if err != nil || n == len(kvs) && !more {
 			return out, "", err
 		}
-		return out, strings.TrimPrefix(string(kvs[n-1].Key), s.keys.sends()), nil
+		return out, strings.TrimPrefix(string(kvs[n-1].Key), s.conn.keys.sends()), nil
 	}
-	end, err := s.values(ctx, what, s.keys.sends(), cursor, limit, take)
+	end, err := s.conn.values(ctx, what, s.conn.keys.sends(), cursor, limit, take)
 	if len(out) > 0 {
-		s.sending.looked(s.keys.sends(), int64(len(out)))
+		s.conn.sending.looked(s.conn.keys.sends(), int64(len(out)))
 	}
 	return out, end.Next, err
 }
@@ -49,13 +49,13 @@ func (s *Upkeep) Sends(ctx context.Context, cursor string, limit int64) ([]store
 // If: no record of its id, nor of the caller's key. Then: the send record, both
 // records. Else: a record of its id is from an earlier copy, and as good.
 func (s *Stimuli) PutSend(ctx context.Context, send store.Send, answer *store.Answer) error {
-	rec := s.keys.commandRecord("~send", send.ID)
-	t := s.begin("accept stimulus", absent(rec))
-	t.put(s.keys.send(send.ID), send)
-	s.record(t.ops, rec, store.Effect{Outcome: workflow.OutcomeAccepted})
+	rec := s.conn.keys.commandRecord("~send", send.ID)
+	t := s.conn.begin("accept stimulus", absent(rec))
+	t.put(s.conn.keys.send(send.ID), send)
+	s.conn.record(t.ops, rec, store.Effect{Outcome: workflow.OutcomeAccepted})
 	if send.Key != nil && answer != nil {
-		t.when(absent(s.keys.keyRecord(send.Key.Name)))
-		s.answer(t.ops, send.Key, answer)
+		t.when(absent(s.conn.keys.keyRecord(send.Key.Name)))
+		s.conn.answer(t.ops, send.Key, answer)
 	}
 	earlier := t.otherwise.count(rec)
 	resp, err := t.submit(ctx)
@@ -68,7 +68,7 @@ func (s *Stimuli) PutSend(ctx context.Context, send store.Send, answer *store.An
 // MatchAgain looks up a send record's stimulus; what is found is delivered, or
 // queued, in a transaction that compares the record.
 func (s *Stimuli) MatchAgain(ctx context.Context, send *store.Send, hash string) (*Match, error) {
-	m, err := s.match(ctx, send.Stimulus, hash, "")
+	m, err := s.conn.match(ctx, send.Stimulus, hash, "")
 	if err != nil {
 		return nil, err
 	}
@@ -80,9 +80,9 @@ func (s *Stimuli) MatchAgain(ctx context.Context, send *store.Send, hash string)
 //
 // If: the record's mod revision, and that of the count of what is done of its list.
 func (s *Stimuli) BurySend(ctx context.Context, send *store.Send, dead store.DeadLetter) (bool, error) {
-	t := s.begin("bury stimulus", s.sendStands(send)...)
+	t := s.conn.begin("bury stimulus", s.conn.sendStands(send)...)
 	s.dropSend(t.ops, send)
-	s.putDead(t.ops, dead)
+	s.conn.putDead(t.ops, dead)
 	return applied(t.submitSmall(ctx))
 }
 
@@ -90,8 +90,8 @@ func (s *Stimuli) BurySend(ctx context.Context, send *store.Send, dead store.Dea
 // was read. It notes in the record how much was done.
 func (s *Stimuli) Left(ctx context.Context, send *store.Send) ([]store.Target, error) {
 	var ask reads
-	counted, there := ask.value(s.keys.sent(send.ID)), ask.key(s.keys.send(send.ID))
-	resp, err := s.read(ctx, "look what is left of stimulus "+send.ID, ask.ops...)
+	counted, there := ask.value(s.conn.keys.sent(send.ID)), ask.key(s.conn.keys.send(send.ID))
+	resp, err := s.conn.read(ctx, "look what is left of stimulus "+send.ID, ask.ops...)
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +102,7 @@ func (s *Stimuli) Left(ctx context.Context, send *store.Send) ([]store.Target, e
 	if kv := counted.one(resp); kv != nil {
 		send.Counted = kv.ModRevision
 		if err := DecodeWhole(kv.Value, &count); err != nil {
-			s.left(kv.Key, err)
+			s.conn.left(kv.Key, err)
 			return nil, nil
 		}
 	}
@@ -119,13 +119,13 @@ func (s *Stimuli) Standing(ctx context.Context, targets []store.Target) ([]store
 	bookmarks := make([]read, len(targets))
 	for i, t := range targets {
 		if b := t.Bookmark; b != nil {
-			bookmarks[i] = ask.key(s.keys.bookmark(b.Hash, b.CorrelationID, b.ID))
+			bookmarks[i] = ask.key(s.conn.keys.bookmark(b.Hash, b.CorrelationID, b.ID))
 		}
 	}
 	if len(ask.ops) == 0 {
 		return targets, nil
 	}
-	resp, err := s.read(ctx, "check targets", ask.ops...)
+	resp, err := s.conn.read(ctx, "check targets", ask.ops...)
 	if err != nil {
 		return nil, err
 	}

@@ -41,7 +41,7 @@ const (
 const partsAbove = 16 << 10 // bytes of a record, as JSON, below which it is written whole
 
 // recordParts writes, deletes and joins the parts of records.
-type recordParts struct{ *conn }
+type recordParts struct{ conn *conn }
 
 func partsOf(s *conn) recordParts { return recordParts{s} }
 
@@ -49,7 +49,7 @@ func partsOf(s *conn) recordParts { return recordParts{s} }
 // apart, of which it puts those that are new and deletes those that are over. It tells how many bytes all of
 // the record takes, and notes in r what parts it has.
 func (s recordParts) put(o *ops, before, r *store.Record, apart bool) int64 {
-	key := s.keys.instance(r.Header.ID)
+	key := s.conn.keys.instance(r.Header.ID)
 	if r.Apart {
 		o.fail(key, fmt.Errorf("%w: it was read without its parts", ErrDamaged))
 		return 0
@@ -61,7 +61,7 @@ func (s recordParts) put(o *ops, before, r *store.Record, apart bool) int64 {
 	}
 	var wide *cut.Lists
 	if r.Cut == formWide {
-		wide = &cut.Lists{Part: s.width.Part, Listed: s.width.Listed}
+		wide = &cut.Lists{Part: s.conn.width.Part, Listed: s.conn.width.Listed}
 		if r.Waits, most = len(r.Header.Bookmarks), o.most+maxWaits; r.Unwritten != nil {
 			most += maxWaits // the places that go are in it, too
 		}
@@ -91,7 +91,7 @@ func (s recordParts) put(o *ops, before, r *store.Record, apart bool) int64 {
 			}
 			kept = int64(len(text))
 			had[p.ID] = kept
-			o.putRaw(s.keys.part(r.Header.ID, p.ID), bytes.Clone(text))
+			o.putRaw(s.conn.keys.part(r.Header.ID, p.ID), bytes.Clone(text))
 		}
 		p.Kept = kept
 		size += kept
@@ -125,7 +125,7 @@ func (s recordParts) drop(o *ops, before *store.Record, now []store.Part) {
 	}
 	for _, p := range before.Parts {
 		if !stay[p.ID] {
-			o.del(s.keys.part(before.Header.ID, p.ID))
+			o.del(s.conn.keys.part(before.Header.ID, p.ID))
 		}
 	}
 }
@@ -144,14 +144,14 @@ func (s recordParts) joinAt(ctx context.Context, kv *mvccpb.KeyValue, revision i
 	}
 	var ask reads
 	id := r.Header.ID
-	record, parts := ask.key(s.keys.instance(id)), ask.add(clientv3.OpGet(s.keys.partsOf(id), clientv3.WithPrefix(), clientv3.WithRev(revision)))
-	resp, err := s.read(ctx, "read the parts of instance "+id, ask.ops...)
+	record, parts := ask.key(s.conn.keys.instance(id)), ask.add(clientv3.OpGet(s.conn.keys.partsOf(id), clientv3.WithPrefix(), clientv3.WithRev(revision)))
+	resp, err := s.conn.read(ctx, "read the parts of instance "+id, ask.ops...)
 	if err != nil {
 		return r, err
 	}
 	texts := map[string][]byte{}
 	for _, kv := range parts.in(resp).Kvs {
-		texts[strings.TrimPrefix(string(kv.Key), s.keys.partsOf(id))] = kv.Value
+		texts[strings.TrimPrefix(string(kv.Key), s.conn.keys.partsOf(id))] = kv.Value
 	}
 	whole, lacks, err := splice(kv.Value, r, texts)
 	if err != nil {
@@ -261,5 +261,5 @@ const movesSeen = 20
 
 // delete deletes all parts of an instance.
 func (s recordParts) delete(o *ops, id string) {
-	o.tail = append(o.tail, clientv3.OpDelete(s.keys.partsOf(id), clientv3.WithPrefix()))
+	o.tail = append(o.tail, clientv3.OpDelete(s.conn.keys.partsOf(id), clientv3.WithPrefix()))
 }

@@ -24,27 +24,27 @@ var keepOp = clientv3.OpPut("", "", clientv3.WithIgnoreValue())
 
 // ahead prepares a commit again whose new parts are too much for it, after writing those. Else t and err are as they were.
 func ahead(ctx context.Context, s *Instances, c *store.Commit, t *prepared, err error) (*prepared, error) {
-	if c.After.Cut != formWide || c.Ahead != nil || !errors.Is(err, ErrTooLarge) && (err != nil || t.parts <= s.width.Ahead) {
+	if c.After.Cut != formWide || c.Ahead != nil || !errors.Is(err, ErrTooLarge) && (err != nil || t.parts <= s.conn.width.Ahead) {
 		return t, err
 	}
 	guard, o := &prepared{}, s.content(c, &prepared{})
 	s.guard(c, guard)
 	var parts []clientv3.Op
 	for _, op := range o.writes {
-		if isPart(s.keys, c, op) {
+		if isPart(s.conn.keys, c, op) {
 			parts = append(parts, op)
 		}
 	}
 	if o.err != nil || len(parts) == 0 {
 		return t, err
 	}
-	lease, err := s.client.Grant(ctx, aheadTTL)
+	lease, err := s.conn.client.Grant(ctx, aheadTTL)
 	if err != nil {
 		return nil, fmt.Errorf("commit of instance %s: a lease for its parts: %w", c.After.Header.ID, classify(err))
 	}
 	c.Ahead, c.AheadLease = map[string]bool{}, int64(lease.ID)
 	for err == nil && len(parts) > 0 {
-		page := s.begin("write parts of instance "+c.After.Header.ID, guard.cmps...)
+		page := s.conn.begin("write parts of instance "+c.After.Header.ID, guard.cmps...)
 		for len(parts) > 0 && page.size < pageBytes {
 			key, text := string(parts[0].KeyBytes()), parts[0].ValueBytes()
 			held := clientv3.OpPut(key, "", clientv3.WithLease(lease.ID))
@@ -77,10 +77,10 @@ func dropAhead(ctx context.Context, s *Instances, c *store.Commit) {
 	if c.AheadLease == 0 {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.timeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.conn.timeout)
 	defer cancel()
-	if _, err := s.client.Revoke(ctx, clientv3.LeaseID(c.AheadLease)); err != nil {
-		s.log.InfoContext(ctx, "a lease of parts that were written ahead of a commit ends by itself, as it could not be revoked", "instanceId", c.After.Header.ID, "error", err)
+	if _, err := s.conn.client.Revoke(ctx, clientv3.LeaseID(c.AheadLease)); err != nil {
+		s.conn.log.InfoContext(ctx, "a lease of parts that were written ahead of a commit ends by itself, as it could not be revoked", "instanceId", c.After.Header.ID, "error", err)
 	}
 	c.Ahead, c.AheadLease = nil, 0
 }

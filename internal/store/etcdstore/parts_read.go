@@ -44,7 +44,7 @@ func Whole(ctx context.Context, s *Instances, r *store.Record) (*store.Record, e
 	if !r.Apart {
 		return r, nil
 	}
-	full, err := partsOf(s.conn).join(ctx, &mvccpb.KeyValue{Key: []byte(s.keys.instance(r.Header.ID)), Value: r.Text, ModRevision: r.Modified}, DecodeWhole)
+	full, err := partsOf(s.conn).join(ctx, &mvccpb.KeyValue{Key: []byte(s.conn.keys.instance(r.Header.ID)), Value: r.Text, ModRevision: r.Modified}, DecodeWhole)
 	if isMoved(err) {
 		return nil, fmt.Errorf("read instance %s: %w", r.Header.ID, store.ErrConflict)
 	}
@@ -129,7 +129,7 @@ func (h headers) read(ctx context.Context, kv *mvccpb.KeyValue, brief bool) (*st
 // whyGone is why a part of a record was not there, of which a read said err: [errMoved], or [ErrDamaged].
 func (h headers) whyGone(ctx context.Context, r *store.Record, err error) error {
 	id := r.Header.ID
-	now, lost := h.of.get(ctx, "read instance "+id, h.of.keys.instance(id))
+	now, lost := h.of.conn.get(ctx, "read instance "+id, h.of.conn.keys.instance(id))
 	if lost == nil && (len(now.Kvs) == 0 || now.Kvs[0].ModRevision != r.Modified) {
 		lost = errMoved
 	}
@@ -139,13 +139,13 @@ func (h headers) whyGone(ctx context.Context, r *store.Record, err error) error 
 // complete looks for the parts of a record, and reads none of them. [ErrDamaged]: one is not there.
 func (h headers) complete(ctx context.Context, r *store.Record, revision int64) error {
 	s, id := h.of, r.Header.ID
-	resp, err := s.get(ctx, "look for the parts of instance "+id, s.keys.partsOf(id), clientv3.WithPrefix(), clientv3.WithKeysOnly(), clientv3.WithRev(revision))
+	resp, err := s.conn.get(ctx, "look for the parts of instance "+id, s.conn.keys.partsOf(id), clientv3.WithPrefix(), clientv3.WithKeysOnly(), clientv3.WithRev(revision))
 	if err != nil {
 		return err
 	}
 	found := make(map[string]bool, len(resp.Kvs))
 	for _, kv := range resp.Kvs {
-		found[strings.TrimPrefix(string(kv.Key), s.keys.partsOf(id))] = true
+		found[strings.TrimPrefix(string(kv.Key), s.conn.keys.partsOf(id))] = true
 	}
 	for _, p := range r.Parts {
 		if !found[p.ID] {
@@ -193,9 +193,9 @@ func (s recordParts) reader(ctx context.Context, id string, list *store.List) *s
 func (s recordParts) texts(ctx context.Context, id string, parts []store.Part) (texts [][]byte, err error) {
 	ops := make([]clientv3.Op, len(parts))
 	for i, p := range parts {
-		ops[i] = get(s.keys.part(id, p.ID))
+		ops[i] = get(s.conn.keys.part(id, p.ID))
 	}
-	resp, err := s.read(ctx, "read parts of instance "+id, ops...)
+	resp, err := s.conn.read(ctx, "read parts of instance "+id, ops...)
 	if err != nil {
 		return nil, err
 	}

@@ -106,22 +106,22 @@ func (s *conn) unmark(o *ops, slice string, revision int64) {
 // a look follows: a bookmark that was created before the item was put has not met it in its
 // commit, so the item goes on as a send record. One that is created later meets it.
 func (s *Stimuli) Enqueue(ctx context.Context, item store.QueueItem, met *Match) (bool, error) {
-	t := s.begin("queue stimulus", met.guard(s.conn)...)
-	s.putQueueItem(t.ops, item)
+	t := s.conn.begin("queue stimulus", met.guard(s.conn)...)
+	s.conn.putQueueItem(t.ops, item)
 	if met.send != nil {
 		return s.enqueueSend(ctx, t, &item, met)
 	}
-	rec := s.keys.commandRecord("~queue", item.ID)
-	void := s.keys.commandRecord("~queue", item.ID+"@"+strconv.FormatInt(met.Revision, 10))
+	rec := s.conn.keys.commandRecord("~queue", item.ID)
+	void := s.conn.keys.commandRecord("~queue", item.ID+"@"+strconv.FormatInt(met.Revision, 10))
 	t.when(absent(rec), absent(void))
-	s.record(t.ops, rec, store.Effect{Outcome: workflow.OutcomeAccepted})
+	s.conn.record(t.ops, rec, store.Effect{Outcome: workflow.OutcomeAccepted})
 	if item.Key != nil {
-		t.when(absent(s.keys.keyRecord(item.Key.Name)))
-		s.answer(t.ops, item.Key, &store.Answer{BodyHash: item.Key.BodyHash, Queued: item.ID, Slot: item.Hash + "/" + sliceFor(&item.Stimulus)})
+		t.when(absent(s.conn.keys.keyRecord(item.Key.Name)))
+		s.conn.answer(t.ops, item.Key, &store.Answer{BodyHash: item.Key.BodyHash, Queued: item.ID, Slot: item.Hash + "/" + sliceFor(&item.Stimulus)})
 	}
-	earlier, used := t.otherwise.count(rec), t.otherwise.count(s.keys.keyRecord(keyName(item.Key)))
-	there := t.otherwise.key(s.queueKey(&item))
-	t.otherwise.add(s.void(void, rec))
+	earlier, used := t.otherwise.count(rec), t.otherwise.count(s.conn.keys.keyRecord(keyName(item.Key)))
+	there := t.otherwise.key(s.conn.queueKey(&item))
+	t.otherwise.add(s.conn.void(void, rec))
 	resp, err := t.submitSmall(ctx)
 	if err != nil {
 		return false, err
@@ -142,11 +142,11 @@ func (s *Stimuli) Enqueue(ctx context.Context, item store.QueueItem, met *Match)
 }
 
 func (s *Stimuli) enqueueSend(ctx context.Context, t *txn, item *store.QueueItem, met *Match) (bool, error) {
-	key := s.keys.send(met.send.ID)
+	key := s.conn.keys.send(met.send.ID)
 	t.what = "queue sent stimulus"
 	t.when(modifiedAt(key, met.send.Modified))
 	t.del(key)
-	there, in := t.otherwise.key(key), t.otherwise.key(s.queueKey(item))
+	there, in := t.otherwise.key(key), t.otherwise.key(s.conn.queueKey(item))
 	resp, err := t.submitSmall(ctx)
 	if err != nil {
 		return false, err
@@ -167,10 +167,10 @@ func (s *Stimuli) missed(ctx context.Context, item *store.QueueItem, met *Match,
 	if !met.followed {
 		return nil
 	}
-	prefix := s.bookmarkRange(met)
-	_, n, _, ok := s.waiting.at(ctx, prefix, created, 1)
+	prefix := s.conn.bookmarkRange(met)
+	_, n, _, ok := s.conn.waiting.at(ctx, prefix, created, 1)
 	if !ok {
-		resp, err := s.get(ctx, "look up what waits for queued stimulus "+item.ID, prefix, clientv3.WithPrefix(), clientv3.WithLimit(1), clientv3.WithKeysOnly())
+		resp, err := s.conn.get(ctx, "look up what waits for queued stimulus "+item.ID, prefix, clientv3.WithPrefix(), clientv3.WithLimit(1), clientv3.WithKeysOnly())
 		if err != nil {
 			return fmt.Errorf("%w: %w", ErrUnknown, err)
 		}
@@ -179,7 +179,7 @@ func (s *Stimuli) missed(ctx context.Context, item *store.QueueItem, met *Match,
 	if n == 0 {
 		return nil
 	}
-	item.At, item.Created = s.queueKey(item), created
+	item.At, item.Created = s.conn.queueKey(item), created
 	var err error
 	met.SentOn, err = (&Upkeep{conn: s.conn}).Requeue(ctx, item)
 	return err
@@ -199,16 +199,16 @@ func keyName(k *workflow.CommandKey) string {
 // The bookmark is not compared: if it is burned by then, the commit that finds
 // it gone sends the stimulus on.
 func (s *Instances) Claim(ctx context.Context, item *store.QueueItem, instance string, cmd workflow.Command) (int64, bool, error) {
-	t := s.begin("claim queue item", createdAt(item.At, item.Created), exists(s.keys.instance(instance)), absent(s.keys.commandRecord(instance, cmd.ID)))
+	t := s.conn.begin("claim queue item", createdAt(item.At, item.Created), exists(s.conn.keys.instance(instance)), absent(s.conn.keys.commandRecord(instance, cmd.ID)))
 	t.del(item.At)
 	if item.Alone > 0 {
-		s.unmark(t.ops, sliceOf(item.At), item.Alone)
+		s.conn.unmark(t.ops, sliceOf(item.At), item.Alone)
 	}
-	s.putMail(t.ops, instance, cmd)
+	s.conn.putMail(t.ops, instance, cmd)
 	if cmd.Key != nil {
-		s.recordAccepted(t.ops, instance, cmd)
+		s.conn.recordAccepted(t.ops, instance, cmd)
 	}
-	mail := t.otherwise.key(s.keys.mail(instance, cmd.ID))
+	mail := t.otherwise.key(s.conn.keys.mail(instance, cmd.ID))
 	resp, err := t.submitSmall(ctx)
 	if err != nil {
 		return 0, false, err
@@ -228,17 +228,17 @@ func (s *Instances) Claim(ctx context.Context, item *store.QueueItem, instance s
 func (s *Stimuli) FindQueueItem(ctx context.Context, id string) (*store.QueueItem, error) {
 	end := encode(id)
 	for cursor := ""; ; {
-		kvs, next, err := s.page(ctx, "look for a queue item", s.keys.queues(), cursor, 1000, clientv3.WithKeysOnly())
+		kvs, next, err := s.conn.page(ctx, "look for a queue item", s.conn.keys.queues(), cursor, 1000, clientv3.WithKeysOnly())
 		if err != nil {
 			return nil, err
 		}
 		for _, kv := range kvs {
 			key := string(kv.Key)
 			last := key[strings.LastIndexByte(key, '/')+1:]
-			if last != end && !(strings.HasPrefix(key, s.keys.gatedQueues()) && strings.HasSuffix(last, "-"+end)) {
+			if last != end && !(strings.HasPrefix(key, s.conn.keys.gatedQueues()) && strings.HasSuffix(last, "-"+end)) {
 				continue
 			}
-			resp, err := s.get(ctx, "read queue item", key)
+			resp, err := s.conn.get(ctx, "read queue item", key)
 			if err != nil || len(resp.Kvs) == 0 {
 				return nil, err
 			}
@@ -262,11 +262,11 @@ func (s *Stimuli) FindQueueItem(ctx context.Context, id string) (*store.QueueIte
 // If: its create revision; no record of the key of send ([store.ErrConflict]). Of one that
 // only goes a record says so, by which a repeat after a lost answer knows that it was done.
 func (s *Stimuli) TakeQueueItem(ctx context.Context, item *store.QueueItem, send *store.Send) (bool, error) {
-	t := s.begin("take queue item", createdAt(item.At, item.Created))
+	t := s.conn.begin("take queue item", createdAt(item.At, item.Created))
 	t.del(item.At)
 	r := s.resend(t, send)
 	if send == nil {
-		there := t.otherwise.value(s.done(t.ops, item.ID, workflow.OutcomeDropped))
+		there := t.otherwise.value(s.conn.done(t.ops, item.ID, workflow.OutcomeDropped))
 		r.earlier = func(resp *pb.TxnResponse) bool {
 			var e store.Effect
 			kv := there.one(resp)
@@ -286,13 +286,13 @@ type Queued struct {
 // Queued lists queue items from cursor on, as QueueItems does, keys only. Those behind
 // gates are in no shard.
 func (s *Upkeep) Queued(ctx context.Context, shard, cursor string, limit int64) ([]Queued, string, error) {
-	kvs, next, err := s.page(ctx, "list queue", s.keys.queues()+shard, cursor, limit, clientv3.WithKeysOnly())
+	kvs, next, err := s.conn.page(ctx, "list queue", s.conn.keys.queues()+shard, cursor, limit, clientv3.WithKeysOnly())
 	if err != nil {
 		return nil, "", err
 	}
 	out := make([]Queued, len(kvs))
 	for i, kv := range kvs {
-		hash, _, _ := strings.Cut(strings.TrimPrefix(string(kv.Key), s.keys.queues()), "/")
+		hash, _, _ := strings.Cut(strings.TrimPrefix(string(kv.Key), s.conn.keys.queues()), "/")
 		out[i] = Queued{Hash: hash, Created: kv.CreateRevision, at: string(kv.Key)}
 	}
 	return out, next, nil
@@ -300,11 +300,11 @@ func (s *Upkeep) Queued(ctx context.Context, shard, cursor string, limit int64) 
 
 // QueueItem reads one; nil if it is gone, or not readable here.
 func (s *Upkeep) QueueItem(ctx context.Context, q Queued) (*store.QueueItem, error) {
-	resp, err := s.get(ctx, "read queue item", q.at)
+	resp, err := s.conn.get(ctx, "read queue item", q.at)
 	if err != nil || len(resp.Kvs) == 0 {
 		return nil, err
 	}
-	for _, item := range s.queueItems(nil, resp.Kvs) {
+	for _, item := range s.conn.queueItems(nil, resp.Kvs) {
 		return &item, nil
 	}
 	return nil, nil
@@ -314,9 +314,9 @@ func (s *Upkeep) QueueItem(ctx context.Context, q Queued) (*store.QueueItem, err
 // restricts them, "" lists all. A page may be shorter than its limit and have a next
 // one.
 func (s *Reader) QueueItems(ctx context.Context, shard, cursor string, limit int64) ([]store.QueueItem, PageEnd, error) {
-	prefix := s.keys.queues() + shard
+	prefix := s.conn.keys.queues() + shard
 	var items []store.QueueItem
-	end, err := s.values(ctx, "list queue", prefix, cursor, limit, func(kv *mvccpb.KeyValue) error {
+	end, err := s.conn.values(ctx, "list queue", prefix, cursor, limit, func(kv *mvccpb.KeyValue) error {
 		item := store.QueueItem{Created: kv.CreateRevision, At: string(kv.Key)}
 		var err error
 		if item.Unreadable = DecodeWhole(kv.Value, &item); item.Unreadable != nil {
@@ -339,7 +339,7 @@ func (s *Reader) QueueItems(ctx context.Context, shard, cursor string, limit int
 func (s *Upkeep) ExpireQueueItem(ctx context.Context, q Queued, waited time.Duration, at time.Time) (reason workflow.DeadReason, err error) {
 	var ask reads
 	found, slice := ask.value(q.at), ask.add(clientv3.OpGet(sliceOf(q.at), clientv3.WithPrefix(), clientv3.WithLimit(2), clientv3.WithKeysOnly()))
-	resp, err := s.read(ctx, "read queue item", ask.ops...)
+	resp, err := s.conn.read(ctx, "read queue item", ask.ops...)
 	if err != nil {
 		return "", err
 	}
@@ -349,20 +349,20 @@ func (s *Upkeep) ExpireQueueItem(ctx context.Context, q Queued, waited time.Dura
 	}
 	var item store.QueueItem
 	if err := DecodeWhole(kv.Value, &item); err != nil {
-		s.left(kv.Key, err)
+		s.conn.left(kv.Key, err)
 		return "", nil // with the next mark it is looked at again; as an error all of the queue would be
 	}
 	dead := expired(&item, waited, at)
-	t := s.begin("expire queue item", createdAt(q.at, q.Created))
+	t := s.conn.begin("expire queue item", createdAt(q.at, q.Created))
 	t.del(q.at)
 	if item.Held == nil && len(slice.in(resp).Kvs) == 1 {
-		s.unmark(t.ops, sliceOf(q.at), resp.Header.Revision)
+		s.conn.unmark(t.ops, sliceOf(q.at), resp.Header.Revision)
 	}
-	s.putDead(t.ops, dead)
+	s.conn.putDead(t.ops, dead)
 	if k := item.Key; k != nil && item.Held == nil { // its receipt tells, also when retention took the letter
 		then := newOps()
-		s.answer(then, k, &store.Answer{BodyHash: k.BodyHash, Queued: item.ID, Slot: s.slot(&item.Stimulus), Dead: dead.ID})
-		t.nested([]clientv3.Cmp{exists(s.keys.keyRecord(k.Name))}, then, nil)
+		s.conn.answer(then, k, &store.Answer{BodyHash: k.BodyHash, Queued: item.ID, Slot: s.conn.slot(&item.Stimulus), Dead: dead.ID})
+		t.nested([]clientv3.Cmp{exists(s.conn.keys.keyRecord(k.Name))}, then, nil)
 	}
 	if ok, err := applied(t.submitSmall(ctx)); err != nil || !ok {
 		return "", err
@@ -376,9 +376,9 @@ func (s *Upkeep) ExpireQueueItem(ctx context.Context, q Queued, waited time.Dura
 //
 // If: the item's create revision.
 func (s *Upkeep) Requeue(ctx context.Context, item *store.QueueItem) (bool, error) {
-	t := s.begin("requeue stimulus", createdAt(item.At, item.Created))
+	t := s.conn.begin("requeue stimulus", createdAt(item.At, item.Created))
 	t.del(item.At)
-	t.put(s.keys.send(item.ID), store.Send{ID: item.ID, Stimulus: item.Stimulus, Key: item.Key, CreatedAt: item.CreatedAt, Trace: item.Trace})
+	t.put(s.conn.keys.send(item.ID), store.Send{ID: item.ID, Stimulus: item.Stimulus, Key: item.Key, CreatedAt: item.CreatedAt, Trace: item.Trace})
 	return applied(t.submitSmall(ctx))
 }
 
@@ -391,9 +391,9 @@ func (s *Upkeep) Awaited(ctx context.Context, hashes []string) (map[string]bool,
 		var ask reads
 		triggers, bookmarks := make([]read, n), make([]read, n)
 		for i, h := range hashes[:n] {
-			triggers[i], bookmarks[i] = ask.any(s.keys.triggers(h)), ask.any(s.keys.bookmarks(h))
+			triggers[i], bookmarks[i] = ask.any(s.conn.keys.triggers(h)), ask.any(s.conn.keys.bookmarks(h))
 		}
-		resp, err := s.read(ctx, "look whether queued stimuli are awaited", ask.ops...)
+		resp, err := s.conn.read(ctx, "look whether queued stimuli are awaited", ask.ops...)
 		if err != nil {
 			return nil, err
 		}
@@ -413,9 +413,9 @@ const QueueShards = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456
 func (s *Upkeep) SomeQueued(ctx context.Context) (shards []string, err error) {
 	var ask reads
 	for i := range QueueShards {
-		ask.any(s.keys.queues() + QueueShards[i:i+1])
+		ask.any(s.conn.keys.queues() + QueueShards[i:i+1])
 	}
-	resp, err := s.read(ctx, "look for queued stimuli", ask.ops...)
+	resp, err := s.conn.read(ctx, "look for queued stimuli", ask.ops...)
 	if err != nil {
 		return nil, err
 	}
@@ -436,13 +436,13 @@ const marksPage = 500
 //
 // If, each nested: no mark was put since its slice was seen empty.
 func (s *Upkeep) DropMarks(ctx context.Context, cursor string) (next string, err error) {
-	kvs, next, err := s.page(ctx, "list marks of the queue", s.keys.marks(), cursor, marksPage, clientv3.WithKeysOnly())
+	kvs, next, err := s.conn.page(ctx, "list marks of the queue", s.conn.keys.marks(), cursor, marksPage, clientv3.WithKeysOnly())
 	if err != nil {
 		return "", err
 	}
 	var marked []string // slices
 	for _, kv := range kvs {
-		key := s.keys.queues() + strings.TrimPrefix(sliceOf(string(kv.Key)), s.keys.marks())
+		key := s.conn.keys.queues() + strings.TrimPrefix(sliceOf(string(kv.Key)), s.conn.keys.marks())
 		if n := len(marked); n == 0 || marked[n-1] != key {
 			marked = append(marked, key)
 		}
@@ -452,14 +452,14 @@ func (s *Upkeep) DropMarks(ctx context.Context, cursor string) (next string, err
 		for _, key := range chunk {
 			ask.any(key)
 		}
-		resp, err := s.read(ctx, "look for empty slices of the queue", ask.ops...)
+		resp, err := s.conn.read(ctx, "look for empty slices of the queue", ask.ops...)
 		if err != nil {
 			return "", err
 		}
-		t := s.begin("drop marks of the queue")
+		t := s.conn.begin("drop marks of the queue")
 		for i, key := range chunk {
 			if read(i).one(resp) == nil {
-				s.unmark(t.ops, key, resp.Header.Revision)
+				s.conn.unmark(t.ops, key, resp.Header.Revision)
 			}
 		}
 		if len(t.tail) == 0 {

@@ -26,12 +26,12 @@ import (
 // is wrong with the first of those in front of it that cannot be read: they hold up
 // nobody, however many they are.
 func (s *Upkeep) NextHeld(ctx context.Context, g store.Gate) (held bool, item *store.QueueItem, bad error, err error) {
-	from, limit := s.keys.gatedQueue(g), int64(1)
+	from, limit := s.conn.keys.gatedQueue(g), int64(1)
 	end := clientv3.WithRange(clientv3.GetPrefixRangeEnd(from))
 	for {
 		var ask reads
-		gate, behind := ask.count(s.keys.gateOf(g)), ask.add(clientv3.OpGet(from, end, clientv3.WithLimit(limit)))
-		resp, err := s.read(ctx, "look behind a gate", ask.ops...)
+		gate, behind := ask.count(s.conn.keys.gateOf(g)), ask.add(clientv3.OpGet(from, end, clientv3.WithLimit(limit)))
+		resp, err := s.conn.read(ctx, "look behind a gate", ask.ops...)
 		if err != nil {
 			return false, nil, nil, err
 		}
@@ -47,7 +47,7 @@ func (s *Upkeep) NextHeld(ctx context.Context, g store.Gate) (held bool, item *s
 				return held, is, bad, nil
 			}
 			if bad == nil {
-				bad = fmt.Errorf("queue item %s: %w", strings.TrimPrefix(is.At, s.keys.root), err)
+				bad = fmt.Errorf("queue item %s: %w", strings.TrimPrefix(is.At, s.conn.keys.root), err)
 			}
 		}
 		if int64(len(kvs)) < limit {
@@ -75,11 +75,11 @@ const (
 // item, whose revision never comes back, starts at most once, and nobody draws a
 // conclusion from a refusal while it is there.
 func (s *Upkeep) StartHeld(ctx context.Context, item *store.QueueItem, n *NewInstance) (HeldOutcome, error) {
-	t := s.begin("start behind a gate", append(s.newGuard(n, true), createdAt(item.At, item.Created))...)
+	t := s.conn.begin("start behind a gate", append(s.conn.newGuard(n, true), createdAt(item.At, item.Created))...)
 	t.del(item.At)
-	s.writeNew(t.ops, n)
-	waits, there := t.otherwise.key(item.At), t.otherwise.count(s.keys.instance(n.Header.ID))
-	earlier := t.otherwise.count(s.keys.commandRecord(n.Header.ID, n.Command.ID))
+	s.conn.writeNew(t.ops, n)
+	waits, there := t.otherwise.key(item.At), t.otherwise.count(s.conn.keys.instance(n.Header.ID))
+	earlier := t.otherwise.count(s.conn.keys.commandRecord(n.Header.ID, n.Command.ID))
 	resp, err := t.submitSmall(ctx)
 	switch {
 	case err != nil:
@@ -100,9 +100,9 @@ func (s *Upkeep) StartHeld(ctx context.Context, item *store.QueueItem, n *NewIns
 //
 // If: its create revision.
 func (s *Upkeep) DropHeld(ctx context.Context, item *store.QueueItem) error {
-	t := s.begin("drop queue item", createdAt(item.At, item.Created))
+	t := s.conn.begin("drop queue item", createdAt(item.At, item.Created))
 	t.del(item.At)
-	s.done(t.ops, item.ID, workflow.OutcomeAccepted)
+	s.conn.done(t.ops, item.ID, workflow.OutcomeAccepted)
 	_, err := t.submitSmall(ctx)
 	return err
 }
@@ -113,9 +113,9 @@ func (s *Upkeep) DropHeld(ctx context.Context, item *store.QueueItem) error {
 func (s *Upkeep) BuryHeld(ctx context.Context, item *store.QueueItem, detail string, at time.Time) (bool, error) {
 	dead := expired(item, 0, at)
 	dead.Reason, dead.Detail = workflow.DeadTooLarge, detail
-	t := s.begin("bury what waited behind a gate", createdAt(item.At, item.Created))
+	t := s.conn.begin("bury what waited behind a gate", createdAt(item.At, item.Created))
 	t.del(item.At)
-	s.putDead(t.ops, dead)
+	s.conn.putDead(t.ops, dead)
 	return applied(t.submitSmall(ctx))
 }
 
@@ -125,8 +125,8 @@ const gatesPage = 1000
 // FreedGates lists the gates behind which starts wait and that nobody holds, from
 // cursor on, and how many starts it met, of all gates; next is "" at the end.
 func (s *Upkeep) FreedGates(ctx context.Context, cursor string) (freed []store.Gate, n int, next string, err error) {
-	prefix := s.keys.gatedQueues()
-	kvs, next, err := s.page(ctx, "list gates", prefix, cursor, gatesPage, clientv3.WithKeysOnly())
+	prefix := s.conn.keys.gatedQueues()
+	kvs, next, err := s.conn.page(ctx, "list gates", prefix, cursor, gatesPage, clientv3.WithKeysOnly())
 	if err != nil {
 		return nil, 0, "", err
 	}
@@ -140,9 +140,9 @@ func (s *Upkeep) FreedGates(ctx context.Context, cursor string) (freed []store.G
 	for chunk := range slices.Chunk(gates, maxLevel) {
 		reads := make([]clientv3.Op, len(chunk))
 		for i, g := range chunk {
-			reads[i] = clientv3.OpGet(s.keys.gateOf(g), clientv3.WithCountOnly())
+			reads[i] = clientv3.OpGet(s.conn.keys.gateOf(g), clientv3.WithCountOnly())
 		}
-		resp, err := s.read(ctx, "look whether gates are held", reads...)
+		resp, err := s.conn.read(ctx, "look whether gates are held", reads...)
 		if err != nil {
 			return nil, 0, "", err
 		}

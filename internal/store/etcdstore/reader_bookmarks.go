@@ -39,17 +39,17 @@ type AwaitingBookmark struct {
 // Bookmarks lists places where instances wait, in no order of time. Without a hash all of
 // them are looked through. A page may be empty and have a next one.
 func (s *Reader) Bookmarks(ctx context.Context, q BookmarkQuery) (*BookmarkPage, error) {
-	prefix := s.keys.root + "bookmark/"
+	prefix := s.conn.keys.root + "bookmark/"
 	switch {
 	case q.Hash != "" && q.CorrelationID != "":
-		prefix = s.keys.bookmarkSlice(q.Hash, q.CorrelationID)
+		prefix = s.conn.keys.bookmarkSlice(q.Hash, q.CorrelationID)
 	case q.Hash != "":
-		prefix = s.keys.bookmarks(q.Hash)
+		prefix = s.conn.keys.bookmarks(q.Hash)
 	}
 	const mostRead = 1000
 	page, at := &BookmarkPage{}, q.Cursor
 	for n := q.Limit; ; n = mostRead {
-		kvs, end, err := s.pageAt(ctx, "list bookmarks", prefix, at, n, page.Revision)
+		kvs, end, err := s.conn.pageAt(ctx, "list bookmarks", prefix, at, n, page.Revision)
 		if errors.Is(err, rpctypes.ErrCompacted) && at != q.Cursor { // between two reads: what was read is a page
 			page.Next = at
 			return page, nil

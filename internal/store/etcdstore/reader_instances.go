@@ -111,7 +111,7 @@ type listing struct {
 
 // read reads at the revision of the page.
 func (l *listing) read(ctx context.Context, ops []clientv3.Op) (*pb.TxnResponse, error) {
-	resp, err := l.s.read(ctx, "list instances", ops...)
+	resp, err := l.s.conn.read(ctx, "list instances", ops...)
 	if err == nil && l.revision == 0 {
 		l.revision = resp.Header.Revision
 	}
@@ -192,7 +192,7 @@ const mostAtOnce = 1000
 // ended is the last page. Where nothing was read as nothing can fit, it is told at which revision.
 func (l *listing) ended(ctx context.Context, page *InstancePage) (*InstancePage, error) {
 	if l.revision == 0 {
-		if _, err := l.read(ctx, []clientv3.Op{get(l.s.keys.format())}); err != nil {
+		if _, err := l.read(ctx, []clientv3.Op{get(l.s.conn.keys.format())}); err != nil {
 			return nil, err
 		}
 	}
@@ -209,7 +209,7 @@ func (l *listing) look(ctx context.Context, entries []entry, page *InstancePage,
 		which = which[len(chunk):]
 		reads := make([]clientv3.Op, len(chunk))
 		for i, e := range chunk {
-			reads[i] = l.at(l.s.keys.instance(idOf(entries[e].place)))
+			reads[i] = l.at(l.s.conn.keys.instance(idOf(entries[e].place)))
 		}
 		resp, err := l.read(ctx, reads)
 		if err != nil {
@@ -293,14 +293,14 @@ func (l *listing) judgePlaces(ctx context.Context, e entry, kv *mvccpb.KeyValue)
 	if err != nil || in.Damaged != "" {
 		return in, in.Damaged != "", err
 	}
-	fits, n := l.q.Filter.Fits(&in, l.q.Show), min(len(in.Bookmarks), l.s.width.Listed)
+	fits, n := l.q.Filter.Fits(&in, l.q.Show), min(len(in.Bookmarks), l.s.conn.width.Listed)
 	in.MoreWaits, in.Bookmarks = len(in.Bookmarks)-n, slices.Clone(in.Bookmarks[:n])
 	return in, fits, nil
 }
 
 // damaged is what an index entry says of an instance whose record cannot be read.
 func (l *listing) damaged(e entry, damage error) workflow.Instance {
-	f, k := &l.q.Filter, l.s.keys
+	f, k := &l.q.Filter, l.s.conn.keys
 	created, id, _ := strings.Cut(e.place, "/")
 	in := workflow.Instance{ID: id, CreatedAt: fromNewest(created), Damaged: damage.Error()}
 	in.UpdatedAt = in.CreatedAt
@@ -357,7 +357,7 @@ const mostCounted = maxLevel / 2
 // counted in windows, until one of them fills a page.
 func (l *listing) narrowest(ctx context.Context) ([]string, error) {
 	f := &l.q.Filter
-	among := l.s.keys.owned(f)
+	among := l.s.conn.keys.owned(f)
 	if len(among) == 0 || f.SubStatus != "" || f.DefinitionID != "" {
 		lists, err := l.lists(ctx)
 		if err != nil {
@@ -413,33 +413,33 @@ func (l *listing) lists(ctx context.Context) ([]string, error) {
 	var known []string // ids of definitions
 	switch {
 	case f.DefinitionID == "" && s.known.none():
-		resp, err := l.read(ctx, []clientv3.Op{l.at(s.keys.definitions(), clientv3.WithPrefix(), clientv3.WithKeysOnly(), clientv3.WithLimit(definitionsAtOnce))})
+		resp, err := l.read(ctx, []clientv3.Op{l.at(s.conn.keys.definitions(), clientv3.WithPrefix(), clientv3.WithKeysOnly(), clientv3.WithLimit(definitionsAtOnce))})
 		if err != nil {
 			return nil, err
 		}
 		for _, kv := range read(0).in(resp).Kvs {
-			id, _, _ := strings.Cut(strings.TrimPrefix(string(kv.Key), s.keys.definitions()), "/")
+			id, _, _ := strings.Cut(strings.TrimPrefix(string(kv.Key), s.conn.keys.definitions()), "/")
 			known = append(known, id)
 		}
 	case f.DefinitionID != "" && f.Version > 0:
 		var lists []string
 		for _, sub := range subStatusesOf(f) {
-			lists = append(lists, s.keys.indexOfVersion(sub, f.DefinitionID, f.Version))
+			lists = append(lists, s.conn.keys.indexOfVersion(sub, f.DefinitionID, f.Version))
 		}
 		return lists, nil
 	}
 	var open []span
 	for _, sub := range subStatusesOf(f) {
 		if f.DefinitionID != "" {
-			at := s.keys.indexOf(sub, f.DefinitionID)
+			at := s.conn.keys.indexOf(sub, f.DefinitionID)
 			open = append(open, span{at, clientv3.GetPrefixRangeEnd(at)})
 			continue
 		}
 		var bounds []string
 		for _, id := range known {
-			bounds = append(bounds, s.keys.indexOf(sub, id))
+			bounds = append(bounds, s.conn.keys.indexOf(sub, id))
 		}
-		open = append(open, spans(s.keys.index(sub), bounds)...)
+		open = append(open, spans(s.conn.keys.index(sub), bounds)...)
 	}
 	return l.findLists(ctx, open)
 }
@@ -500,7 +500,7 @@ func (l *listing) findLists(ctx context.Context, in []span) (lists []string, err
 				if kv == nil {
 					continue
 				}
-				list := s.keys.listOf(string(kv.Key))
+				list := s.conn.keys.listOf(string(kv.Key))
 				if sp.from = string(kv.Key) + "\x00"; list != "" {
 					sp.from = clientv3.GetPrefixRangeEnd(list)
 					s.known.add(list)

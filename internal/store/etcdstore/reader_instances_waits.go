@@ -46,7 +46,7 @@ func (w *waiters) among(entries []entry) (which []int) {
 
 // waiting is the range of keys of all that waits for what is named; "": there is none.
 func (l *listing) waiting() string {
-	f, k := &l.q.Filter, l.s.keys
+	f, k := &l.q.Filter, l.s.conn.keys
 	switch w := f.WaitsFor; {
 	case w.Kind == find.WaitTask || w.Kind == workflow.TaskType:
 		return k.tasks(w.Name)
@@ -106,7 +106,7 @@ func (l *listing) directly(ctx context.Context, ids map[string]struct{}, at plac
 		left = left[len(chunk):]
 		reads := make([]clientv3.Op, len(chunk))
 		for i, id := range chunk {
-			reads[i] = l.at(l.s.keys.instance(id))
+			reads[i] = l.at(l.s.conn.keys.instance(id))
 		}
 		resp, err := l.read(ctx, reads)
 		if err != nil {

@@ -28,7 +28,7 @@ func (s *Reader) NewestDeadLetters(ctx context.Context, limit int64) ([]store.De
 		return all, err
 	}
 	var out []store.DeadLetter
-	err = s.newest(ctx, "list dead letters", s.keys.deads(), limit, func(kv *mvccpb.KeyValue) {
+	err = s.newest(ctx, "list dead letters", s.conn.keys.deads(), limit, func(kv *mvccpb.KeyValue) {
 		if d, err := decodeDead(kv, Decode); err == nil {
 			out = append(out, d)
 		}
@@ -43,7 +43,7 @@ func (s *Reader) NewestQueueItems(ctx context.Context, limit int64) ([]store.Que
 		return all, err
 	}
 	var out []store.QueueItem
-	err = s.newest(ctx, "list queue", s.keys.queues(), limit, func(kv *mvccpb.KeyValue) {
+	err = s.newest(ctx, "list queue", s.conn.keys.queues(), limit, func(kv *mvccpb.KeyValue) {
 		item := store.QueueItem{Created: kv.CreateRevision, At: string(kv.Key)}
 		if DecodeWhole(kv.Value, &item) == nil {
 			out = append(out, item)
@@ -55,12 +55,12 @@ func (s *Reader) NewestQueueItems(ctx context.Context, limit int64) ([]store.Que
 // newest reads the values of a range that were put last, and gives each to do.
 func (s *Reader) newest(ctx context.Context, what, prefix string, limit int64, do func(*mvccpb.KeyValue)) error {
 	// In one page: etcd counts the rest of the range for each.
-	kvs, end, err := s.pageAt(ctx, what, prefix, "", mostNewestKeys, 0, clientv3.WithKeysOnly())
+	kvs, end, err := s.conn.pageAt(ctx, what, prefix, "", mostNewestKeys, 0, clientv3.WithKeysOnly())
 	if err != nil {
 		return err
 	}
 	revision := end.Revision
-	keys := slices.DeleteFunc(kvs, func(kv *mvccpb.KeyValue) bool { return strings.HasPrefix(string(kv.Key), s.keys.gatedQueues()) })
+	keys := slices.DeleteFunc(kvs, func(kv *mvccpb.KeyValue) bool { return strings.HasPrefix(string(kv.Key), s.conn.keys.gatedQueues()) })
 	slices.SortFunc(keys, func(a, b *mvccpb.KeyValue) int { return cmp.Compare(b.CreateRevision, a.CreateRevision) })
 	var b budget
 	for keys = keys[:min(int64(len(keys)), limit)]; len(keys) > 0; {
@@ -70,7 +70,7 @@ func (s *Reader) newest(ctx context.Context, what, prefix string, limit int64, d
 		for _, kv := range chunk {
 			ask.add(clientv3.OpGet(string(kv.Key), clientv3.WithRev(revision)))
 		}
-		resp, err := s.read(ctx, what, ask.ops...)
+		resp, err := s.conn.read(ctx, what, ask.ops...)
 		if err != nil {
 			return err
 		}
@@ -100,17 +100,17 @@ func (s *Reader) Whereabouts(ctx context.Context, sent []store.SentStimulus) ([]
 			if err != nil {
 				return nil, err
 			}
-			ask.add(clientv3.OpGet(s.keys.queueSlice(hash, sliceFor(&chunk[i].Stimulus))+encode(chunk[i].ID), clientv3.WithKeysOnly()))
-			ask.add(clientv3.OpGet(s.keys.dead(chunk[i].ID+"@"), clientv3.WithPrefix(), clientv3.WithLimit(1), clientv3.WithKeysOnly()))
+			ask.add(clientv3.OpGet(s.conn.keys.queueSlice(hash, sliceFor(&chunk[i].Stimulus))+encode(chunk[i].ID), clientv3.WithKeysOnly()))
+			ask.add(clientv3.OpGet(s.conn.keys.dead(chunk[i].ID+"@"), clientv3.WithPrefix(), clientv3.WithLimit(1), clientv3.WithKeysOnly()))
 		}
-		resp, err := s.read(ctx, "look for what was sent", ask.ops...)
+		resp, err := s.conn.read(ctx, "look for what was sent", ask.ops...)
 		if err != nil {
 			return nil, err
 		}
 		for i := range chunk {
 			out[from+i].Queued = read(2*i).one(resp) != nil
 			if kv := read(2*i + 1).one(resp); kv != nil {
-				out[from+i].Letter = decode(strings.TrimPrefix(string(kv.Key), s.keys.deads()))
+				out[from+i].Letter = decode(strings.TrimPrefix(string(kv.Key), s.conn.keys.deads()))
 			}
 		}
 	}
@@ -123,9 +123,9 @@ func (s *Reader) Gates(ctx context.Context, gates []store.Gate, revision int64) 
 	for chunk := range slices.Chunk(gates, maxLevel) {
 		var ask reads
 		for _, g := range chunk {
-			ask.add(clientv3.OpGet(s.keys.gateOf(g), clientv3.WithRev(revision)))
+			ask.add(clientv3.OpGet(s.conn.keys.gateOf(g), clientv3.WithRev(revision)))
 		}
-		resp, err := s.read(ctx, "look at gates", ask.ops...)
+		resp, err := s.conn.read(ctx, "look at gates", ask.ops...)
 		if err != nil {
 			return nil, err
 		}

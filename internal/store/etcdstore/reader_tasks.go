@@ -34,7 +34,7 @@ func (s *Reader) Tasks(ctx context.Context, name, cursor string, limit int64) ([
 }
 
 func (s *Reader) tasks(ctx context.Context, name, cursor string, limit int64) ([]Task, PageEnd, error) {
-	prefix := s.keys.tasks(name)
+	prefix := s.conn.keys.tasks(name)
 	kvs, end, err := s.taskKeys(ctx, name, cursor, limit)
 	if err != nil {
 		return nil, PageEnd{}, err
@@ -53,7 +53,7 @@ func (s *Reader) tasks(ctx context.Context, name, cursor string, limit int64) ([
 		}
 	}
 	found, damaged := map[string]workflow.Bookmark{}, map[string]string{}
-	n, err := s.records(ctx, ids, withPlaces, end.Revision, func(i int, r *store.Record, damage error) bool {
+	n, err := s.conn.records(ctx, ids, withPlaces, end.Revision, func(i int, r *store.Record, damage error) bool {
 		if damage != nil {
 			damaged[ids[i]] = damage.Error()
 		}
@@ -94,10 +94,10 @@ const manyTasks = 1000
 // where the last first page went, reads up to there, and goes on in windows, each longer than the one
 // before. A wrong memory leaves nothing out. Of all names together it reads one range.
 func (s *Reader) taskKeys(ctx context.Context, name, cursor string, limit int64) (kvs []*mvccpb.KeyValue, end PageEnd, err error) {
-	prefix := s.keys.tasks(name)
+	prefix := s.conn.keys.tasks(name)
 	list, from, last := []string{prefix}, pageFrom(prefix, cursor), clientv3.GetPrefixRangeEnd(prefix)
 	read := func(to string) (*clientv3.GetResponse, error) {
-		resp, err := s.get(ctx, "list tasks", from, clientv3.WithRange(to), clientv3.WithLimit(limit-int64(len(kvs))), clientv3.WithRev(end.Revision), clientv3.WithKeysOnly())
+		resp, err := s.conn.get(ctx, "list tasks", from, clientv3.WithRange(to), clientv3.WithLimit(limit-int64(len(kvs))), clientv3.WithRev(end.Revision), clientv3.WithKeysOnly())
 		if err != nil {
 			return nil, err
 		}

@@ -26,8 +26,8 @@ const (
 // that is kept for it on to the mailbox, the outbox, the queue, the dead letter or the journal
 // entry where it is now.
 func (s *Reader) Receipts(ctx context.Context, value string) (*store.Receipts, error) {
-	prefix := s.keys.keyRecord(store.KeyPrefix(value))
-	resp, err := s.get(ctx, "read receipts", prefix, clientv3.WithPrefix(), clientv3.WithLimit(mostReceipts))
+	prefix := s.conn.keys.keyRecord(store.KeyPrefix(value))
+	resp, err := s.conn.get(ctx, "read receipts", prefix, clientv3.WithPrefix(), clientv3.WithLimit(mostReceipts))
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +61,7 @@ type pursuit struct {
 }
 
 func (f *pursuit) read(ctx context.Context, ask *reads) (*pb.TxnResponse, error) {
-	return f.s.read(ctx, "read receipts", ask.ops...)
+	return f.s.conn.read(ctx, "read receipts", ask.ops...)
 }
 
 // at makes an operation one of the pursuit's revision.
@@ -75,12 +75,12 @@ func (f *pursuit) there(ask *reads, key string) read {
 
 // letter reads the dead letter of a stimulus, whose id has a time that is not known here.
 func (f *pursuit) letter(ask *reads, stimulus string) read {
-	return ask.add(f.at(f.s.keys.dead(stimulus+"@"), clientv3.WithPrefix(), clientv3.WithLimit(1), clientv3.WithKeysOnly()))
+	return ask.add(f.at(f.s.conn.keys.dead(stimulus+"@"), clientv3.WithPrefix(), clientv3.WithLimit(1), clientv3.WithKeysOnly()))
 }
 
 func (f *pursuit) letterID(resp *pb.TxnResponse, r read) string {
 	if kv := r.one(resp); kv != nil {
-		return decode(strings.TrimPrefix(string(kv.Key), f.s.keys.deads()))
+		return decode(strings.TrimPrefix(string(kv.Key), f.s.conn.keys.deads()))
 	}
 	return ""
 }
@@ -122,7 +122,7 @@ func (f *pursuit) pursue(ctx context.Context, a *store.Answer, since int64, r *s
 // job is how far a job is.
 func (f *pursuit) job(ctx context.Context, id string, r *store.Receipt) error {
 	r.Job = &store.Job{ID: id}
-	resp, err := f.s.get(ctx, "read job", jobKeys{f.s.keys.root}.job(id), clientv3.WithRev(f.revision))
+	resp, err := f.s.conn.get(ctx, "read job", jobKeys{f.s.conn.keys.root}.job(id), clientv3.WithRev(f.revision))
 	if err != nil || len(resp.Kvs) == 0 {
 		return err
 	}
@@ -155,7 +155,7 @@ func (s *Reader) CommandFates(ctx context.Context, commands []store.Effect, afte
 
 // item is where a stimulus is that had met nothing when it was answered.
 func (f *pursuit) item(ctx context.Context, a *store.Answer) (store.Fate, error) {
-	k := f.s.keys
+	k := f.s.conn.keys
 	fate := store.Fate{Item: a.Queued, Command: a.Queued, Outcome: workflow.OutcomeAccepted}
 	var ask reads
 	queued := f.there(&ask, k.queues()+a.Slot+"/"+encode(a.Queued))
@@ -186,7 +186,7 @@ func (f *pursuit) item(ctx context.Context, a *store.Answer) (store.Fate, error)
 // targets fills in what records, mailboxes and the outbox say of targets.
 func (f *pursuit) targets(ctx context.Context, targets []store.Effect, fates []store.Fate) error {
 	const opsEach, opsBeside = 3, 3
-	k := f.s.keys
+	k := f.s.conn.keys
 	for from := 0; from < len(targets); from += (maxLevel - opsBeside) / opsEach {
 		to := min(len(targets), from+(maxLevel-opsBeside)/opsEach)
 		var ask reads
@@ -307,7 +307,7 @@ func fateCommit(e *workflow.JournalEntry) *store.FateCommit {
 
 // entry reads the head of a commit, and the revision at which it was made; nil: it is not kept.
 func (f *pursuit) entry(ctx context.Context, id string, seq int64) (*workflow.JournalEntry, int64, error) {
-	resp, err := f.s.get(ctx, "read journal of "+id, f.s.keys.journal(id, seq), clientv3.WithRev(f.revision))
+	resp, err := f.s.conn.get(ctx, "read journal of "+id, f.s.conn.keys.journal(id, seq), clientv3.WithRev(f.revision))
 	if err != nil || len(resp.Kvs) == 0 {
 		return nil, 0, err
 	}
@@ -319,9 +319,9 @@ func (f *pursuit) entry(ctx context.Context, id string, seq int64) (*workflow.Jo
 func (f *pursuit) behindGate(ctx context.Context, fate *store.Fate) error {
 	if f.gated == nil {
 		f.gated = map[string]bool{}
-		prefix := f.s.keys.gatedQueues()
+		prefix := f.s.conn.keys.gatedQueues()
 		for cursor := ""; len(f.gated) < mostGatedKeys; {
-			kvs, next, err := f.s.page(ctx, "look behind gates", prefix, cursor, 1000, clientv3.WithKeysOnly(), clientv3.WithRev(f.revision))
+			kvs, next, err := f.s.conn.page(ctx, "look behind gates", prefix, cursor, 1000, clientv3.WithKeysOnly(), clientv3.WithRev(f.revision))
 			if err != nil {
 				return err
 			}
@@ -343,7 +343,7 @@ func (f *pursuit) behindGate(ctx context.Context, fate *store.Fate) error {
 
 // inJournal looks for the commit that took a command up, among those that were made since it came.
 func (f *pursuit) inJournal(ctx context.Context, since int64, fate *store.Fate) error {
-	resp, err := f.s.get(ctx, "read instance "+fate.InstanceID, f.s.keys.instance(fate.InstanceID), clientv3.WithRev(f.revision))
+	resp, err := f.s.conn.get(ctx, "read instance "+fate.InstanceID, f.s.conn.keys.instance(fate.InstanceID), clientv3.WithRev(f.revision))
 	if err != nil || len(resp.Kvs) == 0 {
 		return err
 	}
@@ -397,7 +397,7 @@ func (f *pursuit) letters(ctx context.Context, fates []store.Fate) error {
 	for i := range fates {
 		if fates[i].Letter != "" {
 			dead = append(dead, &fates[i])
-			f.there(&ask, f.s.keys.dead(fates[i].Letter))
+			f.there(&ask, f.s.conn.keys.dead(fates[i].Letter))
 		}
 	}
 	if len(dead) == 0 {

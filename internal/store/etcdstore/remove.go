@@ -29,7 +29,7 @@ import (
 // conclusion from a refusal but to look again.
 func (s *Instances) Remove(ctx context.Context, f *store.Fence, id string, at time.Time) error {
 	for range removeLooks {
-		r, err := s.lookToRemove(ctx, f, id, at)
+		r, err := s.conn.lookToRemove(ctx, f, id, at)
 		if err != nil || r == nil {
 			return err
 		}

@@ -41,7 +41,7 @@ func (f *fsck) repair(n *Finding, what string, by ...string) *ops {
 		if kv := f.kvs[name]; kv != nil {
 			modified = kv.ModRevision
 		}
-		m.cmps = append(m.cmps, modifiedAt(f.s.keys.root+name, modified))
+		m.cmps = append(m.cmps, modifiedAt(f.s.conn.keys.root+name, modified))
 	}
 	n.Repair, n.mend = what, m
 	return m.ops
@@ -54,7 +54,7 @@ func (f *fsck) setAside(n *Finding, kv *mvccpb.KeyValue, by ...string) *ops {
 
 // replace is setAside for a record in whose place something is put.
 func (f *fsck) replace(n *Finding, kv *mvccpb.KeyValue, what string, by ...string) *ops {
-	o := f.repair(n, "sets it aside as "+f.below(f.s.keys.aside(string(kv.Key), kv.ModRevision, 0))+what, append(by, string(kv.Key))...)
+	o := f.repair(n, "sets it aside as "+f.below(f.s.conn.keys.aside(string(kv.Key), kv.ModRevision, 0))+what, append(by, string(kv.Key))...)
 	if n.mend != nil {
 		n.mend.aside = append(n.mend.aside, kv)
 	}
@@ -86,12 +86,12 @@ func (s *Upkeep) putAside(ctx context.Context, m *mend, kv *mvccpb.KeyValue) (bo
 	for part := 0; ; part++ {
 		chunk := value[:min(len(value), asidePart)]
 		value = value[len(chunk):]
-		at := s.keys.aside(string(kv.Key), kv.ModRevision, part)
+		at := s.conn.keys.aside(string(kv.Key), kv.ModRevision, part)
 		if len(value) == 0 {
 			m.ops.putRaw(at, chunk)
 			return true, nil
 		}
-		t := s.begin("repair", m.cmps...)
+		t := s.conn.begin("repair", m.cmps...)
 		t.putRaw(at, chunk)
 		if done, err := applied(t.submit(ctx)); err != nil || !done {
 			return false, err
@@ -204,7 +204,7 @@ func together(todo []*Finding) (some, rest []*Finding) {
 
 // mend repairs what [together] chose, and gives those of which nothing had moved.
 func (s *Upkeep) mend(ctx context.Context, todo []*Finding, locks func(id string) string) (done []*Finding, err error) {
-	t := s.begin("repair")
+	t := s.conn.begin("repair")
 	for _, n := range todo {
 		m := n.mend
 		for _, kv := range m.aside {
@@ -244,7 +244,7 @@ func (s *Upkeep) mend(ctx context.Context, todo []*Finding, locks func(id string
 // If: the record as judged; nobody holds or waits for its lock, which can come true
 // again: then a later look removes it.
 func (s *Upkeep) removeLost(ctx context.Context, m *mend, locks func(id string) string) (bool, error) {
-	r, err := s.lookToRemove(ctx, nil, m.lost, time.Now().UTC())
+	r, err := s.conn.lookToRemove(ctx, nil, m.lost, time.Now().UTC())
 	if err != nil || r == nil {
 		return false, err
 	}

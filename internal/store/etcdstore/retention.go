@@ -40,7 +40,7 @@ func (s *conn) writeEnd(o *ops, r *store.Record, size int64) {
 // until costs what it is of, and one without what all are. In its index is also what was deleted
 // since it last compacted: a look that begins before that walks over it.
 func (s *Upkeep) Finished(ctx context.Context, shard int, cursor string, until time.Time, limit int64) (page []Finished, total int64, next string, err error) {
-	prefix := s.keys.finishedIn(shard)
+	prefix := s.conn.keys.finishedIn(shard)
 	from, end := prefix, clientv3.GetPrefixRangeEnd(prefix)
 	if cursor != "" {
 		from += cursor + "\x00"
@@ -48,7 +48,7 @@ func (s *Upkeep) Finished(ctx context.Context, shard int, cursor string, until t
 	if !until.IsZero() {
 		end = prefix + millis(until)
 	}
-	resp, err := s.get(ctx, "list finished instances", from, clientv3.WithRange(end), clientv3.WithLimit(limit))
+	resp, err := s.conn.get(ctx, "list finished instances", from, clientv3.WithRange(end), clientv3.WithLimit(limit))
 	if err != nil {
 		return nil, 0, "", err
 	}
@@ -72,9 +72,9 @@ func (s *Upkeep) SomeFinished(ctx context.Context, shards []int) ([]int, error) 
 	}
 	var ask reads
 	for _, shard := range shards {
-		ask.any(s.keys.finishedIn(shard))
+		ask.any(s.conn.keys.finishedIn(shard))
 	}
-	resp, err := s.read(ctx, "look for finished instances", ask.ops...)
+	resp, err := s.conn.read(ctx, "look for finished instances", ask.ops...)
 	if err != nil {
 		return nil, err
 	}
@@ -109,9 +109,9 @@ const MaxPurge = 30
 func (s *Upkeep) Purge(ctx context.Context, ids []string, locks func(id string) string) (purged []string, err error) {
 	var ask reads
 	for _, id := range ids {
-		ask.value(s.keys.instance(id))
+		ask.value(s.conn.keys.instance(id))
 	}
-	resp, err := s.read(ctx, "read finished instances", ask.ops...)
+	resp, err := s.conn.read(ctx, "read finished instances", ask.ops...)
 	if err != nil {
 		return nil, err
 	}
@@ -124,13 +124,13 @@ func (s *Upkeep) Purge(ctx context.Context, ids []string, locks func(id string) 
 		}
 		rec, err := wholeRecord(kv)
 		if err != nil {
-			s.log.ErrorContext(ctx, "a finished instance cannot be read; it is kept", "instanceId", ids[i], "error", err)
+			s.conn.log.ErrorContext(ctx, "a finished instance cannot be read; it is kept", "instanceId", ids[i], "error", err)
 			continue
 		}
 		if rec.Header.Status != workflow.StatusFinished || len(rec.Header.Bookmarks) > 0 {
 			continue
 		}
-		guard := []clientv3.Cmp{modifiedAt(s.keys.instance(ids[i]), rec.Modified), noneNewer(s.keys.mailbox(ids[i]), 0)}
+		guard := []clientv3.Cmp{modifiedAt(s.conn.keys.instance(ids[i]), rec.Modified), noneNewer(s.conn.keys.mailbox(ids[i]), 0)}
 		if locks != nil {
 			guard = append(guard, noneNewer(locks(ids[i]), 0))
 		}
@@ -167,12 +167,12 @@ type purge struct {
 
 func (p *purge) add(rec *store.Record, guard []clientv3.Cmp, entries int64) {
 	o := newOps()
-	o.del(p.s.keys.instance(rec.Header.ID))
-	for _, key := range p.s.indexEntries(&rec.Header) {
+	o.del(p.s.conn.keys.instance(rec.Header.ID))
+	for _, key := range p.s.conn.indexEntries(&rec.Header) {
 		o.del(key)
 	}
-	p.s.forgetIncidents(&rec.Header, o)
-	o.tail = append(o.tail, clientv3.OpDelete(p.s.keys.journalOf(rec.Header.ID), clientv3.WithPrefix()))
+	p.s.conn.forgetIncidents(&rec.Header, o)
+	o.tail = append(o.tail, clientv3.OpDelete(p.s.conn.keys.journalOf(rec.Header.ID), clientv3.WithPrefix()))
 	if len(rec.Parts) > 0 {
 		partsOf(p.s.conn).delete(o, rec.Header.ID)
 	}
@@ -186,7 +186,7 @@ func (p *purge) send(ctx context.Context, purged []string) ([]string, error) {
 	if len(p.list) == 0 {
 		return purged, nil
 	}
-	resp, err := p.s.txn(ctx, "purge finished instances", nil, p.list, nil)
+	resp, err := p.s.conn.txn(ctx, "purge finished instances", nil, p.list, nil)
 	if err != nil {
 		return purged, err
 	}
@@ -206,11 +206,11 @@ func (s *Upkeep) shortenJournal(ctx context.Context, rec *store.Record, guard []
 	left := *rec
 	left.JournalFrom = from + journalSlice
 	left.JournalBytes -= left.JournalBytes * journalSlice / have
-	t := s.begin("shorten the journal of "+rec.Header.ID, guard...)
-	s.writeEnd(t.ops, &left, partsOf(s.conn).put(t.ops, rec, &left, len(rec.Parts) > 0))
-	t.tail = append(t.tail, clientv3.OpDelete(s.keys.journal(rec.Header.ID, from), clientv3.WithRange(s.keys.journal(rec.Header.ID, left.JournalFrom))))
+	t := s.conn.begin("shorten the journal of "+rec.Header.ID, guard...)
+	s.conn.writeEnd(t.ops, &left, partsOf(s.conn).put(t.ops, rec, &left, len(rec.Parts) > 0))
+	t.tail = append(t.tail, clientv3.OpDelete(s.conn.keys.journal(rec.Header.ID, from), clientv3.WithRange(s.conn.keys.journal(rec.Header.ID, left.JournalFrom))))
 	if h := &rec.Header; len(h.Incidents) > 0 {
-		t.tail = append(t.tail, clientv3.OpDelete(s.keys.incident(h.DefinitionID, h.ID, from), clientv3.WithRange(s.keys.incident(h.DefinitionID, h.ID, left.JournalFrom))))
+		t.tail = append(t.tail, clientv3.OpDelete(s.conn.keys.incident(h.DefinitionID, h.ID, from), clientv3.WithRange(s.conn.keys.incident(h.DefinitionID, h.ID, left.JournalFrom))))
 	}
 	_, err := t.submitSmall(ctx)
 	return err
@@ -226,13 +226,13 @@ type DeadSize struct {
 // DeadSizes lists dead letters; next is "" at the end.
 func (s *Upkeep) DeadSizes(ctx context.Context, cursor string, limit int64) ([]DeadSize, string, error) {
 	var out []DeadSize
-	end, err := s.values(ctx, "list dead letters", s.keys.deads(), cursor, limit, func(kv *mvccpb.KeyValue) error {
+	end, err := s.conn.values(ctx, "list dead letters", s.conn.keys.deads(), cursor, limit, func(kv *mvccpb.KeyValue) error {
 		var d store.DeadLetter
 		if err := Decode(kv.Value, &d); err != nil {
-			s.log.ErrorContext(ctx, "a dead letter cannot be read; it is kept", "key", string(kv.Key), "error", err)
+			s.conn.log.ErrorContext(ctx, "a dead letter cannot be read; it is kept", "key", string(kv.Key), "error", err)
 			return nil
 		}
-		out = append(out, DeadSize{ID: decode(strings.TrimPrefix(string(kv.Key), s.keys.deads())),
+		out = append(out, DeadSize{ID: decode(strings.TrimPrefix(string(kv.Key), s.conn.keys.deads())),
 			Bytes: int64(len(kv.Key) + len(kv.Value)), Created: kv.CreateRevision})
 		return nil
 	})
@@ -247,10 +247,10 @@ const MaxPurgeDead = 100
 func (s *Upkeep) PurgeDead(ctx context.Context, dead []DeadSize) (n int, err error) {
 	list := make([]clientv3.Op, len(dead))
 	for i, d := range dead {
-		key := s.keys.dead(d.ID)
+		key := s.conn.keys.dead(d.ID)
 		list[i] = clientv3.OpTxn([]clientv3.Cmp{createdAt(key, d.Created)}, []clientv3.Op{clientv3.OpDelete(key)}, nil)
 	}
-	resp, err := s.txn(ctx, "purge dead letters", nil, list, nil)
+	resp, err := s.conn.txn(ctx, "purge dead letters", nil, list, nil)
 	if err != nil {
 		return 0, err
 	}

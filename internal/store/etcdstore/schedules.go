@@ -12,7 +12,7 @@ import (
 
 // Head reads the head of a definition that is due, as [Definitions.Head] does.
 func (s *Upkeep) Head(ctx context.Context, id string) (*store.DefinitionHead, error) {
-	return s.head(ctx, id)
+	return s.conn.head(ctx, id)
 }
 
 // FireSchedule replaces an occurrence by the next one (nil: there is none) and
@@ -29,26 +29,26 @@ func (s *Upkeep) Head(ctx context.Context, id string) (*store.DefinitionHead, er
 // They all have the same gate or none. A gate admits the first of them, or none if
 // it is held; how many it kept out is told, and said in the next occurrence.
 func (s *Upkeep) FireSchedule(ctx context.Context, due *store.CronEntry, head *store.DefinitionHead, next *store.CronEntry, starts []NewInstance) (fired bool, gated int, err error) {
-	t := s.begin("fire schedule of "+due.DefinitionID, createdAt(due.Key, due.Created))
+	t := s.conn.begin("fire schedule of "+due.DefinitionID, createdAt(due.Key, due.Created))
 	t.del(due.Key)
 	if head != nil {
-		t.when(modifiedAt(s.keys.head(due.DefinitionID), head.Modified))
+		t.when(modifiedAt(s.conn.keys.head(due.DefinitionID), head.Modified))
 	} else {
 		t.when(modifiedAt(due.Key, due.Modified))
 	}
 	behind := len(starts) > 0 && starts[0].Gate != nil
 	if behind {
 		then, otherwise := newOps(), newOps()
-		s.writeNew(then, &starts[0])
+		s.conn.writeNew(then, &starts[0])
 		s.putNext(then, next, starts[1:])
 		s.putNext(otherwise, next, starts)
-		t.nested(s.newGuard(&starts[0], true), then, otherwise)
+		t.nested(s.conn.newGuard(&starts[0], true), then, otherwise)
 	} else {
 		s.putNext(t.ops, next, nil)
 		for i := range starts {
 			then := newOps()
-			s.writeNew(then, &starts[i])
-			t.nested(s.newGuard(&starts[i], true), then, nil)
+			s.conn.writeNew(then, &starts[i])
+			t.nested(s.conn.newGuard(&starts[i], true), then, nil)
 		}
 	}
 	resp, err := t.submit(ctx)
@@ -75,7 +75,7 @@ func (s *Definitions) SkipSchedule(ctx context.Context, st *store.DefinitionStat
 	c := s.newChange("skip an occurrence of", st, at)
 	c.stands = []clientv3.Cmp{createdAt(due.Key, due.Created)}
 	c.ops.del(due.Key)
-	c.ops.put(s.cronKey(next), *next)
+	c.ops.put(s.conn.cronKey(next), *next)
 	return s.apply(ctx, c)
 }
 
@@ -90,7 +90,7 @@ func (s *Upkeep) putNext(o *ops, next *store.CronEntry, gated []NewInstance) {
 		e.Gated += int64(n)
 		e.GatedAt = gated[n-1].Header.CreatedAt
 	}
-	o.put(s.cronKey(&e), e)
+	o.put(s.conn.cronKey(&e), e)
 }
 
 // ScheduleShard is the shard of a definition's occurrences.
@@ -99,7 +99,7 @@ func ScheduleShard(definition string) int { return timerShard(definition) }
 // Schedules lists the occurrences to come, one for each schedule, the soonest first: at a revision, of which etcd may know nothing any more
 // ([ErrCompacted]), or at the present one (0).
 func (s *Reader) Schedules(ctx context.Context, cursor string, limit, revision int64) ([]store.CronEntry, PageEnd, error) {
-	kvs, end, err := s.soonest(ctx, "list schedules", s.keys.crons, cursor, limit, revision)
+	kvs, end, err := s.soonest(ctx, "list schedules", s.conn.keys.crons, cursor, limit, revision)
 	if err != nil {
 		return nil, PageEnd{}, err
 	}

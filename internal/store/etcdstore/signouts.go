@@ -18,7 +18,7 @@ import (
 // The list grows and is forgotten: nothing in it is ever changed. So its writes have no
 // compares, and each is right twice and late: what a late copy puts says nothing new, and
 // is forgotten with the next sweep.
-type SignOuts struct{ *conn }
+type SignOuts struct{ conn *conn }
 
 // signOutKeys are its keys, in the order in which they are forgotten.
 type signOutKeys struct{ root string }
@@ -36,11 +36,11 @@ func (k signOutKeys) signOutOfAll(until time.Time, who string, before time.Time)
 
 // Put ends sessions. It may be sent again.
 func (s *SignOuts) Put(ctx context.Context, out store.SignOut) error {
-	key := s.keys.signOut(out.Until, out.Who, out.Session)
+	key := s.conn.keys.signOut(out.Until, out.Who, out.Session)
 	if out.Session == "" {
-		key = s.keys.signOutOfAll(out.Until, out.Who, out.Before)
+		key = s.conn.keys.signOutOfAll(out.Until, out.Who, out.Before)
 	}
-	t := s.begin("end sessions")
+	t := s.conn.begin("end sessions")
 	t.putRaw(key, nil)
 	_, err := t.submit(ctx)
 	return err
@@ -49,14 +49,14 @@ func (s *SignOuts) Put(ctx context.Context, out store.SignOut) error {
 // List gives a page of them, those that are forgotten first at first; next is "" at the
 // end. What cannot be read is left out, with a line in the log.
 func (s *SignOuts) List(ctx context.Context, cursor string, limit int64) (page []store.SignOut, next string, err error) {
-	kvs, next, err := s.page(ctx, "list sessions that have ended", s.keys.signOuts(), cursor, limit, clientv3.WithKeysOnly())
+	kvs, next, err := s.conn.page(ctx, "list sessions that have ended", s.conn.keys.signOuts(), cursor, limit, clientv3.WithKeysOnly())
 	if err != nil {
 		return nil, "", err
 	}
 	for _, kv := range kvs {
-		out, err := readSignOut(strings.TrimPrefix(string(kv.Key), s.keys.signOuts()))
+		out, err := readSignOut(strings.TrimPrefix(string(kv.Key), s.conn.keys.signOuts()))
 		if err != nil {
-			s.left(kv.Key, err)
+			s.conn.left(kv.Key, err)
 			continue
 		}
 		page = append(page, out)
@@ -95,13 +95,13 @@ func readMillis(text string) (time.Time, error) {
 //
 // It compares nothing: a copy that comes late deletes what was to be deleted then already.
 func (s *SignOuts) Forget(ctx context.Context, before time.Time) error {
-	t := s.begin("forget sessions that have ended")
-	t.tail = append(t.tail, clientv3.OpDelete(s.keys.signOuts(), clientv3.WithRange(s.keys.signOutsUntil(before))))
+	t := s.conn.begin("forget sessions that have ended")
+	t.tail = append(t.tail, clientv3.OpDelete(s.conn.keys.signOuts(), clientv3.WithRange(s.conn.keys.signOutsUntil(before))))
 	_, err := t.submitSmall(ctx)
 	return err
 }
 
 // Watch gives a hint when the list has changed, as [Reader.WatchInstance] does.
 func (s *SignOuts) Watch(ctx context.Context) <-chan struct{} {
-	return s.hints(ctx, s.keys.signOuts(), clientv3.WithPrefix(), clientv3.WithFilterDelete())
+	return s.conn.hints(ctx, s.conn.keys.signOuts(), clientv3.WithPrefix(), clientv3.WithFilterDelete())
 }

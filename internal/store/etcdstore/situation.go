@@ -29,11 +29,11 @@ func (s *Reader) Situation(ctx context.Context, id string) (*store.Situation, er
 
 func (s *Reader) situation(ctx context.Context, id string) (*store.Situation, error) {
 	st := &store.Situation{Keys: store.SituationKeys{
-		Instance: s.keys.instance(id), Mailbox: s.keys.mailbox(id), Cancel: s.keys.cancel(id), Pause: s.keys.pause(),
+		Instance: s.conn.keys.instance(id), Mailbox: s.conn.keys.mailbox(id), Cancel: s.conn.keys.cancel(id), Pause: s.conn.keys.pause(),
 	}}
 	var ask reads
-	record, mail, cancel, pause := ask.value(st.Keys.Instance), ask.add(s.getMail(id)), ask.value(st.Keys.Cancel), ask.value(st.Keys.Pause)
-	resp, err := s.read(ctx, "explain instance "+id, ask.ops...)
+	record, mail, cancel, pause := ask.value(st.Keys.Instance), ask.add(s.conn.getMail(id)), ask.value(st.Keys.Cancel), ask.value(st.Keys.Pause)
+	resp, err := s.conn.read(ctx, "explain instance "+id, ask.ops...)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +81,7 @@ func (s *Reader) situation(ctx context.Context, id string) (*store.Situation, er
 func (s *Reader) beside(ctx context.Context, st *store.Situation, marks []workflow.Bookmark) error {
 	at := clientv3.WithRev(st.Revision)
 	var ask reads
-	entry := ask.add(clientv3.OpGet(s.keys.journal(st.Record.Header.ID, st.Record.Seq), at))
+	entry := ask.add(clientv3.OpGet(s.conn.keys.journal(st.Record.Header.ID, st.Record.Seq), at))
 	holder, behind := read(-1), read(-1)
 	if g := st.Record.Gate; g != nil {
 		holder, behind = s.askGate(&ask, *g, st.Revision)
@@ -97,7 +97,7 @@ func (s *Reader) beside(ctx context.Context, st *store.Situation, marks []workfl
 			}
 		}
 	}
-	resp, err := s.read(ctx, "explain instance "+st.Record.Header.ID, ask.ops...)
+	resp, err := s.conn.read(ctx, "explain instance "+st.Record.Header.ID, ask.ops...)
 	if err != nil {
 		return err
 	}
@@ -125,7 +125,7 @@ func (s *Reader) beside(ctx context.Context, st *store.Situation, marks []workfl
 // queuedLike are the parts of the queue in which what nearly fits is looked for: the beginning of what is
 // queued of a hash, and before that what was sent for a correlation that begins as this one does.
 func (s *Reader) queuedLike(hash, correlation string) []string {
-	all := s.keys.queue(hash)
+	all := s.conn.keys.queue(hash)
 	const group = 3 // bytes that are encoded together
 	if same := (len(correlation) - 1) / group * group; same > 0 {
 		return []string{all + slice(correlation[:same]), all}
@@ -135,7 +135,7 @@ func (s *Reader) queuedLike(hash, correlation string) []string {
 
 // queuedFor is what the key of a queue item says.
 func (s *Reader) queuedFor(hash, key string) store.QueuedFor {
-	slice, id, _ := strings.Cut(strings.TrimPrefix(key, s.keys.queue(hash)), "/")
+	slice, id, _ := strings.Cut(strings.TrimPrefix(key, s.conn.keys.queue(hash)), "/")
 	item := store.QueuedFor{ID: decode(id), Hash: hash}
 	if to, addressed := strings.CutPrefix(slice, "@"); addressed {
 		item.InstanceID = to
@@ -151,7 +151,7 @@ func (s *Reader) awaitedChildren(ctx context.Context, st *store.Situation) error
 		ids[i] = c.ID
 	}
 	damaged := map[int]bool{}
-	_, err := s.records(ctx, ids, asListed, 0, func(i int, r *store.Record, damage error) bool {
+	_, err := s.conn.records(ctx, ids, asListed, 0, func(i int, r *store.Record, damage error) bool {
 		if r != nil {
 			st.Children[i].Header = &r.Header
 		}
@@ -174,17 +174,17 @@ func (s *Reader) untold(ctx context.Context, st *store.Situation, damaged map[in
 		bookmarks[b.Child()] = b.ID
 	}
 	var ask reads
-	own := ask.value(s.keys.instance(st.Record.Header.ID))
+	own := ask.value(s.conn.keys.instance(st.Record.Header.ID))
 	mails := map[int]read{}
 	for i, c := range st.Children {
 		if !damaged[i] && (c.Header == nil || c.Header.Status == workflow.StatusFinished) {
-			mails[i] = ask.add(clientv3.OpGet(s.keys.mail(st.Record.Header.ID, store.ChildEndCommand(bookmarks[c.ID], c.ID)), clientv3.WithCountOnly()))
+			mails[i] = ask.add(clientv3.OpGet(s.conn.keys.mail(st.Record.Header.ID, store.ChildEndCommand(bookmarks[c.ID], c.ID)), clientv3.WithCountOnly()))
 		}
 	}
 	if len(mails) == 0 {
 		return nil
 	}
-	resp, err := s.read(ctx, "look for the ends of children", ask.ops...)
+	resp, err := s.conn.read(ctx, "look for the ends of children", ask.ops...)
 	if err != nil {
 		return err
 	}
@@ -200,11 +200,11 @@ func (s *Reader) untold(ctx context.Context, st *store.Situation, damaged map[in
 // askGate asks who holds a gate, and how many starts wait behind it.
 func (s *Reader) askGate(ask *reads, g store.Gate, revision int64) (holder, behind read) {
 	at := clientv3.WithRev(revision)
-	return ask.add(clientv3.OpGet(s.keys.gateOf(g), at)), ask.add(clientv3.OpGet(s.keys.gatedQueue(g), clientv3.WithPrefix(), clientv3.WithCountOnly(), at))
+	return ask.add(clientv3.OpGet(s.conn.keys.gateOf(g), at)), ask.add(clientv3.OpGet(s.conn.keys.gatedQueue(g), clientv3.WithPrefix(), clientv3.WithCountOnly(), at))
 }
 
 func (s *Reader) gateState(g store.Gate, holder, behind read, resp *pb.TxnResponse) *store.GateState {
-	st := &store.GateState{Gate: g, Behind: behind.in(resp).Count, Key: s.keys.gateOf(g)}
+	st := &store.GateState{Gate: g, Behind: behind.in(resp).Count, Key: s.conn.keys.gateOf(g)}
 	if kv := holder.one(resp); kv != nil {
 		st.Holder = string(kv.Value)
 	}
@@ -223,7 +223,7 @@ func (s *Reader) startBehindGate(ctx context.Context, st *store.Situation, id st
 	}
 	var ask reads
 	holder, behind := s.askGate(&ask, item.Held.Gate, st.Revision)
-	resp, err := s.read(ctx, "look at the gate of "+id, ask.ops...)
+	resp, err := s.conn.read(ctx, "look at the gate of "+id, ask.ops...)
 	if err != nil {
 		return err
 	}
@@ -243,7 +243,7 @@ func (s *Reader) heldStart(ctx context.Context, id string, revision int64) (*sto
 	var others []string
 	looked := 0
 	for cursor := ""; looked < mostGatedKeys; {
-		kvs, next, err := s.page(ctx, "look behind gates", s.keys.gatedQueues(), cursor, 1000, clientv3.WithKeysOnly(), at)
+		kvs, next, err := s.conn.page(ctx, "look behind gates", s.conn.keys.gatedQueues(), cursor, 1000, clientv3.WithKeysOnly(), at)
 		if err != nil {
 			return nil, err
 		}
@@ -268,7 +268,7 @@ func (s *Reader) heldStart(ctx context.Context, id string, revision int64) (*sto
 		for _, key := range chunk {
 			ask.add(clientv3.OpGet(key, at))
 		}
-		resp, err := s.read(ctx, "read queue items", ask.ops...)
+		resp, err := s.conn.read(ctx, "read queue items", ask.ops...)
 		if err != nil {
 			return nil, err
 		}
@@ -296,7 +296,7 @@ func gatedItem(key string) string {
 
 // itemThatStarts reads a queue item, if it is the start of an instance.
 func (s *Reader) itemThatStarts(ctx context.Context, id, key string, revision int64) (*store.QueueItem, error) {
-	resp, err := s.get(ctx, "read queue item", key, clientv3.WithRev(revision))
+	resp, err := s.conn.get(ctx, "read queue item", key, clientv3.WithRev(revision))
 	if err != nil || len(resp.Kvs) == 0 {
 		return nil, err
 	}

@@ -51,7 +51,7 @@ func (w Width) withDefaults() Width {
 // Store is what one cluster keeps in etcd, in parts. A caller is given the part that
 // it needs, and no other. All are safe for concurrent use and own no goroutine.
 type Store struct {
-	*conn
+	conn        *conn
 	Definitions *Definitions
 	Instances   *Instances
 	Stimuli     *Stimuli
@@ -64,31 +64,31 @@ type Store struct {
 
 // Definitions keeps workflow definitions, their versions, and the triggers, routes and
 // schedules of what is published. It is for the catalog.
-type Definitions struct{ *conn }
+type Definitions struct{ conn *conn }
 
 // Instances keeps instances for the node that works them. It is for pkg/client, and
 // nothing else commits: see [Instances.Commit].
 type Instances struct {
-	*conn
+	conn        *conn
 	keepEntries int64 // of a journal; 0: all
 }
 
 // Stimuli brings stimuli and commands to whom they are for: it finds what they match,
 // puts them into mailboxes, the outbox and the queue, creates instances, and takes
 // dead letters up again. It is for pkg/runtime.
-type Stimuli struct{ *conn }
+type Stimuli struct{ conn *conn }
 
 // Upkeep does what has to be done without anybody's call: it fires what is due, lets
 // go what is old or too much, and checks and repairs what there is.
 type Upkeep struct {
-	*conn
+	conn      *conn
 	keepKeys  time.Duration // records of callers' keys
 	scheduled Scheduled     // nil: it is not known here
 }
 
 // Reader reads what people ask for. It writes nothing.
 type Reader struct {
-	*conn
+	conn     *conn
 	known    knownLists    // of instances
 	began    beginnings    // of those lists
 	tasksTo  beginnings    // of names of which many tasks wait: the millisecond up to which the first page went

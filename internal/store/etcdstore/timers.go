@@ -62,15 +62,15 @@ func (s *Upkeep) FireTimers(ctx context.Context, due []Due, now time.Time) ([]st
 		cmd := workflow.Command{ID: store.TimerCommand(d.entry.Bookmark), Kind: workflow.CommandResume, CreatedAt: now, Bookmark: d.entry.Bookmark,
 			Timer: true, Due: &d.At, Trace: d.Trace}
 		then, mail := newOps(), newOps()
-		mail.put(s.keys.mail(d.entry.Instance, cmd.ID), cmd)
+		mail.put(s.conn.keys.mail(d.entry.Instance, cmd.ID), cmd)
 		then.del(d.key)
-		then.nested([]clientv3.Cmp{exists(s.keys.instance(d.entry.Instance))}, mail, nil)
+		then.nested([]clientv3.Cmp{exists(s.conn.keys.instance(d.entry.Instance))}, mail, nil)
 		o.nested([]clientv3.Cmp{createdAt(d.key, d.created)}, then, nil)
 	}
 	if err := o.check(0); err != nil {
 		return nil, err
 	}
-	resp, err := s.txn(ctx, "fire timers", nil, o.list(), nil) // one level, so that each answer is where its timer is
+	resp, err := s.conn.txn(ctx, "fire timers", nil, o.list(), nil) // one level, so that each answer is where its timer is
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +85,7 @@ func (s *Upkeep) FireTimers(ctx context.Context, due []Due, now time.Time) ([]st
 
 // Timers lists timers to come, the soonest first.
 func (s *Reader) Timers(ctx context.Context, cursor string, limit int64) ([]Due, PageEnd, error) {
-	kvs, end, err := s.soonest(ctx, "list timers", s.keys.timers, cursor, limit, 0)
+	kvs, end, err := s.soonest(ctx, "list timers", s.conn.keys.timers, cursor, limit, 0)
 	if err != nil {
 		return nil, PageEnd{}, err
 	}
@@ -117,7 +117,7 @@ func (s *Reader) soonest(ctx context.Context, what string, shard func(int) strin
 	for i := range ask.ops {
 		ask.ops[i] = clientv3.OpGet(pageFrom(shard(i), cursor), clientv3.WithRange(clientv3.GetPrefixRangeEnd(shard(i))), clientv3.WithLimit(max(4, limit/4)), clientv3.WithRev(revision))
 	}
-	resp, err := s.read(ctx, what, ask.ops...)
+	resp, err := s.conn.read(ctx, what, ask.ops...)
 	if err != nil {
 		return nil, PageEnd{}, err
 	}

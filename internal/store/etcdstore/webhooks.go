@@ -19,7 +19,7 @@ import (
 // Webhooks keeps who is told of what, how far they are, and what was not taken. It is for
 // internal/webhook. What there is to tell it takes from keys that others write anyway, see
 // [Webhooks.Collect]: no commit knows of webhooks, but for those that have incidents.
-type Webhooks struct{ *conn }
+type Webhooks struct{ conn *conn }
 
 // MaxWebhooks is how many there may be: each watches.
 const MaxWebhooks = 100
@@ -73,7 +73,7 @@ func WebhookRanges(w *store.Webhook) []string {
 
 // List gives all webhooks, in the order of their names.
 func (s *Webhooks) List(ctx context.Context) ([]store.Webhook, error) {
-	resp, err := s.get(ctx, "list webhooks", s.keys.webhooks(), clientv3.WithPrefix())
+	resp, err := s.conn.get(ctx, "list webhooks", s.conn.keys.webhooks(), clientv3.WithPrefix())
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +81,7 @@ func (s *Webhooks) List(ctx context.Context) ([]store.Webhook, error) {
 	for _, kv := range resp.Kvs {
 		w, err := s.decodeWebhook(kv)
 		if err != nil {
-			s.left(kv.Key, err)
+			s.conn.left(kv.Key, err)
 			continue
 		}
 		out = append(out, *w)
@@ -96,17 +96,17 @@ func (s *Webhooks) decodeWebhook(kv *mvccpb.KeyValue) (*store.Webhook, error) {
 
 // WatchList gives a hint when a webhook was put or deleted, as [Reader.WatchInstance] does.
 func (s *Webhooks) WatchList(ctx context.Context) <-chan struct{} {
-	return s.hints(ctx, s.keys.webhooks(), clientv3.WithPrefix())
+	return s.conn.hints(ctx, s.conn.keys.webhooks(), clientv3.WithPrefix())
 }
 
 // Webhook reads one and how far it is; nil if there is none. It tells how many letters wait,
 // and how many were given up.
 func (s *Webhooks) Webhook(ctx context.Context, name string) (w *store.Webhook, at *store.WebhookPosition, due, failed int64, err error) {
 	var ask reads
-	is, position := ask.value(s.keys.webhook(name)), ask.value(s.keys.webhookAt(name))
-	waits := ask.add(clientv3.OpGet(s.keys.webhookDues(name), clientv3.WithPrefix(), clientv3.WithCountOnly()))
-	lost := ask.add(clientv3.OpGet(s.keys.webhookFails(name), clientv3.WithPrefix(), clientv3.WithCountOnly()))
-	resp, err := s.read(ctx, "read webhook", ask.ops...)
+	is, position := ask.value(s.conn.keys.webhook(name)), ask.value(s.conn.keys.webhookAt(name))
+	waits := ask.add(clientv3.OpGet(s.conn.keys.webhookDues(name), clientv3.WithPrefix(), clientv3.WithCountOnly()))
+	lost := ask.add(clientv3.OpGet(s.conn.keys.webhookFails(name), clientv3.WithPrefix(), clientv3.WithCountOnly()))
+	resp, err := s.conn.read(ctx, "read webhook", ask.ops...)
 	if err != nil || is.one(resp) == nil {
 		return nil, nil, 0, 0, err
 	}
@@ -123,7 +123,7 @@ func (s *Webhooks) position(w *store.Webhook, kv *mvccpb.KeyValue, revision int6
 	if kv != nil {
 		at.Modified = kv.ModRevision
 		if err := DecodeWhole(kv.Value, at); err != nil {
-			s.left(kv.Key, err)
+			s.conn.left(kv.Key, err)
 			at.At, at.Behind, at.Foreign = nil, nil, !errors.Is(err, ErrDamaged)
 		}
 	}
@@ -140,15 +140,15 @@ var ErrTooMany = fmt.Errorf("there are as many webhooks as may be, %d; one for s
 //
 // If: its mod revision as read; that of its position.
 func (s *Webhooks) PutWebhook(ctx context.Context, w *store.Webhook) (bool, error) {
-	t := s.begin("put webhook", modifiedAt(s.keys.webhook(w.Name), w.Modified))
+	t := s.conn.begin("put webhook", modifiedAt(s.conn.keys.webhook(w.Name), w.Modified))
 	if err := s.move(ctx, w, t); err != nil {
 		return false, err
 	}
 	if err := s.unwant(ctx, w.Name, t.ops); err != nil {
 		return false, err
 	}
-	t.put(s.keys.webhook(w.Name), w)
-	for key := range s.wants(w) {
+	t.put(s.conn.keys.webhook(w.Name), w)
+	for key := range s.conn.wants(w) {
 		t.putRaw(key, nil)
 	}
 	resp, err := t.submitSmall(ctx)
@@ -161,9 +161,9 @@ func (s *Webhooks) PutWebhook(ctx context.Context, w *store.Webhook) (bool, erro
 // move has t put how far a webhook is that is put as w. A position that a newer program wrote stays as it is.
 func (s *Webhooks) move(ctx context.Context, w *store.Webhook, t *txn) error {
 	var ask reads
-	is, position := ask.value(s.keys.webhook(w.Name)), ask.value(s.keys.webhookAt(w.Name))
-	all := ask.add(clientv3.OpGet(s.keys.webhooks(), clientv3.WithPrefix(), clientv3.WithCountOnly()))
-	resp, err := s.read(ctx, "read how far the webhook is", ask.ops...)
+	is, position := ask.value(s.conn.keys.webhook(w.Name)), ask.value(s.conn.keys.webhookAt(w.Name))
+	all := ask.add(clientv3.OpGet(s.conn.keys.webhooks(), clientv3.WithPrefix(), clientv3.WithCountOnly()))
+	resp, err := s.conn.read(ctx, "read how far the webhook is", ask.ops...)
 	if err != nil {
 		return err
 	}
@@ -177,10 +177,10 @@ func (s *Webhooks) move(ctx context.Context, w *store.Webhook, t *txn) error {
 			return err
 		}
 		at = s.position(was, position.one(resp), now)
-		t.when(modifiedAt(s.keys.webhookAt(w.Name), at.Modified))
+		t.when(modifiedAt(s.conn.keys.webhookAt(w.Name), at.Modified))
 	}
 	if !at.Foreign {
-		t.put(s.keys.webhookAt(w.Name), at.Change(WebhookRanges(w), now))
+		t.put(s.conn.keys.webhookAt(w.Name), at.Change(WebhookRanges(w), now))
 	}
 	return nil
 }
@@ -189,7 +189,7 @@ func (s *Webhooks) move(ctx context.Context, w *store.Webhook, t *txn) error {
 // which knows nothing of incidents left behind. Who put it since is who the transaction refuses.
 func (s *Webhooks) unwant(ctx context.Context, name string, o *ops) error {
 	for cursor := ""; ; {
-		kvs, next, err := s.page(ctx, "list wanted incidents", s.keys.allWanted(), cursor, chunkSize, clientv3.WithKeysOnly())
+		kvs, next, err := s.conn.page(ctx, "list wanted incidents", s.conn.keys.allWanted(), cursor, chunkSize, clientv3.WithKeysOnly())
 		if err != nil {
 			return err
 		}
@@ -210,9 +210,9 @@ func (s *Webhooks) unwant(ctx context.Context, name string, o *ops) error {
 //
 // If: its mod revision.
 func (s *Webhooks) DeleteWebhook(ctx context.Context, name string, modified int64) (bool, error) {
-	t := s.begin("delete webhook", modifiedAt(s.keys.webhook(name), modified))
-	t.del(s.keys.webhook(name))
-	t.del(s.keys.webhookAt(name))
+	t := s.conn.begin("delete webhook", modifiedAt(s.conn.keys.webhook(name), modified))
+	t.del(s.conn.keys.webhook(name))
+	t.del(s.conn.keys.webhookAt(name))
 	if err := s.unwant(ctx, name, t.ops); err != nil {
 		return false, err
 	}
@@ -220,7 +220,7 @@ func (s *Webhooks) DeleteWebhook(ctx context.Context, name string, modified int6
 	if err != nil || !ok {
 		return ok, err
 	}
-	for _, prefix := range []string{s.keys.webhookDues(name), s.keys.webhookFails(name)} {
+	for _, prefix := range []string{s.conn.keys.webhookDues(name), s.conn.keys.webhookFails(name)} {
 		if err := s.dropLetters(ctx, name, prefix); err != nil {
 			return true, err
 		}
@@ -233,11 +233,11 @@ func (s *Webhooks) DeleteWebhook(ctx context.Context, name string, modified int6
 // If: there is no such webhook. One that comes later drops what is not its own.
 func (s *Webhooks) dropLetters(ctx context.Context, name, prefix string) error {
 	for {
-		kvs, _, err := s.page(ctx, "list letters", prefix, "", chunkSize, clientv3.WithKeysOnly())
+		kvs, _, err := s.conn.page(ctx, "list letters", prefix, "", chunkSize, clientv3.WithKeysOnly())
 		if err != nil || len(kvs) == 0 {
 			return err
 		}
-		t := s.begin("drop letters", absent(s.keys.webhook(name)))
+		t := s.conn.begin("drop letters", absent(s.conn.keys.webhook(name)))
 		for _, kv := range kvs {
 			t.del(string(kv.Key))
 		}
@@ -262,12 +262,12 @@ func (s *Webhooks) Advance(ctx context.Context, w *store.Webhook, at *store.Webh
 	for {
 		some := letters[:min(len(letters), lettersAtOnce)]
 		letters = letters[len(some):]
-		t := s.begin("advance webhook", createdAt(s.keys.webhook(w.Name), w.Created), modifiedAt(s.keys.webhookAt(w.Name), at.Modified))
+		t := s.conn.begin("advance webhook", createdAt(s.conn.keys.webhook(w.Name), w.Created), modifiedAt(s.conn.keys.webhookAt(w.Name), at.Modified))
 		for i := range some {
-			t.put(s.keys.webhookDue(w.Name, some[i].Due, some[i].ID), &some[i])
+			t.put(s.conn.keys.webhookDue(w.Name, some[i].Due, some[i].ID), &some[i])
 		}
 		if len(letters) == 0 {
-			t.put(s.keys.webhookAt(w.Name), at)
+			t.put(s.conn.keys.webhookAt(w.Name), at)
 		}
 		resp, err := t.submitSmall(ctx)
 		if err != nil || !resp.Succeeded {
@@ -286,17 +286,17 @@ const lettersAtOnce = 20
 
 // Letters gives the letters of a webhook that are due first, and how many there are at all.
 func (s *Webhooks) Letters(ctx context.Context, w *store.Webhook, limit int64) (first []store.WebhookLetter, all int64, err error) {
-	resp, err := s.get(ctx, "list letters", s.keys.webhookDues(w.Name), clientv3.WithPrefix(), clientv3.WithLimit(limit))
+	resp, err := s.conn.get(ctx, "list letters", s.conn.keys.webhookDues(w.Name), clientv3.WithPrefix(), clientv3.WithLimit(limit))
 	if err != nil {
 		return nil, 0, err
 	}
 	for _, kv := range resp.Kvs {
 		l, err := s.decodeLetter(kv)
 		if err != nil {
-			s.left(kv.Key, err)
+			s.conn.left(kv.Key, err)
 			continue
 		}
-		at, _, _ := strings.Cut(strings.TrimPrefix(string(kv.Key), s.keys.webhookDues(w.Name)), "/")
+		at, _, _ := strings.Cut(strings.TrimPrefix(string(kv.Key), s.conn.keys.webhookDues(w.Name)), "/")
 		l.Due = fromMillis(at)
 		first = append(first, *l)
 	}
@@ -313,27 +313,27 @@ func (s *Webhooks) decodeLetter(kv *mvccpb.KeyValue) (*store.WebhookLetter, erro
 //
 // If: the letter's mod revision; if something is put, the webhook's create revision.
 func (s *Webhooks) Settle(ctx context.Context, w *store.Webhook, l *store.WebhookLetter, left *store.WebhookLetter, givenUp bool) (bool, error) {
-	key := s.keys.webhookDue(w.Name, l.Due, l.ID)
-	t := s.begin("settle letter", modifiedAt(key, l.Modified))
+	key := s.conn.keys.webhookDue(w.Name, l.Due, l.ID)
+	t := s.conn.begin("settle letter", modifiedAt(key, l.Modified))
 	t.del(key)
 	switch {
 	case left == nil:
 	case givenUp:
-		t.when(createdAt(s.keys.webhook(w.Name), w.Created))
-		t.put(s.keys.webhookFailed(w.Name, left.ID), left)
+		t.when(createdAt(s.conn.keys.webhook(w.Name), w.Created))
+		t.put(s.conn.keys.webhookFailed(w.Name, left.ID), left)
 	default:
-		t.when(createdAt(s.keys.webhook(w.Name), w.Created))
-		t.put(s.keys.webhookDue(w.Name, left.Due, left.ID), left)
+		t.when(createdAt(s.conn.keys.webhook(w.Name), w.Created))
+		t.put(s.conn.keys.webhookDue(w.Name, left.Due, left.ID), left)
 	}
 	return applied(t.submitSmall(ctx))
 }
 
 // Failed gives a page of the letters that were given up.
 func (s *Webhooks) Failed(ctx context.Context, name, cursor string, limit int64) (page []store.WebhookLetter, end PageEnd, err error) {
-	end, err = s.values(ctx, "list failed letters", s.keys.webhookFails(name), cursor, limit, func(kv *mvccpb.KeyValue) error {
+	end, err = s.conn.values(ctx, "list failed letters", s.conn.keys.webhookFails(name), cursor, limit, func(kv *mvccpb.KeyValue) error {
 		l, err := s.decodeLetter(kv)
 		if err != nil {
-			s.left(kv.Key, err)
+			s.conn.left(kv.Key, err)
 			return nil
 		}
 		page = append(page, *l)
@@ -346,14 +346,14 @@ func (s *Webhooks) Failed(ctx context.Context, name, cursor string, limit int64)
 //
 // If: its mod revision; to make it due, the webhook's create revision.
 func (s *Webhooks) Replay(ctx context.Context, w *store.Webhook, l *store.WebhookLetter, due time.Time, forget bool) (bool, error) {
-	key := s.keys.webhookFailed(w.Name, l.ID)
-	t := s.begin("replay letter", modifiedAt(key, l.Modified))
+	key := s.conn.keys.webhookFailed(w.Name, l.ID)
+	t := s.conn.begin("replay letter", modifiedAt(key, l.Modified))
 	t.del(key)
 	if !forget {
-		t.when(createdAt(s.keys.webhook(w.Name), w.Created))
+		t.when(createdAt(s.conn.keys.webhook(w.Name), w.Created))
 		again := *l
 		again.Attempts, again.At = 0, due
-		t.put(s.keys.webhookDue(w.Name, due, l.ID), &again)
+		t.put(s.conn.keys.webhookDue(w.Name, due, l.ID), &again)
 	}
 	return applied(t.submitSmall(ctx))
 }
@@ -361,7 +361,7 @@ func (s *Webhooks) Replay(ctx context.Context, w *store.Webhook, l *store.Webhoo
 // eventOf is what a key that was put says; false: nothing.
 func (s *Webhooks) eventOf(w *store.Webhook, kv *mvccpb.KeyValue) (store.WebhookEvent, bool) {
 	e := store.WebhookEvent{Revision: kv.ModRevision}
-	key := strings.TrimPrefix(string(kv.Key), s.keys.root)
+	key := strings.TrimPrefix(string(kv.Key), s.conn.keys.root)
 	e.ID = workflow.DeriveID("webhook", w.Name, strconv.FormatInt(w.Created, 10), key, occasion(key, kv))
 	if id, ok := strings.CutPrefix(key, "dead/"); ok {
 		e.What, e.Subject = string(store.WebhookDeadLetter), decode(id)
@@ -407,7 +407,7 @@ func occasion(key string, kv *mvccpb.KeyValue) string {
 // InstanceAt reads an instance as it was at a revision or, where etcd has forgotten that, as
 // it is; nil if there is none.
 func (s *Webhooks) InstanceAt(ctx context.Context, id string, revision int64) (*store.Record, error) {
-	kv, err := s.oneAt(ctx, "read instance "+id, s.keys.instance(id), revision)
+	kv, err := s.oneAt(ctx, "read instance "+id, s.conn.keys.instance(id), revision)
 	if err != nil || kv == nil {
 		return nil, err
 	}
@@ -420,7 +420,7 @@ func (s *Webhooks) InstanceAt(ctx context.Context, id string, revision int64) (*
 
 // DeadLetterAt is [Webhooks.InstanceAt] of a dead letter.
 func (s *Webhooks) DeadLetterAt(ctx context.Context, id string, revision int64) (*store.DeadLetter, error) {
-	kv, err := s.oneAt(ctx, "read dead letter", s.keys.dead(id), revision)
+	kv, err := s.oneAt(ctx, "read dead letter", s.conn.keys.dead(id), revision)
 	if err != nil || kv == nil {
 		return nil, err
 	}
@@ -432,9 +432,9 @@ func (s *Webhooks) DeadLetterAt(ctx context.Context, id string, revision int64) 
 }
 
 func (s *Webhooks) oneAt(ctx context.Context, what, key string, revision int64) (*mvccpb.KeyValue, error) {
-	resp, err := s.get(ctx, what, key, clientv3.WithRev(revision))
+	resp, err := s.conn.get(ctx, what, key, clientv3.WithRev(revision))
 	if errors.Is(err, ErrCompacted) {
-		resp, err = s.get(ctx, what, key)
+		resp, err = s.conn.get(ctx, what, key)
 	}
 	if err != nil || len(resp.Kvs) == 0 {
 		return nil, err

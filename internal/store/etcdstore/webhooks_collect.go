@@ -75,7 +75,7 @@ func (c *collection) watch(ctx context.Context, wait time.Duration) error {
 	defer cancel()
 	for r, at := range c.to.At {
 		followers.Go(func() {
-			events := c.s.client.Watch(own, c.s.keys.root+r, clientv3.WithPrefix(), clientv3.WithRev(at+1), clientv3.WithFilterDelete())
+			events := c.s.conn.client.Watch(own, c.s.conn.keys.root+r, clientv3.WithPrefix(), clientv3.WithRev(at+1), clientv3.WithFilterDelete())
 			handOn(ctx, r, events, told)
 		})
 	}
@@ -95,7 +95,7 @@ func (c *collection) watch(ctx context.Context, wait time.Duration) error {
 			// stay behind what etcd compacts.
 			asked = true
 			enough.Reset(webhookQuiet * 10)
-			if err := c.s.client.RequestProgress(own); err != nil && ctx.Err() == nil {
+			if err := c.s.conn.client.RequestProgress(own); err != nil && ctx.Err() == nil {
 				return err
 			}
 		case t := <-told:
@@ -145,7 +145,7 @@ func (c *collection) take(t toldOf) error {
 			c.to.Behind = map[string]store.WebhookListing{}
 		}
 		c.to.Behind[t.of] = store.WebhookListing{}
-		c.s.log.Warn("etcd has compacted what a webhook was not told of yet: what is there is listed, and what has gone is not told", "webhook", c.w.Name, "keys", t.of, "after", c.to.At[t.of])
+		c.s.conn.log.Warn("etcd has compacted what a webhook was not told of yet: what is there is listed, and what has gone is not told", "webhook", c.w.Name, "keys", t.of, "after", c.to.At[t.of])
 		return nil
 	case err != nil:
 		return err
@@ -192,14 +192,14 @@ func (c *collection) reached(of string, revision int64) {
 // list goes on with a range that is listed, page by page, and, but for what has short values, keys only. What is put while
 // it lists has a revision after that at which it began, and is watched for then.
 func (c *collection) list(ctx context.Context, of string) error {
-	l, prefix := c.to.Behind[of], c.s.keys.root+of
+	l, prefix := c.to.Behind[of], c.s.conn.keys.root+of
 	opts := []clientv3.OpOption{clientv3.WithRange(clientv3.GetPrefixRangeEnd(prefix)), clientv3.WithLimit(webhookPage)}
 	if strings.HasPrefix(of, "dead/") {
 		opts = append(opts, clientv3.WithKeysOnly())
 	}
 	for len(c.events) < c.most {
 		began := time.Now()
-		resp, err := c.s.get(ctx, "list what a webhook tells", pageFrom(prefix, l.Cursor), opts...)
+		resp, err := c.s.conn.get(ctx, "list what a webhook tells", pageFrom(prefix, l.Cursor), opts...)
 		if err != nil {
 			return err
 		}

@@ -137,9 +137,11 @@ var table = map[string]place{
 	"internal/authoring/edit/flow":     {floor: 1, wing: "edit", step: 2},
 	"internal/authoring/edit/activity": {floor: 1, wing: "edit", step: 1},
 	"internal/authoring/edit/text":     {floor: 1, wing: "edit"},
-	"internal/store":                   {floor: 1},
-	"internal/store/etcdstore/cut":     {floor: 1},
-	"internal/store/etcdstore":         {floor: 1},
+
+	"internal/store":                       {floor: 1},
+	"internal/store/etcdstore/cut":         {floor: 1},
+	"internal/store/etcdstore/internal/db": {floor: 1},
+	"internal/store/etcdstore":             {floor: 1},
 
 	"pkg/engine":                         {floor: 1, wing: "engine"},
 	"pkg/activities":                     {floor: 1, wing: "engine", step: 1},

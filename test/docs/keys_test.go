@@ -17,10 +17,10 @@ import (
 
 // Where keys are made and transactions are sent, and the pages that have them all.
 var (
-	keyPackages = []string{"internal/store/etcdstore", "pkg/cluster", "pkg/cluster/mutex"}
+	keyPackages = []string{"internal/store/etcdstore/...", "pkg/cluster", "pkg/cluster/mutex"} // ...: with what is below
 	keyPages    = []string{"docs/keys.md", "docs/keys-definitions.md"}
 	// forwards hand on what they are given.
-	forwards = []string{"link.txn", "link.read", "txn.submit", "txn.submitSmall"}
+	forwards = []string{"Conn.Txn", "Conn.Read", "Txn.Submit", "Txn.SubmitSmall"}
 )
 
 var (
@@ -141,22 +141,28 @@ func readCode(t *testing.T, tree fs.FS) stored {
 	t.Helper()
 	out := stored{map[string]bool{}, map[string]bool{}}
 	for _, dir := range keyPackages {
+		dir, deep := strings.CutSuffix(dir, "/...")
 		p := keyPackage{name: dir[strings.LastIndexByte(dir, '/')+1:], methods: map[string]*ast.FuncDecl{}, consts: map[string]string{}}
-		entries, err := fs.ReadDir(tree, dir)
+		err := fs.WalkDir(tree, dir, func(name string, e fs.DirEntry, err error) error {
+			switch {
+			case err != nil:
+				return err
+			case e.IsDir() && name != dir && !deep:
+				return fs.SkipDir
+			case strings.HasSuffix(name, ".go") && !strings.HasSuffix(name, "_test.go"):
+				p.add(t, read(t, tree, name))
+			}
+			return nil
+		})
 		if err != nil {
 			t.Fatal(err)
-		}
-		for _, e := range entries {
-			if strings.HasSuffix(e.Name(), ".go") && !strings.HasSuffix(e.Name(), "_test.go") {
-				p.add(t, read(t, tree, dir+"/"+e.Name()))
-			}
 		}
 		p.collect(out)
 	}
 	return out
 }
 
-// keyPackage is a package that makes keys: all but constants are expressions that
+// keyPackage is a package that makes keys, with those below that it has them from: all but constants are expressions that
 // begin with a field root, or with a call of a method of a type of keys.
 type keyPackage struct {
 	name    string
@@ -271,7 +277,7 @@ func (p *keyPackage) nameOf(f *ast.FuncDecl) string {
 	return p.name + "." + f.Name.Name
 }
 
-// sends tells whether an expression sends a transaction: a call of txn or submit, or
+// sends tells whether an expression sends a transaction: a call of Txn with all that it sends, or of Submit, or
 // one of Commit at the end of a chain that begins with Txn.
 func sends(e ast.Expr) bool {
 	call, ok := e.(*ast.CallExpr)
@@ -280,7 +286,7 @@ func sends(e ast.Expr) bool {
 	}
 	f, ok := call.Fun.(*ast.SelectorExpr)
 	if !ok || f.Sel.Name != "Commit" {
-		return ok && (f.Sel.Name == "txn" || strings.HasPrefix(f.Sel.Name, "submit"))
+		return ok && (f.Sel.Name == "Txn" && len(call.Args) > 1 || strings.HasPrefix(f.Sel.Name, "Submit"))
 	}
 	for {
 		call, ok := f.X.(*ast.CallExpr)
@@ -356,8 +362,9 @@ func TestKeysAndTransactionsAreHeld(t *testing.T) {
 		"pkg/cluster/a.go":                 file("package cluster\n\nconst dir = \"nodes/\"\n\nfunc (s *Session) put() { s.kv.Txn().If(s.root + dir + s.id).Commit() }\nfunc drop() { kv.Txn().Commit() }\n"),
 		"pkg/cluster/mutex/a.go":           file("package mutex\n\nfunc Drop() { kv.Txn().Commit() }\n"),
 		"internal/store/etcdstore/keys.go": file("package etcdstore\n\nfunc (k keys) all(id string) string { return fmt.Sprintf(\"%sitem/%04x/\", k.root, id) }\nfunc (k keys) gone() string { return k.root + \"gone\" }\n"),
-		"internal/store/etcdstore/a.go": file("package etcdstore\n\nfunc (s *Store) Put() {\n\tat := s.keys.all(\"~x\")\n\t_ = s.keys.all(id) + id\n\ts.txn(at + \"sub/\")\n}\n" +
-			"func (s *conn) txn() { s.client.Txn().Commit() }\nfunc (s *Store) tx() { tx.Commit() }\nfunc (s *Store) Drop() { s.begin().submit(ctx) }\n"),
+		"internal/store/etcdstore/a.go": file("package etcdstore\n\nfunc (s *Store) Put() {\n\tat := s.keys.all(\"~x\")\n\t_ = s.keys.all(id) + id\n\ts.Txn(ctx, at + \"sub/\")\n}\n" +
+			"func (s *Store) tx() { tx.Commit() }\nfunc (s *Store) Drop() { s.begin().Submit(ctx) }\n"),
+		"internal/store/etcdstore/db/a.go":   file("package db\n\nfunc (s *Conn) Txn() { s.client.Txn().Commit() }\n"),
 		"internal/store/etcdstore/a_test.go": file("not Go"),
 		"docs/keys.md":                       file("| `nodes/<id>`, `…/self` | `nobody/x` |\n| `item/<hex>/<id>` | |\n| `items/<id>` | | `Store.Get`, `Store.Put`, `other.Put` and `store.Commit`\n"),
 		"docs/keys-definitions.md":           file(""),

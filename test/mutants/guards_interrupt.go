@@ -19,7 +19,7 @@ var interruptGuards = []patch{
 	{"a refusal for a gate makes the commit void that was refused", "pkg/client/burst.go",
 		" && cmd.Key == nil && x.gated == nil\n", " && cmd.Key == nil\n", inClient, "TestARefusalForAGate"},
 	{"a refusal for a gate that is free again is one too", "internal/store/etcdstore/classify.go",
-		"!e.moved(c) && !e.answered() {", "!e.moved(c) && e.holder.one(e.resp) != nil {", inStore, "TestARefusalForAGate"},
+		"!e.moved(c) && !e.answered() {", "!e.moved(c) && e.holder.One(e.resp) != nil {", inStore, "TestARefusalForAGate"},
 	{"a used key is no refusal for a gate", "internal/store/etcdstore/classify.go",
 		"!e.moved(c) && !e.answered() {", "!e.moved(c) {", inStore, "TestAUsedKey"},
 	{"a late copy of what was refused for a gate is no breach", "internal/store/etcdstore/classify.go",

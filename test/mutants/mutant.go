@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -23,19 +24,16 @@ type mutant struct {
 func (m *mutant) name() string { return m.in + ": " + m.text }
 
 // constructors make one compare each.
-var constructors = []string{"absent", "exists", "createdAt", "modifiedAt", "notWrittenAfter", "noneWrittenAfter", "noneNewer", "noneOlder", "leased"}
+var constructors = []string{"Absent", "Exists", "CreatedAt", "ModifiedAt", "NotWrittenAfter", "NoneWrittenAfter", "NoneNewer", "NoneOlder", "Leased"}
 
-// find parses the package's code for calls of the constructors, and for what reads
-// etcd's answers to the transactions.
+// find parses the code of the packages from dir on for calls of the constructors, and for
+// what reads etcd's answers to the transactions.
 func find(dir string) (compares, answers []*mutant, err error) {
-	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	files, err := sources(dir)
 	if err != nil {
 		return nil, nil, err
 	}
 	for _, name := range files {
-		if strings.HasSuffix(name, "_test.go") {
-			continue
-		}
 		src, err := os.ReadFile(name)
 		if err != nil {
 			return nil, nil, err
@@ -62,7 +60,7 @@ func find(dir string) (compares, answers []*mutant, err error) {
 					compares = append(compares, &mutant{in: filepath.Base(name) + " " + fn.Name.Name, text: text, suites: storeSuites,
 						sources: func() (map[string]string, error) {
 							changed := string(src[:from]) + "always(" + text + ")" + string(src[to:])
-							return map[string]string{name: changed, filepath.Join(dir, "always.go"): always}, nil
+							return map[string]string{name: changed, filepath.Join(filepath.Dir(name), "always.go"): "package " + f.Name.Name + always}, nil
 						}})
 				}
 				return true
@@ -70,6 +68,17 @@ func find(dir string) (compares, answers []*mutant, err error) {
 		}
 	}
 	return compares, answers, nil
+}
+
+// sources are the files of code from dir on.
+func sources(dir string) (files []string, err error) {
+	err = filepath.WalkDir(dir, func(name string, _ fs.DirEntry, err error) error {
+		if strings.HasSuffix(name, ".go") && !strings.HasSuffix(name, "_test.go") {
+			files = append(files, name)
+		}
+		return err
+	})
+	return files, err
 }
 
 // isCompare tells whether a call makes a compare: one of the constructors, or
@@ -80,13 +89,13 @@ func isCompare(fun ast.Expr) bool {
 		return slices.Contains(constructors, f.Name)
 	case *ast.SelectorExpr:
 		of, ok := f.X.(*ast.Ident) // there are other packages that compare
-		return ok && of.Name == "clientv3" && f.Sel.Name == "Compare"
+		return ok && (of.Name == "clientv3" && f.Sel.Name == "Compare" || of.Name == "db" && slices.Contains(constructors, f.Sel.Name))
 	}
 	return false
 }
 
 // always takes the place of a compare: nothing has this key.
-const always = `package etcdstore
+const always = `
 
 import clientv3 "go.etcd.io/etcd/client/v3"
 

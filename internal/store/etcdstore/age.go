@@ -10,6 +10,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 )
 
 // storedAge is the value of meta/age. Its own mod revision and Elapsed are the
@@ -31,7 +32,7 @@ func (s *Upkeep) Age(ctx context.Context) (*store.Age, error) { return s.conn.ag
 func (s *Definitions) Age(ctx context.Context) (*store.Age, error) { return s.conn.age(ctx) }
 
 func (s *conn) age(ctx context.Context) (*store.Age, error) {
-	resp, err := s.get(ctx, "read age", s.keys.age())
+	resp, err := s.Get(ctx, "read age", s.keys.age())
 	if err != nil {
 		return nil, err
 	}
@@ -40,11 +41,11 @@ func (s *conn) age(ctx context.Context) (*store.Age, error) {
 	}
 	var stored storedAge
 	foreign := false
-	if err := DecodeWhole(resp.Kvs[0].Value, &stored); err != nil {
-		s.left(resp.Kvs[0].Key, err)
-		if foreign = !errors.Is(err, ErrDamaged); !foreign {
+	if err := db.DecodeWhole(resp.Kvs[0].Value, &stored); err != nil {
+		s.Left(resp.Kvs[0].Key, err)
+		if foreign = !errors.Is(err, db.ErrDamaged); !foreign {
 			stored = storedAge{} // as if it had been lost: what is there counts as new
-		} else if err := Decode(resp.Kvs[0].Value, &stored); err != nil {
+		} else if err := db.Decode(resp.Kvs[0].Value, &stored); err != nil {
 			return nil, err
 		}
 	}
@@ -83,11 +84,11 @@ func (s *Upkeep) AdvanceAge(ctx context.Context, a *store.Age, passed time.Durat
 	for _, m := range next.Marks {
 		stored.Marks = append(stored.Marks, [2]int64{m.Revision, m.Elapsed.Milliseconds()})
 	}
-	raw, err := Encode(stored)
+	raw, err := db.Encode(stored)
 	if err != nil {
 		return nil, false, err
 	}
-	resp, err := s.conn.txn(ctx, "advance age", []clientv3.Cmp{modifiedAt(s.conn.keys.age(), modified)}, []clientv3.Op{put(s.conn.keys.age(), raw)}, nil)
+	resp, err := s.conn.Txn(ctx, "advance age", []clientv3.Cmp{db.ModifiedAt(s.conn.keys.age(), modified)}, []clientv3.Op{db.Put(s.conn.keys.age(), raw)}, nil)
 	if err != nil || !resp.Succeeded || resp.Header.ClusterId != a.Etcd {
 		return nil, false, err
 	}

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/internal/testsize"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 )
@@ -138,9 +139,9 @@ func TestMarksOfAnotherEtcdDoNotCount(t *testing.T) {
 	resp, err := w.raw.Get(w.ctx(), w.keys.age())
 	w.ok(err)
 	var stored storedAge
-	w.ok(Decode(resp.Kvs[0].Value, &stored))
+	w.ok(db.Decode(resp.Kvs[0].Value, &stored))
 	stored.Etcd = "abc"
-	raw, err := Encode(stored)
+	raw, err := db.Encode(stored)
 	w.ok(err)
 	w.ok(errOf(w.raw.Put(w.ctx(), w.keys.age(), string(raw))))
 	age := w.later(23 * time.Hour)
@@ -165,12 +166,12 @@ func TestMarksOfACopyDoNotCount(t *testing.T) {
 			resp, err := w.raw.Get(w.ctx(), w.keys.age())
 			w.ok(err)
 			var stored storedAge
-			w.ok(Decode(resp.Kvs[0].Value, &stored))
+			w.ok(db.Decode(resp.Kvs[0].Value, &stored))
 			w.ok(errOf(w.raw.Delete(w.ctx(), w.keys.age())))
 			for i := range stored.Marks {
 				stored.Marks[i][0] = max(1, w.revision()+from) + int64(i)
 			}
-			raw, err := Encode(stored)
+			raw, err := db.Encode(stored)
 			w.ok(err)
 			w.accepted("k", w.now)
 			w.ok(errOf(w.raw.Put(w.ctx(), w.keys.age(), string(raw))))
@@ -200,10 +201,10 @@ func TestExpiryGoesByTheRevisionAndNotByTheKey(t *testing.T) {
 	}
 	w.later(time.Minute)
 	for i := range 1100 { // more than a page
-		o := newOps()
+		o := db.NewOps()
 		w.elapsed.Store(int64(i))
 		w.conn.record(o, w.keys.commandRecord("late", fmt.Sprint(i)), store.Effect{})
-		w.ok(errOf(w.raw.Txn(w.ctx()).Then(o.list()...).Commit()))
+		w.ok(errOf(w.raw.Txn(w.ctx()).Then(o.List()...).Commit()))
 	}
 	w.want("idem/", 1100)
 	put("paused", time.Hour) // by a node that slept for days

@@ -11,6 +11,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -44,17 +45,17 @@ func (s *Reader) Balance(ctx context.Context) (*store.Balance, error) {
 
 // balance is nil where there is none that could be gone on from, for a reason.
 func (s *conn) balance(ctx context.Context) (b *store.Balance, modified int64, because string, err error) {
-	resp, err := s.get(ctx, "read the balance", s.keys.balance())
+	resp, err := s.Get(ctx, "read the balance", s.keys.balance())
 	if err != nil || len(resp.Kvs) == 0 {
 		return nil, 0, "nobody counted before", err
 	}
 	kv := resp.Kvs[0]
 	b = new(store.Balance)
-	if err := DecodeWhole(kv.Value, b); err != nil {
-		if !errors.Is(err, ErrDamaged) {
+	if err := db.DecodeWhole(kv.Value, b); err != nil {
+		if !errors.Is(err, db.ErrDamaged) {
 			return nil, 0, "", fmt.Errorf("read the balance: %w", err)
 		}
-		s.left(kv.Key, err)
+		s.Left(kv.Key, err)
 		return nil, kv.ModRevision, "what was counted before cannot be read", nil
 	}
 	if b.Etcd != etcdID(resp.Header.ClusterId) || b.Revision >= kv.ModRevision || b.Since > b.Revision {
@@ -98,11 +99,11 @@ var errCountedElsewhere = errors.New("another node counts")
 //
 // If: its mod revision, so that nothing is counted twice, and nothing left out.
 func (s *Upkeep) putBalance(ctx context.Context, b *store.Balance, modified int64) (int64, bool, error) {
-	raw, err := Encode(b)
+	raw, err := db.Encode(b)
 	if err != nil {
 		return 0, false, err
 	}
-	resp, err := s.conn.txn(ctx, "put the balance", []clientv3.Cmp{modifiedAt(s.conn.keys.balance(), modified)}, []clientv3.Op{put(s.conn.keys.balance(), raw)}, nil)
+	resp, err := s.conn.Txn(ctx, "put the balance", []clientv3.Cmp{db.ModifiedAt(s.conn.keys.balance(), modified)}, []clientv3.Op{db.Put(s.conn.keys.balance(), raw)}, nil)
 	if err != nil {
 		return 0, false, err
 	}
@@ -130,13 +131,13 @@ func (r *reckoner) begin(ctx context.Context, because string, before *store.Bala
 	if before != nil {
 		r.is.Accepted, r.is.Lost = before.Difference, before.Lost
 	}
-	resp, err := r.s.conn.get(ctx, "begin a balance", r.s.conn.keys.balance(), clientv3.WithCountOnly())
+	resp, err := r.s.conn.Get(ctx, "begin a balance", r.s.conn.keys.balance(), clientv3.WithCountOnly())
 	if err != nil {
 		return err
 	}
 	r.is.Etcd, r.is.Since, r.is.Revision = etcdID(resp.Header.ClusterId), resp.Header.Revision, resp.Header.Revision
 	for cursor := r.s.conn.keys.mailboxes(); ; {
-		resp, err := r.s.conn.get(ctx, "count mailboxes", cursor, clientv3.WithRange(clientv3.GetPrefixRangeEnd(r.s.conn.keys.mailboxes())),
+		resp, err := r.s.conn.Get(ctx, "count mailboxes", cursor, clientv3.WithRange(clientv3.GetPrefixRangeEnd(r.s.conn.keys.mailboxes())),
 			clientv3.WithKeysOnly(), clientv3.WithLimit(expirePage), clientv3.WithRev(r.is.Since))
 		if err != nil {
 			return err
@@ -158,7 +159,7 @@ func (r *reckoner) begin(ctx context.Context, because string, before *store.Bala
 	if err := r.save(ctx); err != nil {
 		return err
 	}
-	r.s.conn.log.InfoContext(ctx, "the balance is counted from now on", "since", r.is.Since, "because", because)
+	r.s.conn.Log.InfoContext(ctx, "the balance is counted from now on", "since", r.is.Since, "because", because)
 	return r.follow(ctx)
 }
 
@@ -171,7 +172,7 @@ func (r *reckoner) count(ctx context.Context) error {
 	began := time.Now()
 	k, n := r.s.conn.keys, [4]int64{}
 	for i, prefix := range [...]string{k.mailboxes(), k.queues(), k.sends(), k.deads()} {
-		resp, err := r.s.conn.get(ctx, "count what waits", prefix, clientv3.WithPrefix(), clientv3.WithCountOnly(), clientv3.WithRev(r.is.Revision))
+		resp, err := r.s.conn.Get(ctx, "count what waits", prefix, clientv3.WithPrefix(), clientv3.WithCountOnly(), clientv3.WithRev(r.is.Revision))
 		if err != nil {
 			return err
 		}

@@ -14,6 +14,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/internal/testsize"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -442,7 +443,7 @@ func TestADeletedDeadLetterIsNoReplayOfAQueueItem(t *testing.T) {
 	w.queued("q", event("paid"))
 	w.balanced()
 	send := store.Send{ID: store.Replayed + "x", Stimulus: event("paid"), CreatedAt: w.now}
-	raw, err := Encode(&send)
+	raw, err := db.Encode(&send)
 	w.ok(err)
 	resp, err := w.raw.Txn(w.ctx()).Then(
 		clientv3.OpDelete(w.keys.deads(), clientv3.WithPrefix()), clientv3.OpDelete(w.inQueue()[0].at),

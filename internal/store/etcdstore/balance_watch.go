@@ -14,6 +14,7 @@ import (
 	"google.golang.org/grpc/metadata"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -35,7 +36,7 @@ func (r *reckoner) watch(ctx context.Context, cancel func()) (watches [watchedRa
 		if i == watchedRanges-1 {
 			opts = append(opts, clientv3.WithFilterDelete())
 		}
-		watches[i] = r.s.conn.client.Watch(own, of[0], opts...)
+		watches[i] = r.s.conn.Client.Watch(own, of[0], opts...)
 		r.upTo[i] = r.is.Revision
 	}
 	return watches, own, ctx.Err()
@@ -193,13 +194,13 @@ func (r *reckoner) madeOf(went []gone, put []*mvccpb.KeyValue) map[string]bool {
 		case "queue":
 			made[it.name] = true
 			var item store.QueueItem
-			if Decode(kv.Value, &item) == nil && item.Held != nil {
+			if db.Decode(kv.Value, &item) == nil && item.Held != nil {
 				made[item.Held.Event] = true // one of several starts of a send record
 			}
 		case "mailbox":
 			made[it.command] = true
 			var cmd workflow.Command
-			if Decode(kv.Value, &cmd) != nil {
+			if db.Decode(kv.Value, &cmd) != nil {
 				continue
 			}
 			for _, name := range names {
@@ -251,7 +252,7 @@ func (m *moment) bury(id string, kv *mvccpb.KeyValue) {
 	if i := strings.LastIndexByte(id, '@'); i >= 0 {
 		m.buried[id[:i]] = true
 	}
-	if d, err := decodeDead(kv, Decode); err == nil && d.Command != nil {
+	if d, err := decodeDead(kv, db.Decode); err == nil && d.Command != nil {
 		m.buried[d.InstanceID+"/"+d.Command.ID] = true
 	}
 }
@@ -269,13 +270,13 @@ func (r *reckoner) seeRecords(revision int64, events []*clientv3.Event) {
 			m.deleted[of] = true
 		case of == doneRecords:
 			var e store.Effect
-			if m.records[cmd] = workflow.OutcomeRequeued; Decode(ev.Kv.Value, &e) == nil && e.Outcome == workflow.OutcomeDropped {
+			if m.records[cmd] = workflow.OutcomeRequeued; db.Decode(ev.Kv.Value, &e) == nil && e.Outcome == workflow.OutcomeDropped {
 				m.records[cmd] = e.Outcome // somebody deleted it
 			}
 		case strings.HasPrefix(of, "~"):
 		default:
 			var e store.Effect
-			if Decode(ev.Kv.Value, &e) == nil {
+			if db.Decode(ev.Kv.Value, &e) == nil {
 				m.records[of+"/"+cmd] = e.Outcome
 			}
 		}
@@ -300,7 +301,7 @@ func (r *reckoner) step(ctx, own context.Context) error {
 	if len(r.moments) == 0 && time.Since(r.put) < every-time.Second {
 		return nil
 	}
-	return r.s.conn.client.RequestProgress(own)
+	return r.s.conn.Client.RequestProgress(own)
 }
 
 // judge finds the reasons of what went up to where all watches are.
@@ -365,28 +366,28 @@ func (r *reckoner) find(m *moment, g *gone) bool {
 // journals looks for the commands that left no record in the journals of their instances, at
 // the revision at which they went.
 func (r *reckoner) journals(ctx context.Context, unknown []gone) error {
-	for chunk := range slices.Chunk(unknown, maxLevel) {
-		var ask reads
+	for chunk := range slices.Chunk(unknown, db.MaxLevel) {
+		var ask db.Reads
 		for _, g := range chunk {
-			ask.add(clientv3.OpGet(r.s.conn.keys.journalOf(g.instance), clientv3.WithPrefix(), clientv3.WithLimit(1), clientv3.WithKeysOnly(), clientv3.WithRev(g.revision)))
+			ask.Add(clientv3.OpGet(r.s.conn.keys.journalOf(g.instance), clientv3.WithPrefix(), clientv3.WithLimit(1), clientv3.WithKeysOnly(), clientv3.WithRev(g.revision)))
 		}
-		resp, err := r.s.conn.read(ctx, "look for the journals of commands", ask.ops...)
+		resp, err := r.s.conn.Read(ctx, "look for the journals of commands", ask.Ops...)
 		if err != nil {
 			return err
 		}
-		var last reads
+		var last db.Reads
 		for i, g := range chunk {
-			last.add(clientv3.OpGet(r.s.conn.keys.journal(g.instance, lastOfJournal(read(i).in(resp))), clientv3.WithRev(g.revision)))
+			last.Add(clientv3.OpGet(r.s.conn.keys.journal(g.instance, lastOfJournal(db.Read(i).In(resp))), clientv3.WithRev(g.revision)))
 		}
-		if resp, err = r.s.conn.read(ctx, "look for commands in journals", last.ops...); err != nil {
+		if resp, err = r.s.conn.Read(ctx, "look for commands in journals", last.Ops...); err != nil {
 			return err
 		}
 		for i, g := range chunk {
-			if namesCommand(read(i).one(resp), &g) {
+			if namesCommand(db.Read(i).One(resp), &g) {
 				r.is.Applied++
 				continue
 			}
-			r.s.conn.log.ErrorContext(ctx, "accepted work is gone, and nothing says why: see docs/runbooks/balance-difference.md", "key", g.key, "revision", g.revision)
+			r.s.conn.Log.ErrorContext(ctx, "accepted work is gone, and nothing says why: see docs/runbooks/balance-difference.md", "key", g.key, "revision", g.revision)
 			if len(r.is.Lost) < store.MaxLost {
 				r.is.Lost = append(r.is.Lost, store.Lost{Key: g.key, Revision: g.revision})
 			}
@@ -409,5 +410,5 @@ func lastOfJournal(first *pb.RangeResponse) int64 {
 // namesCommand tells whether a journal entry is of the commit that consumed a command.
 func namesCommand(kv *mvccpb.KeyValue, g *gone) bool {
 	var e journalEntry
-	return kv != nil && kv.ModRevision == g.revision && Decode(kv.Value, &e) == nil && slices.Contains(e.Commands, g.command)
+	return kv != nil && kv.ModRevision == g.revision && db.Decode(kv.Value, &e) == nil && slices.Contains(e.Commands, g.command)
 }

@@ -8,6 +8,7 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -57,17 +58,17 @@ func (s *Upkeep) Census(ctx context.Context, definitions map[string]int, before 
 // counts counts the keys of ranges.
 func (s *Upkeep) counts(ctx context.Context, ranges []span) ([]int64, error) {
 	out := make([]int64, 0, len(ranges))
-	for chunk := range slices.Chunk(ranges, maxLevel) {
+	for chunk := range slices.Chunk(ranges, db.MaxLevel) {
 		ops := make([]clientv3.Op, len(chunk))
 		for i, r := range chunk {
 			ops[i] = clientv3.OpGet(r.from, clientv3.WithRange(r.end), clientv3.WithCountOnly())
 		}
-		resp, err := s.conn.read(ctx, "count instances", ops...)
+		resp, err := s.conn.Read(ctx, "count instances", ops...)
 		if err != nil {
 			return nil, err
 		}
 		for i := range chunk {
-			out = append(out, read(i).in(resp).Count)
+			out = append(out, db.Read(i).In(resp).Count)
 		}
 	}
 	return out, nil

@@ -8,6 +8,7 @@ import (
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/pkg/metrics"
 )
 
@@ -16,28 +17,28 @@ func (s *Instances) committed(c *store.Commit, t *prepared, resp *pb.TxnResponse
 	done := &store.Committed{Modified: resp.Header.Revision, Released: c.Unlocked != nil}
 	switch t.last {
 	case endsReleasing:
-		done.Kept = s.readRelease(t.work, lastOf.nested(resp), resp.Header.Revision)
+		done.Kept = s.readRelease(t.work, db.LastOf.Nested(resp), resp.Header.Revision)
 		if done.Released = done.Kept == nil; !done.Released {
 			return done, metrics.CommitKeptLock
 		}
 	case endsLooking:
-		done.Waits = !lastOf.nested(resp).Succeeded
+		done.Waits = !db.LastOf.Nested(resp).Succeeded
 	case endsLocking:
-		lockTaken(done, c, lastOf.nested(resp).Succeeded)
+		lockTaken(done, c, db.LastOf.Nested(resp).Succeeded)
 	case endsReading:
-		done.Kept = s.readOn(c, t.work, lastOf.nested(resp), resp.Header.Revision)
+		done.Kept = s.readOn(c, t.work, db.LastOf.Nested(resp), resp.Header.Revision)
 	}
 	return done, metrics.CommitCommitted
 }
 
 // evidence tells what became of a commit that was refused.
 type evidence struct {
-	reads
-	entry, deleted, instance read
-	owner                    read   // of the lock, with a fence, or one that the commit takes
-	node, head               read   // without a lock
-	holder                   read   // of the gate that the commit takes
-	answers                  []read // of the keys that it wants to be unused, where it takes a gate
+	db.Reads
+	entry, deleted, instance db.Read
+	owner                    db.Read   // of the lock, with a fence, or one that the commit takes
+	node, head               db.Read   // without a lock
+	holder                   db.Read   // of the gate that the commit takes
+	answers                  []db.Read // of the keys that it wants to be unused, where it takes a gate
 	resp                     *pb.TxnResponse
 }
 
@@ -46,26 +47,26 @@ type evidence struct {
 func (s *Instances) evidence(ctx context.Context, c *store.Commit) (*evidence, error) {
 	id := c.After.Header.ID
 	var e evidence
-	e.entry, e.deleted, e.instance = e.value(s.conn.keys.journal(id, c.After.Seq)), e.value(s.conn.keys.commandRecord(id, deletedRecord)), e.key(s.conn.keys.instance(id))
+	e.entry, e.deleted, e.instance = e.Value(s.conn.keys.journal(id, c.After.Seq)), e.Value(s.conn.keys.commandRecord(id, deletedRecord)), e.Key(s.conn.keys.instance(id))
 	if c.Fence != nil {
-		e.owner = e.first(c.Fence.Prefix)
+		e.owner = e.First(c.Fence.Prefix)
 	}
 	if u := c.Unlocked; u != nil { // with the value: an answer of keys only has no lease
-		e.node, e.head = e.value(u.Key), e.key(s.conn.keys.head(u.Definition))
+		e.node, e.head = e.Value(u.Key), e.Key(s.conn.keys.head(u.Definition))
 		if u.Lock != nil {
-			e.owner = e.first(u.Lock.Prefix)
+			e.owner = e.First(u.Lock.Prefix)
 		}
 	}
 	if g := takesGate(c); g != nil {
-		e.holder = e.value(s.conn.keys.gateOf(*g))
+		e.holder = e.Value(s.conn.keys.gateOf(*g))
 		for i := range c.Consumed {
 			if key := newKey(&c.Consumed[i]); key != "" {
-				e.answers = append(e.answers, e.key(s.conn.keys.keyRecord(key)))
+				e.answers = append(e.answers, e.Key(s.conn.keys.keyRecord(key)))
 			}
 		}
 	}
 	var err error
-	e.resp, err = s.conn.read(ctx, "read why the commit of instance "+id+" was refused", e.ops...)
+	e.resp, err = s.conn.Read(ctx, "read why the commit of instance "+id+" was refused", e.Ops...)
 	return &e, err
 }
 
@@ -79,7 +80,7 @@ func (s *Instances) classifyRefusal(ctx context.Context, c *store.Commit, t *pre
 	}
 	e, err := s.evidence(ctx, c)
 	if err != nil {
-		return nil, "", fmt.Errorf("%w: %w", ErrUnknown, err)
+		return nil, "", fmt.Errorf("%w: %w", db.ErrUnknown, err)
 	}
 	if done, err := e.proof(c); err != nil || done != nil {
 		return done, metrics.CommitResolved, err
@@ -98,7 +99,7 @@ func (s *Instances) classifyRefusal(ctx context.Context, c *store.Commit, t *pre
 	// copy would be applied beside the next attempt.
 	if g := takesGate(c); g != nil && !e.moved(c) && !e.answered() {
 		refusal := &store.GatedError{Gate: *g, Commit: c.ID}
-		if kv := e.holder.one(e.resp); kv != nil {
+		if kv := e.holder.One(e.resp); kv != nil {
 			refusal.Holder = string(kv.Value)
 		}
 		return nil, metrics.CommitConflict, refusal
@@ -113,7 +114,7 @@ func (s *Instances) classifyRefusal(ctx context.Context, c *store.Commit, t *pre
 
 // moved reports whether the instance itself is not as it was loaded.
 func (e *evidence) moved(c *store.Commit) bool {
-	kv := e.instance.one(e.resp)
+	kv := e.instance.One(e.resp)
 	if c.Before == nil {
 		return kv != nil
 	}
@@ -127,7 +128,7 @@ func (e *evidence) proof(c *store.Commit) (*store.Committed, error) {
 	if c.Delete {
 		at = e.deleted
 	}
-	kv := at.one(e.resp)
+	kv := at.One(e.resp)
 	if kv == nil {
 		return nil, nil
 	}
@@ -152,13 +153,13 @@ func commitIn(value []byte) (string, error) {
 	var put struct {
 		Commit string `json:"commit"`
 	}
-	err := Decode(value, &put)
+	err := db.Decode(value, &put)
 	return put.Commit, err
 }
 
 // isEntry reports whether the entry of the commit's number is of the one with this id.
 func (e *evidence) isEntry(id string) bool {
-	kv := e.entry.one(e.resp)
+	kv := e.entry.One(e.resp)
 	if kv == nil {
 		return false
 	}
@@ -168,7 +169,7 @@ func (e *evidence) isEntry(id string) bool {
 
 // answered reports whether a key that the commit wants to be unused was used.
 func (e *evidence) answered() bool {
-	return slices.ContainsFunc(e.answers, func(r read) bool { return r.one(e.resp) != nil })
+	return slices.ContainsFunc(e.answers, func(r db.Read) bool { return r.One(e.resp) != nil })
 }
 
 // released reports whether my lock key, if I had one, is no longer there.
@@ -181,6 +182,6 @@ func (e *evidence) released(c *store.Commit) bool {
 
 // lockIsGone reports whether the oldest key below the lock's name is not mine.
 func (e *evidence) lockIsGone(f *store.Fence) bool {
-	owner := e.owner.one(e.resp)
+	owner := e.owner.One(e.resp)
 	return owner == nil || string(owner.Key) != f.Key || owner.CreateRevision != f.Revision
 }

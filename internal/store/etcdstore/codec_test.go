@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -44,7 +45,7 @@ func BenchmarkEncode(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				raw, err := Encode(v)
+				raw, err := db.Encode(v)
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -56,14 +57,14 @@ func BenchmarkEncode(b *testing.B) {
 
 func BenchmarkDecode(b *testing.B) {
 	for name, v := range usualRecords() {
-		raw, err := Encode(v)
+		raw, err := db.Encode(v)
 		if err != nil {
 			b.Fatal(err)
 		}
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if err := DecodeWhole(raw, reflect.New(reflect.TypeOf(v).Elem()).Interface()); err != nil {
+				if err := db.DecodeWhole(raw, reflect.New(reflect.TypeOf(v).Elem()).Interface()); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -82,7 +83,7 @@ func TestDecodeKeepsNumbers(t *testing.T) {
 			rapid.Map(rapid.Float64(), func(f float64) any { return workflow.Float(f) }),
 			rapid.SampledFrom([]any{json.Number("123456789012345678901234567890"), json.Number("-1e400"), 1e20, 0.1}),
 		).Draw(t, "number")
-		text := strings.Repeat("x", rapid.SampledFrom([]int{0, compressAbove}).Draw(t, "filler")) // compressed or not
+		text := strings.Repeat("x", rapid.SampledFrom([]int{0, db.CompressAbove}).Draw(t, "filler")) // compressed or not
 		values := map[string]any{"n": number, "in": []any{map[string]any{"n": number}, number}, "text": text}
 		stimulus := workflow.Stimulus{ActivityType: "Test", Payload: number, Input: values}
 		command := workflow.Command{ID: "c", Kind: workflow.CommandStart, Input: values, Stimulus: &stimulus, Start: &workflow.Start{Input: values, Properties: values, TriggerInput: values}}
@@ -91,12 +92,12 @@ func TestDecodeKeepsNumbers(t *testing.T) {
 			&store.Record{Header: instance}, &command, &store.Send{ID: "s", Stimulus: stimulus}, &store.QueueItem{ID: "q", Stimulus: stimulus},
 			&store.DeadLetter{ID: "d", Stimulus: &stimulus, Command: &command}, &store.Answer{Instance: &instance}, &journalEntry{Items: []journalItem{{Data: values}}, Set: []journalSet{{Value: number}}},
 		} {
-			raw, err := Encode(v)
+			raw, err := db.Encode(v)
 			if err != nil {
 				t.Fatal(err)
 			}
 			got := reflect.New(reflect.TypeOf(v).Elem()).Interface()
-			if err := Decode(raw, got); err != nil || !reflect.DeepEqual(got, v) {
+			if err := db.Decode(raw, got); err != nil || !reflect.DeepEqual(got, v) {
 				t.Fatalf("%T: got %+v, %v; want %+v", v, got, err, v)
 			}
 		}
@@ -131,14 +132,14 @@ func TestRecordsAreWrittenAgainAsTheyWere(t *testing.T) {
 					t.Fatalf("got\n%s\nwant\n%s", first, want)
 				}
 				once, twice := reflect.New(kind).Interface(), reflect.New(kind).Interface()
-				if err := DecodeWhole(first, once); err != nil {
+				if err := db.DecodeWhole(first, once); err != nil {
 					t.Fatal(err)
 				}
 				second := encoded(t, once)
 				if !bytes.Equal(first, second) {
 					t.Fatalf("it was\n%s\nand is\n%s", first, second)
 				}
-				if err := Decode(second, twice); err != nil || !reflect.DeepEqual(once, twice) {
+				if err := db.Decode(second, twice); err != nil || !reflect.DeepEqual(once, twice) {
 					t.Fatalf("%+v became %+v, %v", once, twice, err)
 				}
 			})

@@ -11,17 +11,18 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/internal/tracing"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
 // Commit applies c in one transaction (docs/keys.md, Commit). Sending
 // the same c again is safe at any time. Errors: [store.ErrFenced],
-// [store.ErrConflict], [store.GatedError], [store.ErrOvertaken], [store.ErrHeld], [store.ErrBreach] and [ErrTooLarge] are definite; an
-// error that wraps [ErrUnknown] is not, and wants the same c sent again.
+// [store.ErrConflict], [store.GatedError], [store.ErrOvertaken], [store.ErrHeld], [store.ErrBreach] and [db.ErrTooLarge] are definite; an
+// error that wraps [db.ErrUnknown] is not, and wants the same c sent again.
 func (s *Instances) Commit(ctx context.Context, c *store.Commit) (done *store.Committed, err error) {
 	defer func() {
-		if !errors.Is(err, ErrUnknown) {
+		if !errors.Is(err, db.ErrUnknown) {
 			dropAhead(ctx, s, c)
 		}
 	}()
@@ -30,31 +31,31 @@ func (s *Instances) Commit(ctx context.Context, c *store.Commit) (done *store.Co
 	if t, err = ahead(ctx, s, c, t, err); err != nil {
 		return nil, err
 	}
-	resp, err := s.conn.txn(ctx, "commit "+c.After.Header.ID, t.cmps, t.then, nil)
+	resp, err := s.conn.Txn(ctx, "commit "+c.After.Header.ID, t.cmps, t.then, nil)
 	if err != nil {
-		if c.Unlocked != nil && errors.Is(err, ErrUnknown) {
+		if c.Unlocked != nil && errors.Is(err, db.ErrUnknown) {
 			c.Unlocked.Unanswered = true
 		}
 		return nil, err
 	}
 	if !resp.Succeeded {
 		done, outcome, err := s.classifyRefusal(ctx, c, t)
-		if !errors.Is(err, ErrUnknown) {
-			s.conn.metrics.Commit(outcome, time.Since(began), t.size, tracing.TraceID(ctx))
+		if !errors.Is(err, db.ErrUnknown) {
+			s.conn.Metrics.Commit(outcome, time.Since(began), t.size, tracing.TraceID(ctx))
 		}
 		if done != nil {
 			done.Size = t.size
-			s.conn.metrics.CommitCommands(len(c.Consumed))
-			s.conn.metrics.SavesJoined(c.Joined)
+			s.conn.Metrics.CommitCommands(len(c.Consumed))
+			s.conn.Metrics.SavesJoined(c.Joined)
 		}
 		return done, err
 	}
 	done, outcome := s.committed(c, t, resp)
 	s.lookBehind(ctx, c, t, done)
 	done.Size = t.size
-	s.conn.metrics.Commit(outcome, time.Since(began), t.size, tracing.TraceID(ctx))
-	s.conn.metrics.CommitCommands(len(c.Consumed))
-	s.conn.metrics.SavesJoined(c.Joined)
+	s.conn.Metrics.Commit(outcome, time.Since(began), t.size, tracing.TraceID(ctx))
+	s.conn.Metrics.CommitCommands(len(c.Consumed))
+	s.conn.Metrics.SavesJoined(c.Joined)
 	return done, nil
 }
 
@@ -91,7 +92,7 @@ func (s *Instances) prepare(c *store.Commit) (*prepared, error) {
 		return nil, fmt.Errorf("commit of instance %s: what the commit before it left is not written yet", id)
 	}
 	t, err := s.render(c)
-	if errors.Is(err, ErrTooLarge) && c.Form == store.InParts && c.After.Cut != formWide {
+	if errors.Is(err, db.ErrTooLarge) && c.Form == store.InParts && c.After.Cut != formWide {
 		// Parts are compressed one by one, and take more than one key would: what fits only in that stays in it,
 		// or goes back to it. Otherwise nothing could end an instance that was written so.
 		c.Form = store.Whole
@@ -112,7 +113,7 @@ func (s *Instances) render(c *store.Commit) (*prepared, error) {
 	if c.Release && c.Fence != nil {
 		if release, ok := s.release(c, t); ok {
 			// Where it does not fit beside the rest, the committer releases.
-			if t.then, err = o.renderBeside(t.cmps, release); err == nil {
+			if t.then, err = o.RenderBeside(t.cmps, release); err == nil {
 				t.last = endsReleasing
 				if t.work.followed {
 					t.box = boxReleased
@@ -121,13 +122,13 @@ func (s *Instances) render(c *store.Commit) (*prepared, error) {
 		}
 	}
 	if look, ok := s.lookUnlocked(c, o); ok && c.Unlocked != nil {
-		if t.then, err = o.renderBeside(t.cmps, look); err != nil {
+		if t.then, err = o.RenderBeside(t.cmps, look); err != nil {
 			return nil, fmt.Errorf("commit of instance %s: %w", id, err)
 		}
 		t.last = endsLooking
 	}
 	if c.Unlocked != nil && c.Unlocked.Lock != nil {
-		if t.then, err = o.renderBeside(t.cmps, s.takeLock(c.Unlocked.Lock, o)); err != nil {
+		if t.then, err = o.RenderBeside(t.cmps, s.takeLock(c.Unlocked.Lock, o)); err != nil {
 			return nil, fmt.Errorf("commit of instance %s: %w", id, err)
 		}
 		t.last = endsLocking
@@ -135,23 +136,23 @@ func (s *Instances) render(c *store.Commit) (*prepared, error) {
 	if c.Continue != nil && t.last == endsPlain {
 		// Where it does not fit beside the rest, the committer loads.
 		if look, ok := s.readNewMail(c, t); ok {
-			if t.then, err = o.renderBeside(t.cmps, look); err == nil {
+			if t.then, err = o.RenderBeside(t.cmps, look); err == nil {
 				t.last = endsReading
 			}
 		}
 	}
 	if t.last == endsPlain {
-		if t.then, err = o.renderBeside(t.cmps); err != nil {
+		if t.then, err = o.RenderBeside(t.cmps); err != nil {
 			return nil, fmt.Errorf("commit of instance %s: %w", id, err)
 		}
 	}
-	t.size = o.size + sizeOf(t.cmps)
+	t.size = o.Size + db.SizeOf(t.cmps)
 	return t, nil
 }
 
 // content is what a commit writes, and adds to t what has to be so for it.
-func (s *Instances) content(c *store.Commit, t *prepared) *ops {
-	o := newContent()
+func (s *Instances) content(c *store.Commit, t *prepared) *db.Ops {
+	o := db.NewContent()
 	s.guard(c, t)
 	if c.Delete {
 		s.deleteInstance(c, o)
@@ -186,25 +187,25 @@ func (s *Instances) guard(c *store.Commit, t *prepared) {
 	t.cmps = fenceCompares(c.Fence)
 	switch {
 	case c.Before != nil:
-		t.cmps = append(t.cmps, modifiedAt(s.conn.keys.instance(id), c.Before.Modified))
+		t.cmps = append(t.cmps, db.ModifiedAt(s.conn.keys.instance(id), c.Before.Modified))
 	case c.Fence != nil:
-		t.cmps = append(t.cmps, absent(s.conn.keys.instance(id)))
+		t.cmps = append(t.cmps, db.Absent(s.conn.keys.instance(id)))
 	default:
 		// No fence to refuse a late copy after the instance was deleted: it would
 		// bring it back. SeenMail is when it was loaded.
-		t.cmps = append(t.cmps, absent(s.conn.keys.instance(id)), notWrittenAfter(s.conn.keys.commandRecord(id, deletedRecord), c.SeenMail))
+		t.cmps = append(t.cmps, db.Absent(s.conn.keys.instance(id)), db.NotWrittenAfter(s.conn.keys.commandRecord(id, deletedRecord), c.SeenMail))
 	}
 	if g := takesGate(c); g != nil {
 		// It may become free: who was refused commits that, before which a late copy finds the lock or the
 		// revision moved; of an instance that an import would bring, the lock.
-		t.cmps = append(t.cmps, absent(s.conn.keys.gateOf(*g)))
+		t.cmps = append(t.cmps, db.Absent(s.conn.keys.gateOf(*g)))
 		t.foreign++
 	}
 }
 
-func (s *Instances) writeInstance(c *store.Commit, o *ops) {
+func (s *Instances) writeInstance(c *store.Commit, o *db.Ops) {
 	h := &c.After.Header
-	written := o.put(s.conn.keys.journal(h.ID, c.After.Seq), newJournalEntry(c))
+	written := o.Put(s.conn.keys.journal(h.ID, c.After.Seq), newJournalEntry(c))
 	s.keepJournal(c, written, o)
 	if c.Form == store.Undecided && s.placesApart(c) {
 		c.Form, c.After.Cut = store.InParts, formWide
@@ -219,7 +220,7 @@ func (s *Instances) writeInstance(c *store.Commit, o *ops) {
 	}
 	size := partsOf(s.conn).put(o, c.Before, &c.After, c.Form == store.InParts)
 	if most := maxRecord(len(h.Bookmarks)); len(c.Created) > 0 && len(h.Bookmarks) >= wholeFrom && c.After.Cut != formWide && size > most {
-		o.fail(s.conn.keys.instance(h.ID), fmt.Errorf("%w: the record of the instance, which waits at %d places, has %d bytes after compression (at most %d, so that it can be ended)", ErrTooLarge, len(h.Bookmarks), size, most))
+		o.Fail(s.conn.keys.instance(h.ID), fmt.Errorf("%w: the record of the instance, which waits at %d places, has %d bytes after compression (at most %d, so that it can be ended)", db.ErrTooLarge, len(h.Bookmarks), size, most))
 	}
 	var before *workflow.Instance
 	if c.Before != nil {
@@ -229,7 +230,7 @@ func (s *Instances) writeInstance(c *store.Commit, o *ops) {
 	s.noteIncidents(c, o)
 	if h.Status == workflow.StatusFinished {
 		if before != nil && before.FinishedAt != nil && h.FinishedAt != nil && !before.FinishedAt.Equal(*h.FinishedAt) {
-			o.putRaw(s.conn.keys.indexEntry(h), commitNumber(&c.After)) // it ended again within one burst: its entry tells webhooks
+			o.PutRaw(s.conn.keys.indexEntry(h), commitNumber(&c.After)) // it ended again within one burst: its entry tells webhooks
 		}
 		s.conn.writeEnd(o, &c.After, size)
 	}
@@ -239,7 +240,7 @@ func (s *Instances) writeInstance(c *store.Commit, o *ops) {
 // deletes the oldest entries of one that is longer than configured, a slice at a
 // time. What it does depends on the commit alone, so that a copy does the same.
 // The newest entries stay: they are what proves a commit whose answer was lost.
-func (s *Instances) keepJournal(c *store.Commit, written int64, o *ops) {
+func (s *Instances) keepJournal(c *store.Commit, written int64, o *db.Ops) {
 	from, bytes := int64(1), int64(0)
 	if c.Before != nil {
 		from, bytes = journalFrom(c.Before), c.Before.JournalBytes
@@ -247,9 +248,9 @@ func (s *Instances) keepJournal(c *store.Commit, written int64, o *ops) {
 	if have := c.After.Seq - from; s.keepEntries > 0 && have >= s.keepEntries+journalSlack {
 		drop := min(have-s.keepEntries, journalSlice)
 		h := &c.After.Header
-		o.tail = append(o.tail, clientv3.OpDelete(s.conn.keys.journal(h.ID, from), clientv3.WithRange(s.conn.keys.journal(h.ID, from+drop))))
+		o.Tail = append(o.Tail, clientv3.OpDelete(s.conn.keys.journal(h.ID, from), clientv3.WithRange(s.conn.keys.journal(h.ID, from+drop))))
 		if len(h.Incidents) > 0 {
-			o.tail = append(o.tail, clientv3.OpDelete(s.conn.keys.incident(h.DefinitionID, h.ID, from), clientv3.WithRange(s.conn.keys.incident(h.DefinitionID, h.ID, from+drop))))
+			o.Tail = append(o.Tail, clientv3.OpDelete(s.conn.keys.incident(h.DefinitionID, h.ID, from), clientv3.WithRange(s.conn.keys.incident(h.DefinitionID, h.ID, from+drop))))
 		}
 		bytes -= bytes * drop / have
 		from += drop
@@ -274,7 +275,7 @@ const (
 
 // writeIndex moves an instance's index entries from where they were (nil: new)
 // to where they are to be. An import may change any part of them.
-func (s *conn) writeIndex(o *ops, was *workflow.Instance, r *store.Record) {
+func (s *conn) writeIndex(o *db.Ops, was *workflow.Instance, r *store.Record) {
 	is := &r.Header
 	var old []string
 	if was != nil {
@@ -283,12 +284,12 @@ func (s *conn) writeIndex(o *ops, was *workflow.Instance, r *store.Record) {
 	now := s.indexEntries(is)
 	for _, key := range old {
 		if !slices.Contains(now, key) {
-			o.del(key)
+			o.Del(key)
 		}
 	}
 	for _, key := range now {
 		if !slices.Contains(old, key) {
-			o.putRaw(key, indexValue(s.keys, key, r))
+			o.PutRaw(key, indexValue(s.keys, key, r))
 		}
 	}
 }
@@ -323,19 +324,19 @@ func (s *conn) indexEntries(h *workflow.Instance) []string {
 
 // deleteInstance removes an instance with its journal, of which a record stays:
 // the proof of the delete, and what a late copy of a start is refused by.
-func (s *Instances) deleteInstance(c *store.Commit, o *ops) {
+func (s *Instances) deleteInstance(c *store.Commit, o *db.Ops) {
 	id := c.After.Header.ID
 	s.conn.record(o, s.conn.keys.commandRecord(id, deletedRecord), deletedEntry{Commit: c.ID})
-	o.del(s.conn.keys.cancel(id))
+	o.Del(s.conn.keys.cancel(id))
 	if c.Before == nil { // started and deleted within one burst
 		return
 	}
-	o.del(s.conn.keys.instance(id))
+	o.Del(s.conn.keys.instance(id))
 	for _, key := range s.conn.indexEntries(&c.Before.Header) {
-		o.del(key)
+		o.Del(key)
 	}
 	s.conn.forgetIncidents(&c.Before.Header, o)
-	o.tail = append(o.tail, clientv3.OpDelete(s.conn.keys.journalOf(id), clientv3.WithPrefix()))
+	o.Tail = append(o.Tail, clientv3.OpDelete(s.conn.keys.journalOf(id), clientv3.WithPrefix()))
 	if len(c.Before.Parts) > 0 {
 		partsOf(s.conn).delete(o, id)
 	}
@@ -347,7 +348,7 @@ type deletedEntry struct {
 
 // consume deletes the commands that the burst processed and leaves their
 // records.
-func (s *Instances) consume(c *store.Commit, t *prepared, o *ops) {
+func (s *Instances) consume(c *store.Commit, t *prepared, o *db.Ops) {
 	id := c.After.Header.ID
 	for _, done := range c.Consumed {
 		if goesOn(c) && done.Command.ID == c.Continue.ID {
@@ -356,7 +357,7 @@ func (s *Instances) consume(c *store.Commit, t *prepared, o *ops) {
 		s.conn.placed(c, &done)
 		s.conn.consumeOne(id, &done, o)
 		if key := newKey(&done); key != "" {
-			t.cmps = append(t.cmps, absent(s.conn.keys.keyRecord(key)))
+			t.cmps = append(t.cmps, db.Absent(s.conn.keys.keyRecord(key)))
 			t.foreign++
 		}
 	}
@@ -415,18 +416,18 @@ func goesOn(c *store.Commit) bool {
 	})
 }
 
-func (s *conn) consumeOne(id string, done *store.Consumed, o *ops) {
+func (s *conn) consumeOne(id string, done *store.Consumed, o *db.Ops) {
 	cmd := &done.Command
 	// Also when it was in hand: a twin of a keyed call on another node may have
 	// put it into the mailbox, and waits for its record.
 	if durable := done.Created > 0 || cmd.Key != nil; durable {
-		o.del(s.keys.mail(id, cmd.ID))
+		o.Del(s.keys.mail(id, cmd.ID))
 		if !done.Drop {
 			s.record(o, s.keys.commandRecord(id, cmd.ID), done.Effect)
 		}
 	}
 	if cmd.Kind == workflow.CommandCancel || cmd.Kind == workflow.CommandDelete {
-		o.del(s.keys.cancel(id))
+		o.Del(s.keys.cancel(id))
 	}
 	if cmd.Key != nil && done.Answer != nil {
 		s.answer(o, cmd.Key, done.Answer)

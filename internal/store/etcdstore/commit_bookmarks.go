@@ -5,12 +5,13 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
 // writeBookmarks deletes and puts bookmarks and their timers; a changed
 // correlation moves those that stay.
-func (s *Instances) writeBookmarks(c *store.Commit, o *ops) {
+func (s *Instances) writeBookmarks(c *store.Commit, o *db.Ops) {
 	for _, step := range (indexWrites{s.conn}).indexSteps(c) {
 		step(o)
 	}
@@ -21,18 +22,18 @@ type indexWrites struct{ conn *conn }
 
 // indexSteps are the changes of the index by a commit, in their order: each takes away,
 // puts or moves one bookmark.
-func (s indexWrites) indexSteps(c *store.Commit) []func(*ops) {
+func (s indexWrites) indexSteps(c *store.Commit) []func(*db.Ops) {
 	is, id := c.After.Header.CorrelationID, c.After.Header.ID
-	steps := make([]func(*ops), 0, len(c.Burned)+len(c.Created))
+	steps := make([]func(*db.Ops), 0, len(c.Burned)+len(c.Created))
 	was := correlationBefore(c)
 	for i := range c.Burned {
-		steps = append(steps, func(o *ops) { s.dropBookmark(o, &c.Burned[i], was) })
+		steps = append(steps, func(o *db.Ops) { s.dropBookmark(o, &c.Burned[i], was) })
 	}
 	for _, b := range moved(c) {
-		steps = append(steps, func(o *ops) { s.moveBookmark(o, b, was, is, id) })
+		steps = append(steps, func(o *db.Ops) { s.moveBookmark(o, b, was, is, id) })
 	}
 	for i := range c.Created {
-		steps = append(steps, func(o *ops) { s.makeBookmark(o, &c.Created[i], is, id, c.Trace, c.At) })
+		steps = append(steps, func(o *db.Ops) { s.makeBookmark(o, &c.Created[i], is, id, c.Trace, c.At) })
 	}
 	return steps
 }
@@ -62,41 +63,41 @@ func bookmarkIDs(bookmarks []workflow.Bookmark) map[string]bool {
 }
 
 // dropBookmark deletes what the index has of a bookmark.
-func (s indexWrites) dropBookmark(o *ops, b *workflow.Bookmark, correlation string) {
-	o.del(s.conn.keys.bookmark(b.Hash, correlation, b.ID))
+func (s indexWrites) dropBookmark(o *db.Ops, b *workflow.Bookmark, correlation string) {
+	o.Del(s.conn.keys.bookmark(b.Hash, correlation, b.ID))
 	for _, key := range s.conn.keys.timersOf(b) {
-		o.del(key)
+		o.Del(key)
 	}
 	if b.ActivityType == workflow.TaskType {
-		o.del(s.conn.keys.task(b))
+		o.Del(s.conn.keys.task(b))
 	}
 }
 
 // moveBookmark takes a bookmark from one correlation to another. Its timer and its task stay
 // where they are.
-func (s indexWrites) moveBookmark(o *ops, b workflow.Bookmark, was, is, instance string) {
-	o.del(s.conn.keys.bookmark(b.Hash, was, b.ID))
+func (s indexWrites) moveBookmark(o *db.Ops, b workflow.Bookmark, was, is, instance string) {
+	o.Del(s.conn.keys.bookmark(b.Hash, was, b.ID))
 	s.conn.putBookmark(o, b, is, instance)
 }
 
 // makeBookmark puts a new bookmark with its timer and its task.
-func (s indexWrites) makeBookmark(o *ops, b *workflow.Bookmark, correlation, instance, trace string, at time.Time) {
+func (s indexWrites) makeBookmark(o *db.Ops, b *workflow.Bookmark, correlation, instance, trace string, at time.Time) {
 	s.conn.putBookmark(o, *b, correlation, instance)
 	if b.DueAt != nil {
 		entry := timerEntry{Instance: instance, Bookmark: b.ID, Hash: b.Hash, Due: *b.DueAt}
 		if trace != "" {
 			entry.Trace, entry.Set = trace, at
 		}
-		o.put(s.conn.keys.timer(b.ID, *b.DueAt), entry)
+		o.Put(s.conn.keys.timer(b.ID, *b.DueAt), entry)
 	}
 	if b.ActivityType == workflow.TaskType {
-		o.putRaw(s.conn.keys.task(b), nil)
+		o.PutRaw(s.conn.keys.task(b), nil)
 	}
 }
 
-func (s *conn) putBookmark(o *ops, b workflow.Bookmark, correlation, instance string) {
+func (s *conn) putBookmark(o *db.Ops, b workflow.Bookmark, correlation, instance string) {
 	s.putEndpoint(o, &b)
-	o.put(s.keys.bookmark(b.Hash, correlation, b.ID), bookmarkEntry{Instance: instance, Type: b.ActivityType, Name: b.Name, Correlation: correlation, Created: b.CreatedAt})
+	o.Put(s.keys.bookmark(b.Hash, correlation, b.ID), bookmarkEntry{Instance: instance, Type: b.ActivityType, Name: b.Name, Correlation: correlation, Created: b.CreatedAt})
 }
 
 type bookmarkEntry struct {

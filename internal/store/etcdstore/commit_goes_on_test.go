@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -90,7 +91,7 @@ func TestTheLockOfAFirstCommitIsFoundWithoutItsAnswer(t *testing.T) {
 			c := w.takingLock("a", u)
 			w.faults.Add(clustertest.Rule{Fault: fault, Times: 1, Match: writes})
 			done, err := w.Commit(w.ctx(), c)
-			for errors.Is(err, ErrUnknown) {
+			for errors.Is(err, db.ErrUnknown) {
 				done, err = w.Commit(w.ctx(), c)
 			}
 			w.ok(err)

@@ -7,27 +7,28 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
 // writeSent puts what the instance hands to others.
-func (s *Instances) writeSent(c *store.Commit, o *ops) {
+func (s *Instances) writeSent(c *store.Commit, o *db.Ops) {
 	s.writeChildren(c, o)
 	s.writeOutgoing(c, o)
 	writeAnswers(s.conn, c, o)
 	for _, send := range c.Sends {
-		o.put(s.conn.keys.send(send.ID), send)
+		o.Put(s.conn.keys.send(send.ID), send)
 	}
 	for _, item := range c.Requeue {
 		// Through a send record: what is put straight into the queue would escape
 		// the send guard.
-		o.put(s.conn.keys.send(item.ID), store.Send{ID: item.ID, Stimulus: item.Stimulus, Key: item.Key, CreatedAt: c.At, Trace: item.Trace})
+		o.Put(s.conn.keys.send(item.ID), store.Send{ID: item.ID, Stimulus: item.Stimulus, Key: item.Key, CreatedAt: c.At, Trace: item.Trace})
 	}
 	for _, d := range c.Dead {
 		s.conn.putDead(o, d)
 	}
 	if c.Continue != nil && !goesOn(c) {
-		o.put(s.conn.keys.mail(c.After.Header.ID, c.Continue.ID), c.Continue)
+		o.Put(s.conn.keys.mail(c.After.Header.ID, c.Continue.ID), c.Continue)
 	}
 }
 
@@ -35,9 +36,9 @@ func (s *Instances) writeSent(c *store.Commit, o *ops) {
 // each instance, so that no key is put in two. Those for a child that this very
 // commit creates went with it: compares are evaluated before anything is
 // written, so that it would seem not to be there.
-func (s *Instances) writeOutgoing(c *store.Commit, o *ops) {
+func (s *Instances) writeOutgoing(c *store.Commit, o *db.Ops) {
 	var order []string
-	boxes := map[string]*ops{}
+	boxes := map[string]*db.Ops{}
 	for _, out := range c.Outgoing {
 		switch {
 		case slices.ContainsFunc(c.Children, func(ch store.Child) bool { return ch.ID == out.InstanceID }):
@@ -45,32 +46,32 @@ func (s *Instances) writeOutgoing(c *store.Commit, o *ops) {
 			s.conn.putOutgoing(o, out)
 		default:
 			if boxes[out.InstanceID] == nil {
-				boxes[out.InstanceID] = newContent()
+				boxes[out.InstanceID] = db.NewContent()
 				order = append(order, out.InstanceID)
 			}
 			s.conn.putOutgoing(boxes[out.InstanceID], out)
 		}
 	}
 	for _, id := range order {
-		o.nested([]clientv3.Cmp{exists(s.conn.keys.instance(id))}, boxes[id], nil)
+		o.Nested([]clientv3.Cmp{db.Exists(s.conn.keys.instance(id))}, boxes[id], nil)
 	}
 }
 
-func (s *conn) putOutgoing(o *ops, out store.Outgoing) {
-	o.put(s.keys.mail(out.InstanceID, out.Command.ID), out.Command)
+func (s *conn) putOutgoing(o *db.Ops, out store.Outgoing) {
+	o.Put(s.keys.mail(out.InstanceID, out.Command.ID), out.Command)
 	if out.Command.Kind == workflow.CommandCancel {
-		o.put(s.keys.cancel(out.InstanceID), out.Command.ID)
+		o.Put(s.keys.cancel(out.InstanceID), out.Command.ID)
 	}
 }
 
 // writeChildren puts each child under its own compares, and says what becomes of
 // the gate that this instance has.
-func (s *Instances) writeChildren(c *store.Commit, o *ops) {
+func (s *Instances) writeChildren(c *store.Commit, o *db.Ops) {
 	own := s.writeGate(c, o)
 	spent := map[string]bool{}
 	for _, child := range c.Children {
 		n := &NewInstance{Header: newHeader(child.ID, child.Command, c.At), Command: child.Command, Gate: child.Gate}
-		then, otherwise := newContent(), newOps()
+		then, otherwise := db.NewContent(), db.NewOps()
 		s.conn.writeNew(then, n)
 		for _, out := range c.Outgoing {
 			if out.InstanceID == child.ID {
@@ -91,21 +92,21 @@ func (s *Instances) writeChildren(c *store.Commit, o *ops) {
 			// The gate passes from the parent that ends to the first of its children
 			// that wants it, or becomes free if that child cannot be.
 			s.refuseChild(otherwise, c, child)
-			free := newOps()
-			free.del(key)
-			otherwise.nested(s.conn.holdsGate(key, c.After.Header.ID), free, nil)
-			o.nested(append(s.conn.newGuard(n, false), s.conn.holdsGate(key, c.After.Header.ID)...), then, otherwise)
+			free := db.NewOps()
+			free.Del(key)
+			otherwise.Nested(s.conn.holdsGate(key, c.After.Header.ID), free, nil)
+			o.Nested(append(s.conn.newGuard(n, false), s.conn.holdsGate(key, c.After.Header.ID)...), then, otherwise)
 			own.freed = ""
 		default:
 			s.refuseChild(otherwise, c, child)
-			o.nested(s.conn.newGuard(n, true), then, otherwise)
+			o.Nested(s.conn.newGuard(n, true), then, otherwise)
 		}
 		spent[key] = key != ""
 	}
 	if own.freed != "" {
-		then := newOps()
-		then.del(own.freed)
-		o.nested(s.conn.holdsGate(own.freed, c.After.Header.ID), then, nil)
+		then := db.NewOps()
+		then.Del(own.freed)
+		o.Nested(s.conn.holdsGate(own.freed, c.After.Header.ID), then, nil)
 	}
 }
 
@@ -115,7 +116,7 @@ type gateChange struct{ freed, retaken string }
 // writeGate tells what becomes of the gate that an instance has. One that ends
 // frees it. One that a retry, an alteration or an import brings back takes it, or is refused
 // (the guard compares that it is free); so does one that gets another gate, which frees its own.
-func (s *Instances) writeGate(c *store.Commit, o *ops) (change gateChange) {
+func (s *Instances) writeGate(c *store.Commit, o *db.Ops) (change gateChange) {
 	takes := takesGate(c)
 	var was *store.Gate
 	if c.Before != nil {
@@ -126,7 +127,7 @@ func (s *Instances) writeGate(c *store.Commit, o *ops) (change gateChange) {
 	}
 	if takes != nil {
 		change.retaken = s.conn.keys.gateOf(*takes)
-		o.putRaw(change.retaken, []byte(c.After.Header.ID))
+		o.PutRaw(change.retaken, []byte(c.After.Header.ID))
 	}
 	return change
 }
@@ -155,7 +156,7 @@ func (s *conn) holdsGate(key, id string) []clientv3.Cmp {
 // refuseChild makes a taken id or a held gate an end for the waiting parent, so
 // that it never waits for nothing. Of a child that nobody waits for it leaves a dead
 // letter, without its input: that is in the same request already.
-func (s *Instances) refuseChild(o *ops, c *store.Commit, child store.Child) {
+func (s *Instances) refuseChild(o *db.Ops, c *store.Commit, child store.Child) {
 	p := child.Command.Start.Parent
 	if p == nil || p.BookmarkID == "" {
 		s.conn.putDead(o, refusedChild(c, &child))
@@ -164,7 +165,7 @@ func (s *Instances) refuseChild(o *ops, c *store.Commit, child store.Child) {
 	end := ChildEnd(p.BookmarkID, child.ID, workflow.Faulted, nil, c.At)
 	end.Input["Refused"] = true
 	end.Trace = c.Trace
-	o.put(s.conn.keys.mail(p.InstanceID, end.ID), end)
+	o.Put(s.conn.keys.mail(p.InstanceID, end.ID), end)
 }
 
 func refusedChild(c *store.Commit, child *store.Child) store.DeadLetter {

@@ -9,6 +9,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -38,27 +39,27 @@ func (s *Instances) release(c *store.Commit, t *prepared) (clientv3.Op, bool) {
 	var cmps []clientv3.Cmp
 	work, box := &newWork{}, s.conn.keys.mailbox(id)
 	if work.followed = s.conn.boxes.has(box); !work.followed {
-		cmps, work = append(cmps, noneNewer(box, c.SeenMail)), s.conn.workFor(id)
+		cmps, work = append(cmps, db.NoneNewer(box, c.SeenMail)), s.conn.workFor(id)
 	} else if s.conn.boxes.newMail(box, c.SeenMail) {
 		t.box = boxKept
 		return clientv3.Op{}, false
 	}
 	for _, key := range queue {
-		cmps = append(cmps, noneNewer(s.conn.keys.marksOf(key), 0))
+		cmps = append(cmps, db.NoneNewer(s.conn.keys.marksOf(key), 0))
 		if s.conn.queued.has(key) {
 			work.unread = true
 			continue
 		}
-		work.queue = append(work.queue, sliceRead{key, work.add(below(getQueueOp, key))})
+		work.queue = append(work.queue, sliceRead{key, work.Add(db.Below(getQueueOp, key))})
 	}
 	t.work = work
-	return clientv3.OpTxn(cmps, []clientv3.Op{del(c.Fence.Key)}, work.ops), true
+	return clientv3.OpTxn(cmps, []clientv3.Op{db.Del(c.Fence.Key)}, work.Ops), true
 }
 
 // newWork is what a burst goes on with, read where its lock is not released.
 type newWork struct {
-	reads
-	mail  read
+	db.Reads
+	mail  db.Read
 	queue []sliceRead
 
 	unread   bool // there are slices that are followed
@@ -68,12 +69,12 @@ type newWork struct {
 // sliceRead is the read of a slice of the queue.
 type sliceRead struct {
 	key string
-	read
+	db.Read
 }
 
 func (s *conn) workFor(id string) *newWork {
 	w := &newWork{}
-	w.mail = w.add(s.getMail(id))
+	w.mail = w.Add(s.getMail(id))
 	return w
 }
 
@@ -86,7 +87,7 @@ func (s *Instances) readNewMail(c *store.Commit, t *prepared) (clientv3.Op, bool
 		return clientv3.Op{}, false
 	}
 	t.work = s.conn.workFor(id)
-	return clientv3.OpTxn([]clientv3.Cmp{noneNewer(s.conn.keys.mailbox(id), c.SeenMail)}, nil, t.work.ops), true
+	return clientv3.OpTxn([]clientv3.Cmp{db.NoneNewer(s.conn.keys.mailbox(id), c.SeenMail)}, nil, t.work.Ops), true
 }
 
 // readOn is what a burst goes on with.
@@ -123,7 +124,7 @@ const (
 
 // getMail reads one command more than a burst takes: to know that it is there.
 func (s *conn) getMail(id string) clientv3.Op {
-	return below(getMailOp, s.keys.mailbox(id))
+	return db.Below(getMailOp, s.keys.mailbox(id))
 }
 
 var getMailOp = clientv3.OpGet("", clientv3.WithLimit(mailBatch+1), clientv3.WithSort(clientv3.SortByCreateRevision, clientv3.SortAscend))
@@ -158,8 +159,8 @@ func (s *Instances) slices(h *workflow.Instance, bookmarks []workflow.Bookmark) 
 // and look again.
 func (s *Instances) LookQueue(ctx context.Context, h *workflow.Instance, bookmarks []workflow.Bookmark) ([]store.QueueItem, error) {
 	var items []store.QueueItem
-	for keys := range slices.Chunk(s.slices(h, bookmarks), maxLevel) {
-		var ask reads
+	for keys := range slices.Chunk(s.slices(h, bookmarks), db.MaxLevel) {
+		var ask db.Reads
 		var read []sliceRead
 		var followed []string
 		for _, key := range keys {
@@ -167,17 +168,17 @@ func (s *Instances) LookQueue(ctx context.Context, h *workflow.Instance, bookmar
 				followed = append(followed, key)
 				continue
 			}
-			read = append(read, sliceRead{key, ask.add(below(getQueueOp, key))})
+			read = append(read, sliceRead{key, ask.Add(db.Below(getQueueOp, key))})
 		}
 		if len(read) == 0 {
-			ask.count(s.conn.keys.instance(h.ID)) // the revision of now
+			ask.Count(s.conn.keys.instance(h.ID)) // the revision of now
 		}
-		resp, err := s.conn.read(ctx, "look for queued stimuli", ask.ops...)
+		resp, err := s.conn.Read(ctx, "look for queued stimuli", ask.Ops...)
 		if err != nil {
 			return nil, err
 		}
 		for _, slice := range read {
-			items = s.appendSlice(items, slice.key, slice.in(resp), resp.Header.Revision)
+			items = s.appendSlice(items, slice.key, slice.In(resp), resp.Header.Revision)
 		}
 		for _, key := range followed {
 			if items, err = s.appendFollowed(ctx, items, key, resp.Header.Revision); err != nil {
@@ -193,7 +194,7 @@ func (s *Instances) LookQueue(ctx context.Context, h *workflow.Instance, bookmar
 func (s *Instances) appendFollowed(ctx context.Context, items []store.QueueItem, key string, revision int64) ([]store.QueueItem, error) {
 	kvs, n, upTo, ok := s.conn.queued.at(ctx, key, revision, queueBatch)
 	if !ok {
-		resp, err := s.conn.get(ctx, "look for queued stimuli", key, clientv3.WithPrefix(), clientv3.WithLimit(queueBatch))
+		resp, err := s.conn.Get(ctx, "look for queued stimuli", key, clientv3.WithPrefix(), clientv3.WithLimit(queueBatch))
 		if err != nil {
 			return nil, err
 		}
@@ -223,29 +224,29 @@ func (s *Instances) Release(ctx context.Context, f store.Fence, id string, seen 
 		return s.releaseFollowed(ctx, f, id, seen)
 	}
 	work := s.conn.workFor(id)
-	resp, err := s.conn.txn(ctx, "release lock of "+id,
-		[]clientv3.Cmp{createdAt(f.Key, f.Revision)},
-		[]clientv3.Op{clientv3.OpTxn([]clientv3.Cmp{noneNewer(s.conn.keys.mailbox(id), seen)}, []clientv3.Op{del(f.Key)}, work.ops)}, nil)
+	resp, err := s.conn.Txn(ctx, "release lock of "+id,
+		[]clientv3.Cmp{db.CreatedAt(f.Key, f.Revision)},
+		[]clientv3.Op{clientv3.OpTxn([]clientv3.Cmp{db.NoneNewer(s.conn.keys.mailbox(id), seen)}, []clientv3.Op{db.Del(f.Key)}, work.Ops)}, nil)
 	if err != nil {
 		return nil, false, err
 	}
 	if !resp.Succeeded {
 		return nil, false, store.ErrFenced
 	}
-	return s.readRelease(work, lastOf.nested(resp), resp.Header.Revision), false, nil
+	return s.readRelease(work, db.LastOf.Nested(resp), resp.Header.Revision), false, nil
 }
 
 // releaseFollowed is Release where the mailbox is followed.
 func (s *Instances) releaseFollowed(ctx context.Context, f store.Fence, id string, seen int64) (kept *store.Kept, waits bool, err error) {
 	if s.conn.boxes.newMail(s.conn.keys.mailbox(id), seen) {
-		now, err := s.conn.get(ctx, "look up instance "+id, s.conn.keys.instance(id), clientv3.WithCountOnly()) // the revision of now
+		now, err := s.conn.Get(ctx, "look up instance "+id, s.conn.keys.instance(id), clientv3.WithCountOnly()) // the revision of now
 		if err != nil {
 			return nil, false, err
 		}
 		kept = &store.Kept{Revision: now.Header.Revision}
 		return kept, false, s.keepMail(ctx, id, kept)
 	}
-	resp, err := s.conn.txn(ctx, "release lock of "+id, []clientv3.Cmp{createdAt(f.Key, f.Revision)}, []clientv3.Op{del(f.Key)}, nil)
+	resp, err := s.conn.Txn(ctx, "release lock of "+id, []clientv3.Cmp{db.CreatedAt(f.Key, f.Revision)}, []clientv3.Op{db.Del(f.Key)}, nil)
 	if err != nil {
 		return nil, false, err
 	}
@@ -272,11 +273,11 @@ func (s *Instances) readRelease(work *newWork, resp *pb.TxnResponse, revision in
 	}
 	kept := &store.Kept{Revision: revision, Unread: work.unread}
 	if !work.followed {
-		s.conn.boxes.lookedInto(work.mail.in(resp))
-		keeps(kept, decodeMail(work.mail.in(resp).Kvs))
+		s.conn.boxes.lookedInto(work.mail.In(resp))
+		keeps(kept, decodeMail(work.mail.In(resp).Kvs))
 	}
 	for _, slice := range work.queue {
-		kept.Queue = s.appendSlice(kept.Queue, slice.key, slice.in(resp), revision)
+		kept.Queue = s.appendSlice(kept.Queue, slice.key, slice.In(resp), revision)
 	}
 	return kept
 }

@@ -8,6 +8,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/pkg/metrics"
 )
 
@@ -39,10 +40,10 @@ func Waits(c *store.Commit) int { return len(c.Created) + len(rekeyed(c)) }
 func (s *Instances) guardResume(c *store.Commit) []clientv3.Cmp {
 	u := c.Unlocked
 	return []clientv3.Cmp{
-		leased(u.Key, u.Lease),
-		modifiedAt(s.conn.keys.instance(c.After.Header.ID), c.Before.Modified),
-		noneNewer(u.Prefix, 0),
-		absent(s.voidCommit(c)),
+		db.Leased(u.Key, u.Lease),
+		db.ModifiedAt(s.conn.keys.instance(c.After.Header.ID), c.Before.Modified),
+		db.NoneNewer(u.Prefix, 0),
+		db.Absent(s.voidCommit(c)),
 	}
 }
 
@@ -60,23 +61,23 @@ func (s *Instances) voidCommit(c *store.Commit) string {
 func (s *Instances) settle(ctx context.Context, c *store.Commit) (*store.Committed, metrics.CommitOutcome, error) {
 	id := c.After.Header.ID
 	var e evidence
-	e.entry, e.instance, e.node = e.value(s.conn.keys.journal(id, c.After.Seq)), e.key(s.conn.keys.instance(id)), e.value(c.Unlocked.Key)
-	var keys []read
+	e.entry, e.instance, e.node = e.Value(s.conn.keys.journal(id, c.After.Seq)), e.Key(s.conn.keys.instance(id)), e.Value(c.Unlocked.Key)
+	var keys []db.Read
 	for _, done := range c.Consumed {
 		if k := done.Command.Key; k != nil && done.Answer != nil {
-			keys = append(keys, e.count(s.conn.keys.keyRecord(k.Name)))
+			keys = append(keys, e.Count(s.conn.keys.keyRecord(k.Name)))
 		}
 	}
-	void := slices.Concat(e.ops, s.conn.putVoid(s.voidCommit(c)))
-	resp, err := s.conn.txn(ctx, "settle the commit of instance "+id, []clientv3.Cmp{modifiedAt(s.conn.keys.instance(id), c.Before.Modified)}, void, e.ops)
+	void := slices.Concat(e.Ops, s.conn.putVoid(s.voidCommit(c)))
+	resp, err := s.conn.Txn(ctx, "settle the commit of instance "+id, []clientv3.Cmp{db.ModifiedAt(s.conn.keys.instance(id), c.Before.Modified)}, void, e.Ops)
 	if err != nil {
-		return nil, "", fmt.Errorf("%w: %w", ErrUnknown, err)
+		return nil, "", fmt.Errorf("%w: %w", db.ErrUnknown, err)
 	}
 	e.resp = resp
 	if done, err := e.proof(c); err != nil || done != nil {
 		return done, metrics.CommitResolved, err
 	}
-	used := slices.ContainsFunc(keys, func(r read) bool { return r.found(resp) })
+	used := slices.ContainsFunc(keys, func(r db.Read) bool { return r.Found(resp) })
 	outcome, err := e.classifyResume(c, used)
 	return nil, outcome, err
 }
@@ -84,15 +85,15 @@ func (s *Instances) settle(ctx context.Context, c *store.Commit) (*store.Committ
 // classifyResume tells why, after it was found that the commit is not applied, as far as
 // the journal tells.
 func (e *evidence) classifyResume(c *store.Commit, keyUsed bool) (metrics.CommitOutcome, error) {
-	if kv := e.node.one(e.resp); kv == nil || kv.Lease != c.Unlocked.Lease {
+	if kv := e.node.One(e.resp); kv == nil || kv.Lease != c.Unlocked.Lease {
 		return metrics.CommitFenced, store.ErrFenced
 	}
 	if e.moved(c) {
 		// The proof goes with the instance, or with the oldest entries of its journal; and
 		// another one of this id has a journal of its own. It is wanted only if a copy of the
 		// commit had no answer: all were refused otherwise, and will be.
-		kv := e.instance.one(e.resp)
-		if c.Unlocked.Unanswered && (kv == nil || kv.CreateRevision > c.Before.Modified || e.entry.one(e.resp) == nil) {
+		kv := e.instance.One(e.resp)
+		if c.Unlocked.Unanswered && (kv == nil || kv.CreateRevision > c.Before.Modified || e.entry.One(e.resp) == nil) {
 			return metrics.CommitFenced, store.ErrFenced
 		}
 		return metrics.CommitConflict, store.ErrConflict

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -159,7 +160,7 @@ func TestAResumeWithoutAnAnswerIsFoundOrSaysNothing(t *testing.T) {
 		u, _ := w.standing()
 		commit := w.resuming("a", u)
 		w.faults.Add(clustertest.Rule{Fault: clustertest.LoseAnswer, Times: 1, Match: writes})
-		if _, err := w.Commit(w.ctx(), commit); !errors.Is(err, ErrUnknown) {
+		if _, err := w.Commit(w.ctx(), commit); !errors.Is(err, db.ErrUnknown) {
 			t.Fatal(err)
 		}
 		c.goOn(w)
@@ -197,7 +198,7 @@ func TestAResumeThatWasRefusedIsAConflict(t *testing.T) {
 			}
 		}
 		w.faults.Add(clustertest.Rule{Fault: clustertest.FailBefore, Times: 1, Match: writes})
-		if _, err := w.Commit(w.ctx(), c); !errors.Is(err, ErrUnknown) {
+		if _, err := w.Commit(w.ctx(), c); !errors.Is(err, db.ErrUnknown) {
 			t.Fatal(err)
 		}
 		if _, err := w.Commit(w.ctx(), c); !errors.Is(err, store.ErrFenced) {
@@ -223,7 +224,7 @@ func TestASettlingWithoutAnAnswerSaysNothing(t *testing.T) {
 			other, c := w.lock("a", "other"), w.resuming("a", u)
 			armed := w.faults.Add(clustertest.Rule{Fault: fault, Times: 1, Match: settles})
 			_, err := w.Commit(w.ctx(), c)
-			if armed.Fired() != 1 || errors.Is(err, ErrUnknown) != (fault != clustertest.ApplyTwice) {
+			if armed.Fired() != 1 || errors.Is(err, db.ErrUnknown) != (fault != clustertest.ApplyTwice) {
 				t.Fatalf("%s: %v, %d times", name, err, armed.Fired())
 			}
 			if leaves {
@@ -280,7 +281,7 @@ func TestWhatWantsTheLockIsNotSentWithoutIt(t *testing.T) {
 		c := w.resuming("a", u)
 		change(w, c)
 		before := w.dump()
-		if _, err := w.Commit(w.ctx(), c); err == nil || errors.Is(err, ErrUnknown) {
+		if _, err := w.Commit(w.ctx(), c); err == nil || errors.Is(err, db.ErrUnknown) {
 			t.Errorf("%s: %v", name, err)
 		}
 		compare(t, name, w.dump(), before)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -94,7 +95,7 @@ func TestWhatIsTooLargeIsRefusedBeforeItIsSent(t *testing.T) {
 			}
 		},
 		"operations": func(c *store.Commit) {
-			for i := range maxOps + 1 {
+			for i := range db.MaxOps + 1 {
 				c.Dead = append(c.Dead, store.DeadLetter{ID: fmt.Sprint(i)})
 			}
 		},
@@ -106,7 +107,7 @@ func TestWhatIsTooLargeIsRefusedBeforeItIsSent(t *testing.T) {
 			c := w.next("a", w.lock("a", "me"))
 			grow(c)
 			calls := w.faults.Calls("txn")
-			if _, err := w.Commit(w.ctx(), c); !errors.Is(err, ErrTooLarge) {
+			if _, err := w.Commit(w.ctx(), c); !errors.Is(err, db.ErrTooLarge) {
 				t.Errorf("error %v, want too large", err)
 			}
 			if w.faults.Calls("txn") != calls {

@@ -6,6 +6,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/pkg/metrics"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -34,12 +35,12 @@ func (s *Instances) guardUnlocked(c *store.Commit) []clientv3.Cmp {
 		return s.guardResume(c)
 	}
 	cmps := []clientv3.Cmp{
-		leased(u.Key, u.Lease),
-		absent(s.conn.keys.instance(id)),
-		absent(s.conn.keys.commandRecord(id, deletedRecord)),
+		db.Leased(u.Key, u.Lease),
+		db.Absent(s.conn.keys.instance(id)),
+		db.Absent(s.conn.keys.commandRecord(id, deletedRecord)),
 	}
 	if u.Head > 0 {
-		cmps = append(cmps, modifiedAt(s.conn.keys.head(u.Definition), u.Head))
+		cmps = append(cmps, db.ModifiedAt(s.conn.keys.head(u.Definition), u.Head))
 	}
 	return cmps
 }
@@ -50,7 +51,7 @@ const MaxUnlocked = maxSlices / 3
 
 // lookUnlocked is the operation that notices queued stimuli; false if there is
 // none for this commit.
-func (s *Instances) lookUnlocked(c *store.Commit, o *ops) (clientv3.Op, bool) {
+func (s *Instances) lookUnlocked(c *store.Commit, o *db.Ops) (clientv3.Op, bool) {
 	h := &c.After.Header
 	if c.Unlocked == nil || c.Unlocked.Lock != nil || h.Status != workflow.StatusRunning {
 		return clientv3.Op{}, false
@@ -61,22 +62,22 @@ func (s *Instances) lookUnlocked(c *store.Commit, o *ops) (clientv3.Op, bool) {
 	}
 	var cmps []clientv3.Cmp
 	for _, key := range keys {
-		cmps = append(cmps, noneNewer(s.conn.keys.marksOf(key), 0))
+		cmps = append(cmps, db.NoneNewer(s.conn.keys.marksOf(key), 0))
 	}
 	key := s.conn.keys.mail(h.ID, workflow.ContinueID)
-	raw, err := Encode(workflow.Command{ID: workflow.ContinueID, Kind: workflow.CommandContinue, CreatedAt: c.At})
+	raw, err := db.Encode(workflow.Command{ID: workflow.ContinueID, Kind: workflow.CommandContinue, CreatedAt: c.At})
 	if err != nil {
-		o.fail(key, err)
+		o.Fail(key, err)
 	}
-	o.size += sizeOf(cmps) + len(key) + len(raw) + opOverhead
-	return clientv3.OpTxn(cmps, nil, []clientv3.Op{put(key, raw)}), true
+	o.Size += db.SizeOf(cmps) + len(key) + len(raw) + db.OpOverhead
+	return clientv3.OpTxn(cmps, nil, []clientv3.Op{db.Put(key, raw)}), true
 }
 
 // takeLock is the operation that takes the lock for a burst that goes on. There is no mail
 // yet, as nobody puts mail for an instance that is not there.
-func (s *Instances) takeLock(k *store.LockKey, o *ops) clientv3.Op {
-	cmps := []clientv3.Cmp{noneNewer(k.Prefix, 0)}
-	o.size += sizeOf(cmps) + len(k.Key) + len(k.Value) + opOverhead
+func (s *Instances) takeLock(k *store.LockKey, o *db.Ops) clientv3.Op {
+	cmps := []clientv3.Cmp{db.NoneNewer(k.Prefix, 0)}
+	o.Size += db.SizeOf(cmps) + len(k.Key) + len(k.Value) + db.OpOverhead
 	return clientv3.OpTxn(cmps, []clientv3.Op{clientv3.OpPut(k.Key, k.Value, clientv3.WithLease(clientv3.LeaseID(k.Lease)))}, nil)
 }
 
@@ -92,15 +93,15 @@ func lockTaken(done *store.Committed, c *store.Commit, taken bool) {
 
 // classifyUnlocked tells why, after it was found that the commit is not applied.
 func (e *evidence) classifyUnlocked(u *store.Unlocked) (metrics.CommitOutcome, error) {
-	if kv := e.node.one(e.resp); kv == nil || kv.Lease != u.Lease {
+	if kv := e.node.One(e.resp); kv == nil || kv.Lease != u.Lease {
 		return metrics.CommitFenced, store.ErrFenced
 	}
-	if e.deleted.one(e.resp) != nil {
+	if e.deleted.One(e.resp) != nil {
 		// What was deleted only an earlier copy of this commit can have made, and the
 		// journal that would prove it went with it. As a conflict it would be run again.
 		return metrics.CommitFenced, store.ErrFenced
 	}
-	if kv := e.head.one(e.resp); u.Head > 0 && (kv == nil || kv.ModRevision != u.Head) {
+	if kv := e.head.One(e.resp); u.Head > 0 && (kv == nil || kv.ModRevision != u.Head) {
 		return metrics.CommitConflict, store.ErrStale
 	}
 	return metrics.CommitConflict, store.ErrConflict

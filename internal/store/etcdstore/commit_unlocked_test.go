@@ -7,6 +7,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 )
 
@@ -52,7 +53,7 @@ func TestItIsResolvedWhenTheAnswerIsLost(t *testing.T) {
 	u, _ := w.standing()
 	c := w.unlocked("i1", u)
 	w.faults.Add(clustertest.Rule{Fault: clustertest.LoseAnswer, Times: 1})
-	if _, err := w.Commit(w.ctx(), c); !errors.Is(err, ErrUnknown) {
+	if _, err := w.Commit(w.ctx(), c); !errors.Is(err, db.ErrUnknown) {
 		t.Fatal(err)
 	}
 	if done := w.commit(c); !done.Resolved {
@@ -69,7 +70,7 @@ func TestAZombieCommitsNothingWithoutALockEither(t *testing.T) {
 	u, revoke := w.standing()
 	late := w.unlocked("late", u)
 	w.faults.Add(clustertest.Rule{Fault: clustertest.DeliverLate, Times: 1})
-	if _, err := w.Commit(w.ctx(), late); !errors.Is(err, ErrUnknown) {
+	if _, err := w.Commit(w.ctx(), late); !errors.Is(err, db.ErrUnknown) {
 		t.Fatal(err)
 	}
 	revoke()
@@ -123,7 +124,7 @@ func TestWhatWasMadeAndDeletedIsNotMadeAgain(t *testing.T) {
 	u, _ := w.standing()
 	c := w.unlocked("i1", u)
 	w.faults.Add(clustertest.Rule{Fault: clustertest.LoseAnswer, Times: 1})
-	if _, err := w.Commit(w.ctx(), c); !errors.Is(err, ErrUnknown) {
+	if _, err := w.Commit(w.ctx(), c); !errors.Is(err, db.ErrUnknown) {
 		t.Fatal(err)
 	}
 	w.remove("i1")

@@ -9,6 +9,7 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/cut"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -120,15 +121,15 @@ func made(c *store.Commit) (spans []store.Span) {
 
 // unwritten are the changes of the index that a record says were left. Of one that was read without its parts the
 // places come as those are read.
-func (s indexWrites) unwritten(ctx context.Context, r *store.Record) iter.Seq2[func(*ops), error] {
-	return func(yield func(func(*ops), error) bool) {
+func (s indexWrites) unwritten(ctx context.Context, r *store.Record) iter.Seq2[func(*db.Ops), error] {
+	return func(yield func(func(*db.Ops), error) bool) {
 		left, h := r.Unwritten, &r.Header
 		gone := left.GoneApart
 		if gone == nil && r.Apart {
 			gone = cut.Find(r.Text, r.Parts, "unwritten", "gone")
 		}
-		for b, err := range partsOf(s.conn).placesIn(ctx, h.ID, gone, left.Gone, Decode) {
-			if !yield(func(o *ops) { s.dropBookmark(o, b, left.Was) }, err) || err != nil {
+		for b, err := range partsOf(s.conn).placesIn(ctx, h.ID, gone, left.Gone, db.Decode) {
+			if !yield(func(o *db.Ops) { s.dropBookmark(o, b, left.Was) }, err) || err != nil {
 				return
 			}
 		}
@@ -138,13 +139,13 @@ func (s indexWrites) unwritten(ctx context.Context, r *store.Record) iter.Seq2[f
 				stays = cut.Find(r.Text, r.Parts, "header", "bookmarks")
 			}
 			i := -1
-			for b, err := range partsOf(s.conn).placesIn(ctx, h.ID, stays, h.Bookmarks, Decode) {
+			for b, err := range partsOf(s.conn).placesIn(ctx, h.ID, stays, h.Bookmarks, db.Decode) {
 				for i++; len(made) > 0 && made[0].To <= i; {
 					made = made[1:]
 				}
-				step := func(o *ops) { s.moveBookmark(o, *b, left.Was, h.CorrelationID, h.ID) }
+				step := func(o *db.Ops) { s.moveBookmark(o, *b, left.Was, h.CorrelationID, h.ID) }
 				if len(made) > 0 && made[0].From <= i {
-					step = func(o *ops) { s.makeBookmark(o, b, h.CorrelationID, h.ID, left.Trace, left.At) }
+					step = func(o *db.Ops) { s.makeBookmark(o, b, h.CorrelationID, h.ID, left.Trace, left.At) }
 				} else if !left.Moved && err == nil {
 					continue
 				}
@@ -169,7 +170,7 @@ func (s *Instances) WriteIndex(ctx context.Context, f *store.Fence, r *store.Rec
 	if r.Unwritten == nil {
 		return nil
 	}
-	done, err := indexWrites{s.conn}.writePages(ctx, append(fenceCompares(f), modifiedAt(s.conn.keys.instance(r.Header.ID), r.Modified)), r)
+	done, err := indexWrites{s.conn}.writePages(ctx, append(fenceCompares(f), db.ModifiedAt(s.conn.keys.instance(r.Header.ID), r.Modified)), r)
 	switch {
 	case err != nil || done:
 		return err
@@ -181,19 +182,19 @@ func (s *Instances) WriteIndex(ctx context.Context, f *store.Fence, r *store.Rec
 
 // writePages writes what a record says was left; false: a compare of the guard did not hold.
 func (s indexWrites) writePages(ctx context.Context, guard []clientv3.Cmp, r *store.Record) (bool, error) {
-	var page *txn
+	var page *db.Txn
 	for step, err := range s.unwritten(ctx, r) {
 		if err != nil {
 			return false, err
 		}
 		if page == nil {
-			page = s.conn.begin("write where instance "+r.Header.ID+" waits", guard...)
-			page.ops = newContent()
+			page = s.conn.Begin("write where instance "+r.Header.ID+" waits", guard...)
+			page.Ops = db.NewContent()
 		}
-		if step(page.ops); len(page.writes) < s.conn.width.PageOps && page.size < pageBytes {
+		if step(page.Ops); len(page.Writes) < s.conn.width.PageOps && page.Size < pageBytes {
 			continue
 		}
-		if done, err := applied(page.submit(ctx)); err != nil || !done {
+		if done, err := db.Applied(page.Submit(ctx)); err != nil || !done {
 			return false, err
 		}
 		page = nil
@@ -201,7 +202,7 @@ func (s indexWrites) writePages(ctx context.Context, guard []clientv3.Cmp, r *st
 	if page == nil {
 		return true, nil
 	}
-	return applied(page.submit(ctx))
+	return db.Applied(page.Submit(ctx))
 }
 
 // wholeFrom is from how many places on the record of an instance that waits there is written whole.
@@ -228,4 +229,4 @@ func (s *Instances) placesApart(c *store.Commit) bool {
 const endBytes = 20
 
 // maxRecord is how many bytes a record may have, compressed, to wait at one more place.
-func maxRecord(waits int) int64 { return int64(maxRequest - waits*endBytes) }
+func maxRecord(waits int) int64 { return int64(db.MaxRequest - waits*endBytes) }

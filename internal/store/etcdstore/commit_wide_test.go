@@ -10,6 +10,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/internal/testsize"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -173,7 +174,7 @@ func TestARecordKeepsRoomForItsEnd(t *testing.T) {
 	c := w.next("i", nil)
 	b := w.bookmark("i", "more", "more")
 	c.After.Header.Bookmarks, c.Created = append(c.After.Header.Bookmarks, b), []workflow.Bookmark{b}
-	c.After.Header.Input = map[string]any{"doc": random((maxRequest - 45<<10) * 4 / 3)} // three quarters of it are left in one key
+	c.After.Header.Input = map[string]any{"doc": random((db.MaxRequest - 45<<10) * 4 / 3)} // three quarters of it are left in one key
 	fits := *c
 	if _, err := w.Commit(w.ctx(), c); err != nil {
 		t.Fatalf("two places: %v", err)
@@ -186,7 +187,7 @@ func TestARecordKeepsRoomForItsEnd(t *testing.T) {
 		b := w.bookmark("i", fmt.Sprint("m", i), "m")
 		many.After.Header.Bookmarks, many.Created = append(many.After.Header.Bookmarks, b), append(many.Created, b)
 	}
-	if _, err := w.Commit(w.ctx(), Decide(&many)); !errors.Is(err, ErrTooLarge) || !strings.Contains(err.Error(), "waits at 3002 places") {
+	if _, err := w.Commit(w.ctx(), Decide(&many)); !errors.Is(err, db.ErrTooLarge) || !strings.Contains(err.Error(), "waits at 3002 places") {
 		t.Errorf("3,002 places: %v", err)
 	}
 }
@@ -209,7 +210,7 @@ func TestTheWidestInstanceIsRepairedAndPurged(t *testing.T) {
 	for some := range slices.Chunk(w.record("wide").Header.Bookmarks[:lost], 100) {
 		var gone []clientv3.Op
 		for _, b := range some {
-			gone = append(gone, del(w.keys.bookmark(b.Hash, "", b.ID)))
+			gone = append(gone, db.Del(w.keys.bookmark(b.Hash, "", b.ID)))
 		}
 		_, err := w.raw.Txn(w.ctx()).Then(gone...).Commit()
 		w.ok(err)

@@ -8,6 +8,7 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/internal/testsize"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -51,15 +52,15 @@ func TestCountsAreOfWhatThereIs(t *testing.T) {
 func (w *world) fillIndex(definition string, n int, at time.Time, apart time.Duration) {
 	w.tb.Helper()
 	for first := 0; first < n; first += 100 {
-		o := newOps()
+		o := db.NewOps()
 		for i := first; i < first+100; i++ {
 			h := w.header(fmt.Sprintf("%s-%06d", definition, i))
 			h.DefinitionID, h.Version, h.SubStatus, h.CreatedAt = definition, 1, workflow.Suspended, at.Add(-time.Duration(i)*apart)
-			o.putRaw(w.keys.indexEntry(&h), nil)
+			o.PutRaw(w.keys.indexEntry(&h), nil)
 		}
-		then, err := o.render()
+		then, err := o.Render()
 		w.ok(err)
-		_, err = w.txn(w.ctx(), "fill the index", nil, then, nil)
+		_, err = w.Txn(w.ctx(), "fill the index", nil, then, nil)
 		w.ok(err)
 	}
 }
@@ -96,15 +97,15 @@ func TestCountsAreBounded(t *testing.T) {
 		t.Errorf("ahead: %+v", c)
 	}
 	for first := 0; first <= MostCountedLists; first += 100 {
-		o := newOps()
+		o := db.NewOps()
 		for i := first; i < first+100; i++ {
 			h := w.header("i")
 			h.DefinitionID, h.Version, h.SubStatus, h.CreatedAt = fmt.Sprintf("m%05d", i), 1, workflow.Suspended, now
-			o.putRaw(w.keys.indexEntry(&h), nil)
+			o.PutRaw(w.keys.indexEntry(&h), nil)
 		}
-		then, err := o.render()
+		then, err := o.Render()
 		w.ok(err)
-		_, err = w.txn(w.ctx(), "fill the index", nil, then, nil)
+		_, err = w.Txn(w.ctx(), "fill the index", nil, then, nil)
 		w.ok(err)
 	}
 	if got, err = w.Reader.Counts(w.ctx()); err != nil || !got.More || len(got.Lists) != MostCountedLists {

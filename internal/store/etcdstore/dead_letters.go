@@ -13,6 +13,7 @@ import (
 	"go.etcd.io/etcd/api/v3/mvccpb"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -35,14 +36,14 @@ func StimulusDeadID(id string, at time.Time) string {
 
 // maxDead is how large a dead letter is at most, in bytes as it is stored. The rest
 // of a request is for what the letter is put with.
-const maxDead = maxRequest - 32<<10
+const maxDead = db.MaxRequest - 32<<10
 
 // maxDetail bounds what a dead letter says in words, in bytes.
 const maxDetail = 2 << 10
 
 // putDead puts a dead letter, which holds one copy of what it is about. It always
 // fits: of what is too large to be kept, only its size and its hash are.
-func (s *conn) putDead(o *ops, d store.DeadLetter) {
+func (s *conn) putDead(o *db.Ops, d store.DeadLetter) {
 	if len(d.Detail) > maxDetail {
 		d.Detail = d.Detail[:maxDetail] + "…"
 	}
@@ -50,17 +51,17 @@ func (s *conn) putDead(o *ops, d store.DeadLetter) {
 		cmd := lean(*d.Command)
 		d.Command, d.Stimulus = &cmd, nil
 	}
-	raw, err := encodeWithin(d, maxPassed)
-	if tooLarge := errors.Is(err, ErrTooLarge); tooLarge || err == nil && len(raw) > maxDead {
+	raw, err := db.EncodeWithin(d, db.MaxPassed)
+	if tooLarge := errors.Is(err, db.ErrTooLarge); tooLarge || err == nil && len(raw) > maxDead {
 		if d, err = withoutPayload(d); err == nil {
-			raw, err = encodeWithin(d, maxPassed)
+			raw, err = db.EncodeWithin(d, db.MaxPassed)
 		}
 	}
 	if err != nil {
-		o.fail(s.keys.dead(d.ID), err)
+		o.Fail(s.keys.dead(d.ID), err)
 		return
 	}
-	o.putRaw(s.keys.dead(d.ID), raw)
+	o.PutRaw(s.keys.dead(d.ID), raw)
 }
 
 // withoutPayload leaves out what people and programs brought.
@@ -115,11 +116,11 @@ func decodeDead(kv *mvccpb.KeyValue, decode func([]byte, any) error) (store.Dead
 // DeadLetter reads one, to take it; nil if there is none. One that cannot be read is
 // there beside the error: to be deleted.
 func (s *Stimuli) DeadLetter(ctx context.Context, id string) (*store.DeadLetter, error) {
-	resp, err := s.conn.get(ctx, "read dead letter", s.conn.keys.dead(id))
+	resp, err := s.conn.Get(ctx, "read dead letter", s.conn.keys.dead(id))
 	if err != nil || len(resp.Kvs) == 0 {
 		return nil, err
 	}
-	d, err := decodeDead(resp.Kvs[0], DecodeWhole)
+	d, err := decodeDead(resp.Kvs[0], db.DecodeWhole)
 	if err != nil {
 		d = store.DeadLetter{ID: id, Created: resp.Kvs[0].CreateRevision}
 	}
@@ -133,10 +134,10 @@ func (s *Stimuli) DeadLetter(ctx context.Context, id string) (*store.DeadLetter,
 // answered before). A replay leaves a record, by which a repeat after a lost answer knows
 // that it was done.
 func (s *Stimuli) TakeDeadLetter(ctx context.Context, d *store.DeadLetter, replay *store.Send) (bool, error) {
-	t := s.conn.begin("take dead letter", createdAt(s.conn.keys.dead(d.ID), d.Created))
-	t.del(s.conn.keys.dead(d.ID))
+	t := s.conn.Begin("take dead letter", db.CreatedAt(s.conn.keys.dead(d.ID), d.Created))
+	t.Del(s.conn.keys.dead(d.ID))
 	r := s.resend(t, replay)
-	return r.outcome(t.submitSmall(ctx))
+	return r.outcome(t.SubmitSmall(ctx))
 }
 
 // resent tells what became of a transaction that takes something away to send it again.
@@ -156,20 +157,20 @@ func (r *resent) outcome(resp *pb.TxnResponse, err error) (bool, error) {
 
 // resend adds a send record to t, for what is taken away (nil: it only goes), and the answer
 // for its key.
-func (s *Stimuli) resend(t *txn, send *store.Send) *resent {
+func (s *Stimuli) resend(t *db.Txn, send *store.Send) *resent {
 	never := func(*pb.TxnResponse) bool { return false }
 	r := &resent{never, never}
 	if send == nil {
 		return r
 	}
-	t.put(s.conn.keys.send(send.ID), send)
+	t.Put(s.conn.keys.send(send.ID), send)
 	rec := s.conn.keys.commandRecord("~send", send.ID)
-	s.conn.record(t.ops, rec, store.Effect{Outcome: workflow.OutcomeAccepted})
-	r.earlier = t.otherwise.count(rec).found
+	s.conn.record(t.Ops, rec, store.Effect{Outcome: workflow.OutcomeAccepted})
+	r.earlier = t.Otherwise.Count(rec).Found
 	if k := send.Key; k != nil {
-		t.when(absent(s.conn.keys.keyRecord(k.Name)))
-		s.conn.answer(t.ops, k, &store.Answer{BodyHash: k.BodyHash, Queued: send.ID, Slot: s.conn.slot(&send.Stimulus)})
-		r.used = t.otherwise.count(s.conn.keys.keyRecord(k.Name)).found
+		t.When(db.Absent(s.conn.keys.keyRecord(k.Name)))
+		s.conn.answer(t.Ops, k, &store.Answer{BodyHash: k.BodyHash, Queued: send.ID, Slot: s.conn.slot(&send.Stimulus)})
+		r.used = t.Otherwise.Count(s.conn.keys.keyRecord(k.Name)).Found
 	}
 	return r
 }
@@ -197,30 +198,30 @@ func (s *Stimuli) ReplayCommand(ctx context.Context, d *store.DeadLetter, id str
 	cmd.Attempts, cmd.Begun = 0, nil
 	cmd.Replays++
 	mail, rec, void := s.conn.keys.mail(d.InstanceID, cmd.ID), s.conn.keys.commandRecord("~send", id), s.conn.keys.commandRecord("~send", id+"@")
-	t := s.conn.begin("replay command of a dead letter",
-		createdAt(s.conn.keys.dead(d.ID), d.Created), exists(s.conn.keys.instance(d.InstanceID)), absent(mail), absent(void))
-	t.del(s.conn.keys.dead(d.ID))
-	s.conn.putMail(t.ops, d.InstanceID, cmd)
-	s.conn.record(t.ops, rec, store.Effect{Outcome: workflow.OutcomeAccepted})
+	t := s.conn.Begin("replay command of a dead letter",
+		db.CreatedAt(s.conn.keys.dead(d.ID), d.Created), db.Exists(s.conn.keys.instance(d.InstanceID)), db.Absent(mail), db.Absent(void))
+	t.Del(s.conn.keys.dead(d.ID))
+	s.conn.putMail(t.Ops, d.InstanceID, cmd)
+	s.conn.record(t.Ops, rec, store.Effect{Outcome: workflow.OutcomeAccepted})
 	used := func(*pb.TxnResponse) bool { return false }
 	if k != nil {
-		t.when(absent(s.conn.keys.keyRecord(k.Name)))
-		s.conn.answer(t.ops, k, &store.Answer{BodyHash: k.BodyHash, Targets: []store.Effect{{InstanceID: d.InstanceID, Outcome: workflow.OutcomeAccepted, Command: cmd.ID}}})
-		used = t.otherwise.count(s.conn.keys.keyRecord(k.Name)).found
+		t.When(db.Absent(s.conn.keys.keyRecord(k.Name)))
+		s.conn.answer(t.Ops, k, &store.Answer{BodyHash: k.BodyHash, Targets: []store.Effect{{InstanceID: d.InstanceID, Outcome: workflow.OutcomeAccepted, Command: cmd.ID}}})
+		used = t.Otherwise.Count(s.conn.keys.keyRecord(k.Name)).Found
 	}
-	earlier, letter, instance := t.otherwise.count(rec), t.otherwise.count(s.conn.keys.dead(d.ID)), t.otherwise.count(s.conn.keys.instance(d.InstanceID))
-	t.otherwise.add(s.conn.void(void, rec))
-	resp, err := t.submit(ctx)
+	earlier, letter, instance := t.Otherwise.Count(rec), t.Otherwise.Count(s.conn.keys.dead(d.ID)), t.Otherwise.Count(s.conn.keys.instance(d.InstanceID))
+	t.Otherwise.Add(s.conn.void(void, rec))
+	resp, err := t.Submit(ctx)
 	switch {
 	case err != nil:
 		return ReplayGone, err
-	case resp.Succeeded, earlier.found(resp): // or a lost answer
+	case resp.Succeeded, earlier.Found(resp): // or a lost answer
 		return Replayed, nil
 	case used(resp):
 		return ReplayGone, store.ErrConflict
-	case !letter.found(resp):
+	case !letter.Found(resp):
 		return ReplayGone, nil
-	case !instance.found(resp):
+	case !instance.Found(resp):
 		return ReplayNobody, nil
 	}
 	return ReplayInMail, nil

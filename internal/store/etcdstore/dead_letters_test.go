@@ -13,6 +13,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -86,7 +87,7 @@ func TestADeadLetterAlwaysFits(t *testing.T) {
 					cmd.Input = map[string]any{"payload": text}
 				}
 				_, created, err := w.PutMail(w.ctx(), "a", cmd, nil)
-				if errors.Is(err, ErrTooLarge) && n > 1_420_000 {
+				if errors.Is(err, db.ErrTooLarge) && n > 1_420_000 {
 					t.Skip("nobody can send it")
 				}
 				w.ok(err)
@@ -122,7 +123,7 @@ func TestTheLargestStimulusCanBeBuried(t *testing.T) {
 		st.Input = map[string]any{"payload": random(n)}
 		item := w.item("i", st)
 		ok, err := w.Enqueue(w.ctx(), item, w.look(st))
-		if errors.Is(err, ErrTooLarge) {
+		if errors.Is(err, db.ErrTooLarge) {
 			continue
 		}
 		if err != nil || !ok {

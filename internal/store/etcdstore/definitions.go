@@ -11,6 +11,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -21,7 +22,7 @@ func (s *Definitions) Head(ctx context.Context, id string) (*store.DefinitionHea
 }
 
 func (s *conn) head(ctx context.Context, id string) (*store.DefinitionHead, error) {
-	resp, err := s.get(ctx, "read head of "+id, s.keys.head(id))
+	resp, err := s.Get(ctx, "read head of "+id, s.keys.head(id))
 	if err != nil || len(resp.Kvs) == 0 {
 		return nil, err
 	}
@@ -30,12 +31,12 @@ func (s *conn) head(ctx context.Context, id string) (*store.DefinitionHead, erro
 
 // Version reads the body of one version; nil if there is none.
 func (s *Definitions) Version(ctx context.Context, id string, n int) (*store.DefinitionVersion, error) {
-	resp, err := s.conn.get(ctx, "read version of "+id, s.conn.keys.body(id, n))
+	resp, err := s.conn.Get(ctx, "read version of "+id, s.conn.keys.body(id, n))
 	if err != nil || len(resp.Kvs) == 0 {
 		return nil, err
 	}
 	v := new(store.DefinitionVersion)
-	return v, DecodeWhole(resp.Kvs[0].Value, v)
+	return v, db.DecodeWhole(resp.Kvs[0].Value, v)
 }
 
 // Needs reads what a program must have to compile some versions, in as many requests at most: of
@@ -44,27 +45,27 @@ func (s *Definitions) Version(ctx context.Context, id string, n int) (*store.Def
 // read, or was written by a program that did not say it.
 func (s *Definitions) Needs(ctx context.Context, versions []VersionRef, requests int) (needs map[VersionRef][]string, looked int, err error) {
 	needs = map[VersionRef][]string{}
-	var bytes budget
+	var bytes db.Budget
 	for ; requests > 0 && looked < len(versions); requests-- {
-		chunk := versions[looked:min(len(versions), looked+bytes.batch())]
-		var ask reads
+		chunk := versions[looked:min(len(versions), looked+bytes.Batch())]
+		var ask db.Reads
 		for _, ref := range chunk {
-			ask.value(s.conn.keys.body(ref.ID, ref.Version))
+			ask.Value(s.conn.keys.body(ref.ID, ref.Version))
 		}
-		resp, err := s.conn.read(ctx, "read needs of versions", ask.ops...)
+		resp, err := s.conn.Read(ctx, "read needs of versions", ask.Ops...)
 		if err != nil {
 			return needs, looked, err
 		}
 		for i, ref := range chunk {
-			kv := read(i).one(resp)
+			kv := db.Read(i).One(resp)
 			if kv == nil {
 				continue
 			}
-			bytes.count(kv.Value)
+			bytes.Count(kv.Value)
 			var v struct {
 				Needs []string `json:"needs"`
 			}
-			if Decode(kv.Value, &v) == nil && len(v.Needs) > 0 {
+			if db.Decode(kv.Value, &v) == nil && len(v.Needs) > 0 {
 				needs[ref] = v.Needs
 			}
 		}
@@ -80,18 +81,18 @@ func (s *Definitions) FindVersionID(ctx context.Context, versionID, id string) (
 	if versionID == "" {
 		return "", 0, false, nil
 	}
-	var ask reads
-	newest, first := ask.value(s.conn.keys.versionID(versionID, id)), ask.first(s.conn.keys.versionIDs(versionID))
-	resp, err := s.conn.read(ctx, "find definition version", ask.ops...)
+	var ask db.Reads
+	newest, first := ask.Value(s.conn.keys.versionID(versionID, id)), ask.First(s.conn.keys.versionIDs(versionID))
+	resp, err := s.conn.Read(ctx, "find definition version", ask.Ops...)
 	if err != nil {
 		return "", 0, false, err
 	}
-	kv := cmp.Or(newest.one(resp), first.one(resp))
+	kv := cmp.Or(newest.One(resp), first.One(resp))
 	if kv == nil {
 		return "", 0, false, nil
 	}
 	var e VersionRef
-	if err := Decode(kv.Value, &e); err != nil {
+	if err := db.Decode(kv.Value, &e); err != nil {
 		return "", 0, false, err
 	}
 	return e.ID, e.Version, true, nil
@@ -111,33 +112,33 @@ func (s *Definitions) ReadDefinition(ctx context.Context, id, contentHash string
 
 func (s *Definitions) readDefinition(ctx context.Context, id, contentHash string) (*store.DefinitionState, error) {
 	what := "read definition " + id
-	var ask reads
-	head, indexed, content := ask.value(s.conn.keys.head(id)), ask.value(s.conn.keys.indexed(id)), ask.value(s.conn.keys.content(id, contentHash))
-	retired := ask.add(clientv3.OpGet(s.conn.keys.retirements()+id+"/", clientv3.WithPrefix(), clientv3.WithKeysOnly()))
-	resp, err := s.conn.read(ctx, what, ask.ops...)
+	var ask db.Reads
+	head, indexed, content := ask.Value(s.conn.keys.head(id)), ask.Value(s.conn.keys.indexed(id)), ask.Value(s.conn.keys.content(id, contentHash))
+	retired := ask.Add(clientv3.OpGet(s.conn.keys.retirements()+id+"/", clientv3.WithPrefix(), clientv3.WithKeysOnly()))
+	resp, err := s.conn.Read(ctx, what, ask.Ops...)
 	if err != nil {
 		return nil, err
 	}
 	st := &store.DefinitionState{ID: id, Revision: resp.Header.Revision}
-	if kv := head.one(resp); kv != nil {
+	if kv := head.One(resp); kv != nil {
 		st.Head = &store.DefinitionHead{Modified: kv.ModRevision}
-		if err := DecodeWhole(kv.Value, st.Head); err != nil {
+		if err := db.DecodeWhole(kv.Value, st.Head); err != nil {
 			return nil, err
 		}
 	}
-	if kv := indexed.one(resp); kv != nil {
-		if err := DecodeWhole(kv.Value, &st.Indexed); err != nil {
+	if kv := indexed.One(resp); kv != nil {
+		if err := db.DecodeWhole(kv.Value, &st.Indexed); err != nil {
 			return nil, err
 		}
 	}
-	if kv := content.one(resp); kv != nil && contentHash != "" {
+	if kv := content.One(resp); kv != nil && contentHash != "" {
 		var e VersionRef
-		if err := Decode(kv.Value, &e); err != nil {
+		if err := db.Decode(kv.Value, &e); err != nil {
 			return nil, err
 		}
 		st.Seen = e.Version
 	}
-	for _, kv := range retired.in(resp).Kvs {
+	for _, kv := range retired.In(resp).Kvs {
 		if ref, ok := versionIn(string(kv.Key), s.conn.keys.retirements()); ok {
 			st.Retired = append(st.Retired, ref.Version)
 		}
@@ -155,7 +156,7 @@ func (s *Definitions) crons(ctx context.Context, what, id string, revision int64
 	prefix := s.conn.keys.crons(timerShard(id))
 	from := prefix
 	for {
-		resp, err := s.conn.get(ctx, what, from, clientv3.WithRange(clientv3.GetPrefixRangeEnd(prefix)),
+		resp, err := s.conn.Get(ctx, what, from, clientv3.WithRange(clientv3.GetPrefixRangeEnd(prefix)),
 			clientv3.WithRev(revision), clientv3.WithLimit(page))
 		if err != nil {
 			return nil, err
@@ -165,7 +166,7 @@ func (s *Definitions) crons(ctx context.Context, what, id string, revision int64
 				continue
 			}
 			e, err := decodeCron(kv)
-			if errors.Is(err, ErrDamaged) {
+			if errors.Is(err, db.ErrDamaged) {
 				parts := strings.Split(string(kv.Key), "/") // to be taken back, it is enough
 				e, err = cronAt(kv), nil
 				e.DefinitionID, e.ActivityID = id, decode(parts[len(parts)-1])
@@ -190,7 +191,7 @@ var errBadCursor = workflow.Fail(workflow.CodeInvalid, "the cursor is not one of
 
 // ListDefinitions lists the definitions that are not deleted, by id, at most
 // limit, at one revision.
-func (s *Definitions) ListDefinitions(ctx context.Context, cursor string, limit int) (heads []store.DefinitionHead, end PageEnd, err error) {
+func (s *Definitions) ListDefinitions(ctx context.Context, cursor string, limit int) (heads []store.DefinitionHead, end db.PageEnd, err error) {
 	from := s.conn.keys.definitions()
 	if cursor != "" {
 		if workflow.CheckID("cursor", cursor) != nil {
@@ -200,14 +201,14 @@ func (s *Definitions) ListDefinitions(ctx context.Context, cursor string, limit 
 	}
 	limit = max(limit, 1)
 	for {
-		chunk := max(firstChunk, min(page, limit+1-len(heads))) // one more tells whether there are more
-		resp, err := s.conn.get(ctx, "list definitions", from, clientv3.WithRange(clientv3.GetPrefixRangeEnd(s.conn.keys.definitions())), clientv3.WithLimit(int64(chunk)), clientv3.WithRev(end.Revision))
+		chunk := max(db.FirstChunk, min(page, limit+1-len(heads))) // one more tells whether there are more
+		resp, err := s.conn.Get(ctx, "list definitions", from, clientv3.WithRange(clientv3.GetPrefixRangeEnd(s.conn.keys.definitions())), clientv3.WithLimit(int64(chunk)), clientv3.WithRev(end.Revision))
 		if errors.Is(err, rpctypes.ErrCompacted) && end.Revision != 0 { // between two reads: what was read is a page
 			end.Next = s.definitionOf(strings.TrimSuffix(from, "\x00"))
 			return heads, end, nil
 		}
 		if err != nil {
-			return nil, PageEnd{}, err
+			return nil, db.PageEnd{}, err
 		}
 		end.Revision = cmp.Or(end.Revision, resp.Header.Revision)
 		for _, kv := range resp.Kvs {
@@ -248,7 +249,7 @@ func (s *Definitions) ChangedHeads(ctx context.Context, after int64) (store.Head
 		if out.Revision != 0 {
 			opts = append(opts, clientv3.WithRev(out.Revision))
 		}
-		resp, err := s.conn.get(ctx, "read heads", from, opts...)
+		resp, err := s.conn.Get(ctx, "read heads", from, opts...)
 		if err != nil {
 			return store.HeadChanges{}, err
 		}
@@ -258,7 +259,7 @@ func (s *Definitions) ChangedHeads(ctx context.Context, after int64) (store.Head
 		for _, kv := range resp.Kvs {
 			h, err := decodeHead(kv)
 			if err != nil {
-				s.conn.left(kv.Key, err) // the others are known for that
+				s.conn.Left(kv.Key, err) // the others are known for that
 				continue
 			}
 			out.Heads = append(out.Heads, *h)
@@ -284,14 +285,14 @@ func (s *Definitions) WatchHeads(ctx context.Context, after int64) <-chan store.
 	out := make(chan store.HeadChanges)
 	go func() {
 		defer close(out)
-		events := s.conn.client.Watch(clientv3.WithRequireLeader(ctx), s.conn.keys.definitions(), clientv3.WithPrefix(), clientv3.WithRev(after+1), clientv3.WithFilterDelete())
+		events := s.conn.Client.Watch(clientv3.WithRequireLeader(ctx), s.conn.keys.definitions(), clientv3.WithPrefix(), clientv3.WithRev(after+1), clientv3.WithFilterDelete())
 		broken := errors.New("the watch of the definitions ended")
 		for resp := range events {
 			c := store.HeadChanges{Err: resp.Err()}
 			for _, ev := range resp.Events {
 				h, err := decodeHead(ev.Kv)
 				if err != nil {
-					s.conn.left(ev.Kv.Key, err)
+					s.conn.Left(ev.Kv.Key, err)
 					continue
 				}
 				c.Heads = append(c.Heads, *h)
@@ -317,13 +318,13 @@ func (s *Definitions) WatchHeads(ctx context.Context, after int64) <-chan store.
 
 func decodeHead(kv *mvccpb.KeyValue) (*store.DefinitionHead, error) {
 	h := &store.DefinitionHead{Modified: kv.ModRevision}
-	return h, Decode(kv.Value, h)
+	return h, db.Decode(kv.Value, h)
 }
 
 // decodeCron reads a cron key.
 func decodeCron(kv *mvccpb.KeyValue) (*store.CronEntry, error) {
 	e := cronAt(kv)
-	return e, DecodeWhole(kv.Value, e)
+	return e, db.DecodeWhole(kv.Value, e)
 }
 
 // cronAt is a cron key without what its value says.

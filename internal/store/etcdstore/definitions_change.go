@@ -13,6 +13,7 @@ import (
 
 	"github.com/weft-run/weft/internal/pace"
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 )
 
 // change is one write of a definition: a new head, and what goes with it.
@@ -31,10 +32,10 @@ type change struct {
 	what   string
 	before *store.DefinitionState
 	head   store.DefinitionHead // as it is to be; Writes and UpdatedAt are filled in
-	ops    *ops
+	ops    *db.Ops
 	stands []clientv3.Cmp // beside the head's: compares that never hold again once they did not
 	guards []clientv3.Cmp
-	reads  reads // tell which guard did not hold
+	reads  db.Reads // tell which guard did not hold
 	// refused makes the error of a guard that did not hold from the reads.
 	refused func(*pb.TxnResponse) error
 }
@@ -47,7 +48,7 @@ const (
 // newChange begins a change from what was read. Its head is the one read, with
 // what every change changes.
 func (s *Definitions) newChange(what string, st *store.DefinitionState, at time.Time) *change {
-	c := &change{what: what + " definition " + st.ID, before: st, ops: newOps()}
+	c := &change{what: what + " definition " + st.ID, before: st, ops: db.NewOps()}
 	c.head = store.DefinitionHead{ID: st.ID}
 	if st.Head != nil {
 		c.head = *st.Head
@@ -69,30 +70,30 @@ func (c *change) modified() int64 {
 
 // apply sends the change, the identical transaction again while its outcome is
 // unknown, and gives the head as written. Errors: [store.ErrHeadMoved], what
-// refused gives, [ErrTooLarge], all definite; or one that wraps [ErrUnknown].
+// refused gives, [db.ErrTooLarge], all definite; or one that wraps [db.ErrUnknown].
 func (s *Definitions) apply(ctx context.Context, c *change) (*store.DefinitionHead, error) {
-	c.ops.put(s.conn.keys.head(c.head.ID), c.head)
-	then, err := c.ops.render()
+	c.ops.Put(s.conn.keys.head(c.head.ID), c.head)
+	then, err := c.ops.Render()
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", c.what, err)
 	}
 	if len(c.guards) > 0 {
-		then = []clientv3.Op{clientv3.OpTxn(c.guards, then, c.reads.ops)}
+		then = []clientv3.Op{clientv3.OpTxn(c.guards, then, c.reads.Ops)}
 	}
-	var otherwise reads
-	head := otherwise.value(s.conn.keys.head(c.head.ID))
+	var otherwise db.Reads
+	head := otherwise.Value(s.conn.keys.head(c.head.ID))
 	doubt := false // a copy may still be under way
 	for try := 1; ; try++ {
-		resp, err := s.conn.txn(ctx, c.what, s.headStands(c), then, otherwise.ops)
+		resp, err := s.conn.Txn(ctx, c.what, s.headStands(c), then, otherwise.Ops)
 		if err == nil && !resp.Succeeded {
-			return s.ownMove(c, head.one(resp))
+			return s.ownMove(c, head.One(resp))
 		}
 		if err == nil {
 			return s.classifyGuards(ctx, c, resp, doubt)
 		}
-		if !errors.Is(err, ErrUnknown) {
+		if !errors.Is(err, db.ErrUnknown) {
 			if doubt {
-				return nil, fmt.Errorf("%w: %w", ErrUnknown, err)
+				return nil, fmt.Errorf("%w: %w", db.ErrUnknown, err)
 			}
 			return nil, err
 		}
@@ -106,13 +107,13 @@ func (s *Definitions) apply(ctx context.Context, c *change) (*store.DefinitionHe
 // headStands is monotone: a mod revision that has passed never comes back, and
 // as heads are not deleted neither does 0. No more does a create revision.
 func (s *Definitions) headStands(c *change) []clientv3.Cmp {
-	return append([]clientv3.Cmp{modifiedAt(s.conn.keys.head(c.head.ID), c.modified())}, c.stands...)
+	return append([]clientv3.Cmp{db.ModifiedAt(s.conn.keys.head(c.head.ID), c.modified())}, c.stands...)
 }
 
 // classifyGuards tells whether the guards held.
 func (s *Definitions) classifyGuards(ctx context.Context, c *change, resp *pb.TxnResponse, doubt bool) (*store.DefinitionHead, error) {
 	if len(c.guards) > 0 {
-		if inner := lastOf.nested(resp); !inner.Succeeded {
+		if inner := db.LastOf.Nested(resp); !inner.Succeeded {
 			if doubt {
 				if done, err := s.seal(ctx, c); !errors.Is(err, errSealed) {
 					return done, err
@@ -162,19 +163,19 @@ func (s *Definitions) seal(ctx context.Context, c *change) (*store.DefinitionHea
 		same.head.Purged = true
 	}
 	key := s.conn.keys.head(c.head.ID)
-	raw, err := Encode(same.head)
+	raw, err := db.Encode(same.head)
 	if err != nil {
 		return nil, err
 	}
-	t := s.conn.begin(same.what, s.headStands(c)...)
-	t.putRaw(key, raw)
-	head := t.otherwise.value(key)
-	resp, err := t.submit(ctx)
+	t := s.conn.Begin(same.what, s.headStands(c)...)
+	t.PutRaw(key, raw)
+	head := t.Otherwise.Value(key)
+	resp, err := t.Submit(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrUnknown, err) // of the change, also if it is sealed
+		return nil, fmt.Errorf("%w: %w", db.ErrUnknown, err) // of the change, also if it is sealed
 	}
 	if resp.Succeeded {
 		return nil, errSealed
 	}
-	return s.ownMove(c, head.one(resp))
+	return s.ownMove(c, head.One(resp))
 }

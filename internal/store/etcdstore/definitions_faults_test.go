@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -212,7 +213,7 @@ func TestUnknownPublicationIsSaidToBeUnknown(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	_, err = s.Definitions.PublishDefinition(ctx, &store.DefinitionState{ID: "a"}, store.DefinitionVersion{Hash: "h"}, Published{}, time.UnixMilli(1).UTC())
-	if !errors.Is(err, ErrUnknown) {
+	if !errors.Is(err, db.ErrUnknown) {
 		t.Errorf("error %v", err)
 	}
 	if n := faults.Calls("txn"); n != resends+1 {

@@ -10,6 +10,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -26,9 +27,9 @@ func (s *Definitions) reindex(c *change, idx *store.DefinitionIndex) error {
 	s.indexSchedules(c, idx.Schedules, &now)
 	key := s.conn.keys.indexed(c.head.ID)
 	if len(now.Triggers) == 0 && len(now.Routes) == 0 && !now.Crons {
-		c.ops.del(key)
+		c.ops.Del(key)
 	} else {
-		c.ops.put(key, now)
+		c.ops.Put(key, now)
 	}
 	return nil
 }
@@ -43,7 +44,7 @@ func withinLimits(idx *store.DefinitionIndex) error {
 		{"routes", len(idx.Routes), store.MaxRoutes},
 	} {
 		if l.have > l.max {
-			return fmt.Errorf("%w: the definition has %d %s, at most %d are allowed", ErrTooLarge, l.have, l.what, l.max)
+			return fmt.Errorf("%w: the definition has %d %s, at most %d are allowed", db.ErrTooLarge, l.have, l.what, l.max)
 		}
 	}
 	return nil
@@ -52,11 +53,11 @@ func withinLimits(idx *store.DefinitionIndex) error {
 func (s *Definitions) indexTriggers(c *change, triggers []store.TriggerEntry, now *store.IndexedKeys) {
 	h := &c.head
 	for _, t := range c.before.Indexed.Triggers {
-		c.ops.del(s.conn.keys.trigger(t.Hash, h.ID, t.ActivityID))
+		c.ops.Del(s.conn.keys.trigger(t.Hash, h.ID, t.ActivityID))
 	}
 	for _, t := range triggers {
 		t.DefinitionID, t.Version, t.Activation = h.ID, h.Published, h.Activation
-		c.ops.put(s.conn.keys.trigger(t.Hash, h.ID, t.ActivityID), t) // replaces the delete: one operation a key
+		c.ops.Put(s.conn.keys.trigger(t.Hash, h.ID, t.ActivityID), t) // replaces the delete: one operation a key
 		now.Triggers = append(now.Triggers, store.TriggerKey{Hash: t.Hash, ActivityID: t.ActivityID})
 	}
 }
@@ -67,21 +68,21 @@ func (s *Definitions) indexTriggers(c *change, triggers []store.TriggerEntry, no
 func (s *Definitions) indexRoutes(c *change, routes []store.RouteEntry, now *store.IndexedKeys) {
 	h := &c.head
 	for _, r := range c.before.Indexed.Routes {
-		c.ops.del(s.conn.keys.route(r.Method, r.Template))
+		c.ops.Del(s.conn.keys.route(r.Method, r.Template))
 	}
 	var fresh []claim
 	for _, r := range routes {
 		r.DefinitionID, r.Version, r.Activation = h.ID, h.Published, h.Activation
 		at := store.RouteKey{Method: r.Method, Template: workflow.RoutePattern(r.Template)}
 		key := s.conn.keys.route(at.Method, at.Template)
-		c.ops.put(key, r)
-		c.ops.putRaw(s.conn.keys.shape(r.Method, r.Template), nil)
+		c.ops.Put(key, r)
+		c.ops.PutRaw(s.conn.keys.shape(r.Method, r.Template), nil)
 		now.Routes = append(now.Routes, at)
 		if slices.Contains(c.before.Indexed.Routes, at) {
 			continue
 		}
-		c.guards = append(c.guards, absent(key))
-		fresh = append(fresh, claim{r, c.reads.value(key)})
+		c.guards = append(c.guards, db.Absent(key))
+		fresh = append(fresh, claim{r, c.reads.Value(key)})
 	}
 	if len(fresh) > 0 {
 		c.refused = func(inner *pb.TxnResponse) error { return routesTaken(h.ID, fresh, inner) }
@@ -91,19 +92,19 @@ func (s *Definitions) indexRoutes(c *change, routes []store.RouteEntry, now *sto
 // claim is a route that has to be free, and the read of whose it is.
 type claim struct {
 	store.RouteEntry
-	owner read
+	owner db.Read
 }
 
 // routesTaken says which routes are whose.
 func routesTaken(id string, routes []claim, resp *pb.TxnResponse) error {
 	var taken workflow.Problems
 	for _, r := range routes {
-		kv := r.owner.one(resp)
+		kv := r.owner.One(resp)
 		if kv == nil {
 			continue
 		}
 		var owner store.RouteEntry
-		if err := Decode(kv.Value, &owner); err != nil {
+		if err := db.Decode(kv.Value, &owner); err != nil {
 			return err
 		}
 		if owner.DefinitionID == id {
@@ -129,12 +130,12 @@ func (s *Definitions) CheckRoutes(ctx context.Context, id string, routes []store
 	if len(routes) == 0 {
 		return nil
 	}
-	var ask reads
+	var ask db.Reads
 	var claims []claim
 	for _, r := range routes {
-		claims = append(claims, claim{r, ask.value(s.conn.keys.route(r.Method, workflow.RoutePattern(r.Template)))})
+		claims = append(claims, claim{r, ask.Value(s.conn.keys.route(r.Method, workflow.RoutePattern(r.Template)))})
 	}
-	resp, err := s.conn.read(ctx, "check routes of "+id, ask.ops...)
+	resp, err := s.conn.Read(ctx, "check routes of "+id, ask.Ops...)
 	if err != nil {
 		return err
 	}
@@ -164,12 +165,12 @@ func (s *Definitions) indexSchedules(c *change, schedules []store.CronEntry, now
 			written[old.Key] = true
 			s.keepOccurrence(c, e, old)
 		case !e.Due.IsZero():
-			c.ops.put(next, e)
+			c.ops.Put(next, e)
 		}
 	}
 	for _, old := range c.before.Crons {
 		if !written[old.Key] {
-			c.ops.del(old.Key)
+			c.ops.Del(old.Key)
 		}
 	}
 }
@@ -190,18 +191,18 @@ func pendingOf(st *store.DefinitionState, e *store.CronEntry) *store.CronEntry {
 // it was skipped, and may not come back: what fired is put again then, which starts
 // nothing twice, and the schedule goes on from there.
 func (s *Definitions) keepOccurrence(c *change, e store.CronEntry, old *store.CronEntry) {
-	then, otherwise := newOps(), newOps()
+	then, otherwise := db.NewOps(), db.NewOps()
 	if !e.Due.IsZero() {
 		first := e
 		if old.Due.After(first.Due) {
 			first.Due = old.Due
 		}
-		otherwise.put(s.conn.cronKey(&first), first)
+		otherwise.Put(s.conn.cronKey(&first), first)
 	}
 	if at := s.conn.cronKey(&e); slices.ContainsFunc(c.before.Crons, func(o store.CronEntry) bool { return o.Key == at }) {
-		then.del(at) // an outdated key
+		then.Del(at) // an outdated key
 	}
 	e.Due, e.Gated, e.GatedAt = old.Due, old.Gated, old.GatedAt
-	then.put(old.Key, e)
-	c.ops.nested([]clientv3.Cmp{createdAt(old.Key, old.Created)}, then, otherwise)
+	then.Put(old.Key, e)
+	c.ops.Nested([]clientv3.Cmp{db.CreatedAt(old.Key, old.Created)}, then, otherwise)
 }

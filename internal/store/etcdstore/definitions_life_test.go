@@ -10,6 +10,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -196,7 +197,7 @@ func (d *defs) fire(old store.CronEntry, next int64) {
 	d.tb.Helper()
 	e := old
 	e.Due = time.Unix(next, 0).UTC()
-	raw, err := Encode(e)
+	raw, err := db.Encode(e)
 	if err != nil {
 		d.tb.Fatal(err)
 	}
@@ -314,7 +315,7 @@ func TestTheWatchOfHeadsClaimsOnlyWhatItGave(t *testing.T) {
 	w := newWorld(t)
 	from := w.revision()
 	for i := range n {
-		raw, err := Encode(store.DefinitionHead{ID: fmt.Sprintf("d%04d", i), Published: 1})
+		raw, err := db.Encode(store.DefinitionHead{ID: fmt.Sprintf("d%04d", i), Published: 1})
 		w.ok(err)
 		_, err = w.raw.Put(w.ctx(), w.keys.head(fmt.Sprintf("d%04d", i)), string(raw))
 		w.ok(err)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 )
 
 func testThousandTriggers(d *defs) {
@@ -54,7 +55,7 @@ func testThousandTriggers(d *defs) {
 func testTooManyTriggers(d *defs) {
 	t := d.tb
 	_, err := d.publish("big", "one", triggers(make([]string, store.MaxTriggers+1)...))
-	if !errors.Is(err, ErrTooLarge) {
+	if !errors.Is(err, db.ErrTooLarge) {
 		t.Errorf("error %v", err)
 	}
 	st := d.state("big", "")
@@ -64,7 +65,7 @@ func testTooManyTriggers(d *defs) {
 		fmt.Fprintf(&noise, "%x", uint64(i)*0x9E3779B97F4A7C15)
 	}
 	v.Source = noise.String()
-	if _, err := d.PublishDefinition(d.ctx(), st, v, Published{}, d.now); !errors.Is(err, ErrTooLarge) {
+	if _, err := d.PublishDefinition(d.ctx(), st, v, Published{}, d.now); !errors.Is(err, db.ErrTooLarge) {
 		t.Errorf("a body of %d bytes: %v", len(v.Source), err)
 	}
 	if st := d.state("big", ""); st.Head != nil {

@@ -8,6 +8,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 )
 
 // Starts are what starts instances of a definition by itself.
@@ -34,17 +35,17 @@ func (s *Definitions) Starts(ctx context.Context, ids []string, revision int64) 
 		for i, id := range chunk {
 			ops[i] = clientv3.OpGet(s.conn.keys.indexed(id), clientv3.WithRev(revision))
 		}
-		resp, err := s.conn.read(ctx, "read what starts definitions", ops...)
+		resp, err := s.conn.Read(ctx, "read what starts definitions", ops...)
 		if err != nil {
 			return nil, err
 		}
 		for i, id := range chunk {
-			kv := read(i).one(resp)
+			kv := db.Read(i).One(resp)
 			if kv == nil {
 				continue
 			}
 			var keys store.IndexedKeys
-			if err := Decode(kv.Value, &keys); err != nil {
+			if err := db.Decode(kv.Value, &keys); err != nil {
 				all[id] = &Starts{More: true}
 				continue
 			}
@@ -58,7 +59,7 @@ func (s *Definitions) Starts(ctx context.Context, ids []string, revision int64) 
 			}
 		}
 	}
-	for chunk := range slices.Chunk(ask, maxLevel) {
+	for chunk := range slices.Chunk(ask, db.MaxLevel) {
 		if err := s.readStarts(ctx, chunk, revision); err != nil {
 			return nil, err
 		}
@@ -71,7 +72,7 @@ const mostStarted = 20
 
 // StartedBy gives the ids of definitions that a stimulus starts, by its hash: the first of them.
 func (s *Definitions) StartedBy(ctx context.Context, hash string) (ids []string, err error) {
-	resp, err := s.conn.get(ctx, "look up what an event starts", s.conn.keys.triggers(hash), clientv3.WithPrefix(), clientv3.WithKeysOnly(), clientv3.WithLimit(mostStarted))
+	resp, err := s.conn.Get(ctx, "look up what an event starts", s.conn.keys.triggers(hash), clientv3.WithPrefix(), clientv3.WithKeysOnly(), clientv3.WithLimit(mostStarted))
 	if err != nil {
 		return nil, err
 	}
@@ -96,21 +97,21 @@ func (s *Definitions) readStarts(ctx context.Context, ask []startAsked, revision
 	for i, a := range ask {
 		ops[i] = clientv3.OpGet(a.key, clientv3.WithRev(revision))
 	}
-	resp, err := s.conn.read(ctx, "read what starts definitions", ops...)
+	resp, err := s.conn.Read(ctx, "read what starts definitions", ops...)
 	if err != nil {
 		return err
 	}
 	for i, a := range ask {
-		kv := read(i).one(resp)
+		kv := db.Read(i).One(resp)
 		if kv == nil {
 			continue
 		}
 		var trigger store.TriggerEntry
 		var route store.RouteEntry
 		switch {
-		case a.route && Decode(kv.Value, &route) == nil:
+		case a.route && db.Decode(kv.Value, &route) == nil:
 			a.of.Index.Routes = append(a.of.Index.Routes, route)
-		case !a.route && Decode(kv.Value, &trigger) == nil:
+		case !a.route && db.Decode(kv.Value, &trigger) == nil:
 			a.of.Index.Triggers = append(a.of.Index.Triggers, trigger)
 		default:
 			a.of.More = true

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 )
 
 // What starts a page of definitions is read by a few requests, however many things start them, and
@@ -25,8 +26,8 @@ func testStarts(d *defs) {
 	d.mustPublish("d00", "many", many)
 	var all map[string]*Starts
 	var requests int
-	err := ErrCompacted
-	for errors.Is(err, ErrCompacted) { // other tests compact the etcd that they share
+	err := db.ErrCompacted
+	for errors.Is(err, db.ErrCompacted) { // other tests compact the etcd that they share
 		d.mustPublish("d01", "x", triggersOf("h1", "paid"))
 		_, end, lerr := d.ListDefinitions(d.ctx(), "", 50)
 		if lerr != nil {

@@ -11,6 +11,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -55,7 +56,7 @@ func (s *Definitions) StillUsed(ctx context.Context, users map[VersionRef]Versio
 		if len(reads) == 0 {
 			return nil
 		}
-		resp, err := s.conn.read(ctx, "look for users of versions", reads...)
+		resp, err := s.conn.Read(ctx, "look for users of versions", reads...)
 		if err != nil {
 			return err
 		}
@@ -102,7 +103,7 @@ func (u *usage) uses(ref VersionRef, what, key string) {
 func (u *usage) each(ctx context.Context, prefix string, many int64, do func(key string, kv *mvccpb.KeyValue) error, opts ...clientv3.OpOption) error {
 	for cursor := ""; len(u.wanted) > 0; {
 		at := append([]clientv3.OpOption{clientv3.WithRange(clientv3.GetPrefixRangeEnd(prefix)), clientv3.WithLimit(many), clientv3.WithRev(u.revision)}, opts...)
-		resp, err := u.s.conn.get(ctx, "look for users of versions", pageFrom(prefix, cursor), at...)
+		resp, err := u.s.conn.Get(ctx, "look for users of versions", db.PageFrom(prefix, cursor), at...)
 		if err != nil {
 			return err
 		}
@@ -111,8 +112,8 @@ func (u *usage) each(ctx context.Context, prefix string, many int64, do func(key
 		}
 		for _, kv := range resp.Kvs {
 			cursor = strings.TrimPrefix(string(kv.Key), prefix)
-			if err := do(string(kv.Key), kv); errors.Is(err, ErrDamaged) {
-				u.s.conn.left(kv.Key, err) // nobody ever goes on with it
+			if err := do(string(kv.Key), kv); errors.Is(err, db.ErrDamaged) {
+				u.s.conn.Left(kv.Key, err) // nobody ever goes on with it
 			} else if err != nil {
 				return err
 			}
@@ -143,18 +144,18 @@ func (u *usage) consumers(ctx context.Context) error {
 // that a newer one adds are no business of ours.
 
 func (u *usage) sends(ctx context.Context) error {
-	return u.each(ctx, u.s.conn.keys.sends(), mostChunk, func(key string, kv *mvccpb.KeyValue) error {
+	return u.each(ctx, u.s.conn.keys.sends(), db.MostChunk, func(key string, kv *mvccpb.KeyValue) error {
 		var send store.Send
-		err := Decode(kv.Value, &send)
+		err := db.Decode(kv.Value, &send)
 		u.targets(send.Targets, "stimulus "+send.ID+", which has met its triggers", key)
 		return err
 	})
 }
 
 func (u *usage) gated(ctx context.Context) error {
-	return u.each(ctx, u.s.conn.keys.gatedQueues(), mostChunk, func(key string, kv *mvccpb.KeyValue) error {
+	return u.each(ctx, u.s.conn.keys.gatedQueues(), db.MostChunk, func(key string, kv *mvccpb.KeyValue) error {
 		var item store.QueueItem
-		err := Decode(kv.Value, &item)
+		err := db.Decode(kv.Value, &item)
 		if h := item.Held; h != nil {
 			u.uses(VersionRef{h.Trigger.DefinitionID, h.Trigger.Version}, "the start by stimulus "+item.ID+", which waits behind a gate", key)
 		}
@@ -163,8 +164,8 @@ func (u *usage) gated(ctx context.Context) error {
 }
 
 func (u *usage) dead(ctx context.Context) error {
-	return u.each(ctx, u.s.conn.keys.deads(), mostChunk, func(key string, kv *mvccpb.KeyValue) error {
-		d, err := decodeDead(kv, Decode)
+	return u.each(ctx, u.s.conn.keys.deads(), db.MostChunk, func(key string, kv *mvccpb.KeyValue) error {
+		d, err := decodeDead(kv, db.Decode)
 		u.targets(d.Targets, "dead letter "+d.ID, key)
 		if d.Command != nil {
 			u.command(d.Command, "dead letter "+d.ID, key)
@@ -174,9 +175,9 @@ func (u *usage) dead(ctx context.Context) error {
 }
 
 func (u *usage) commands(ctx context.Context) error {
-	return u.each(ctx, u.s.conn.keys.mailboxes(), mostChunk, func(key string, kv *mvccpb.KeyValue) error {
+	return u.each(ctx, u.s.conn.keys.mailboxes(), db.MostChunk, func(key string, kv *mvccpb.KeyValue) error {
 		var cmd workflow.Command
-		err := Decode(kv.Value, &cmd)
+		err := db.Decode(kv.Value, &cmd)
 		u.command(&cmd, "command "+cmd.ID+", which waits for its instance", key)
 		return err
 	})
@@ -243,7 +244,7 @@ func (u *usage) instances(ctx context.Context) error {
 
 // page reads the ids of some instances of a list; next is "" at the end.
 func (u *usage) page(ctx context.Context, prefix, cursor string) (ids []string, next string, err error) {
-	resp, err := u.s.conn.get(ctx, "look for users of versions", pageFrom(prefix, cursor), clientv3.WithRange(clientv3.GetPrefixRangeEnd(prefix)),
+	resp, err := u.s.conn.Get(ctx, "look for users of versions", db.PageFrom(prefix, cursor), clientv3.WithRange(clientv3.GetPrefixRangeEnd(prefix)),
 		clientv3.WithLimit(usersChunk), clientv3.WithKeysOnly(), clientv3.WithRev(u.revision))
 	if err != nil {
 		return nil, "", err
@@ -267,9 +268,9 @@ func (u *usage) records(ctx context.Context, ids []string) error {
 	}
 	reads := make([]clientv3.Op, len(ids))
 	for i, id := range ids {
-		reads[i] = get(u.s.conn.keys.instance(id))
+		reads[i] = db.Get(u.s.conn.keys.instance(id))
 	}
-	resp, err := u.s.conn.read(ctx, "look for users of versions", reads...)
+	resp, err := u.s.conn.Read(ctx, "look for users of versions", reads...)
 	if err != nil {
 		return err
 	}
@@ -278,8 +279,8 @@ func (u *usage) records(ctx context.Context, ids []string) error {
 			var rec struct {
 				Header of `json:"header"`
 			}
-			if err := Decode(kv.Value, &rec); err != nil {
-				u.s.conn.left(kv.Key, err)
+			if err := db.Decode(kv.Value, &rec); err != nil {
+				u.s.conn.Left(kv.Key, err)
 				continue
 			}
 			u.uses(VersionRef(rec.Header), "instance "+ids[i], string(kv.Key))

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -23,17 +24,17 @@ func BenchmarkVersionUsers(b *testing.B) {
 			raw, err := json.Marshal(state)
 			w.ok(err)
 			for first := 0; first < n; first += 100 {
-				o := newOps()
+				o := db.NewOps()
 				for i := first; i < first+100; i++ {
 					id := fmt.Sprintf("instance-%06d", i)
 					cmd := workflow.Command{ID: "start-" + id, Kind: workflow.CommandStart, CreatedAt: w.now, Start: &workflow.Start{DefinitionID: "order", Version: 2}}
 					h := NewHeader(id, cmd, w.now)
-					o.put(w.keys.instance(id), store.Record{Header: h, State: raw, Seq: 1})
+					o.Put(w.keys.instance(id), store.Record{Header: h, State: raw, Seq: 1})
 					w.writeIndex(o, nil, &store.Record{Header: h})
 				}
-				then, err := o.render()
+				then, err := o.Render()
 				w.ok(err)
-				_, err = w.txn(w.ctx(), "make instances", nil, then, nil)
+				_, err = w.Txn(w.ctx(), "make instances", nil, then, nil)
 				w.ok(err)
 			}
 			for b.Loop() {

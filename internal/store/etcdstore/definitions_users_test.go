@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -45,7 +46,7 @@ func TestUsersOfVersions(t *testing.T) {
 		},
 		"command s": func(w *world, n int) (string, any) { return w.keys.mail("x", "s"), start(n) },
 		"command m": func(w *world, n int) (string, any) {
-			state, err := Encode(map[string]any{"instance": map[string]any{"definitionId": "used", "version": n}})
+			state, err := db.Encode(map[string]any{"instance": map[string]any{"definitionId": "used", "version": n}})
 			w.ok(err)
 			return w.keys.mail("x", "m"), workflow.Command{ID: "m", Kind: workflow.CommandImport, State: state}
 		},
@@ -61,7 +62,7 @@ func TestUsersOfVersions(t *testing.T) {
 			w := newWorld(t)
 			for _, n := range []int{1, 99_999_999} {
 				key, value := put(w, n)
-				raw, err := Encode(value)
+				raw, err := db.Encode(value)
 				w.ok(err)
 				_, err = w.raw.Put(w.ctx(), key, string(raw))
 				w.ok(err)

@@ -10,6 +10,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 )
 
 // Versions that nothing uses go in two steps. First a version is retired: from
@@ -22,7 +23,7 @@ import (
 func (s *Definitions) Retired(ctx context.Context) (map[VersionRef]int64, error) {
 	out := map[VersionRef]int64{}
 	for cursor := ""; ; {
-		kvs, next, err := s.conn.page(ctx, "list retired versions", s.conn.keys.retirements(), cursor, page)
+		kvs, next, err := s.conn.Page(ctx, "list retired versions", s.conn.keys.retirements(), cursor, page)
 		if err != nil {
 			return nil, err
 		}
@@ -42,7 +43,7 @@ func (s *Definitions) VersionsUpTo(ctx context.Context, id string, n int) ([]int
 	var out []int
 	from, end := s.conn.keys.body(id, 1), s.conn.keys.body(id, n+1)
 	for {
-		resp, err := s.conn.get(ctx, "list versions of "+id, from, clientv3.WithRange(end), clientv3.WithKeysOnly(), clientv3.WithLimit(versionsPage))
+		resp, err := s.conn.Get(ctx, "list versions of "+id, from, clientv3.WithRange(end), clientv3.WithKeysOnly(), clientv3.WithLimit(versionsPage))
 		if err != nil {
 			return nil, err
 		}
@@ -65,18 +66,18 @@ const versionsPage = 100
 // and it is not retired. The head was read at the same revision; nil if there is
 // none. While the head stands, the answer does.
 func (s *Definitions) Begins(ctx context.Context, id string, n int) (*store.DefinitionHead, bool, error) {
-	var ask reads
-	head, body, retired := ask.value(s.conn.keys.head(id)), ask.count(s.conn.keys.body(id, n)), ask.count(s.conn.keys.retired(id, n))
-	resp, err := s.conn.read(ctx, fmt.Sprintf("look for version %d of %s", n, id), ask.ops...)
+	var ask db.Reads
+	head, body, retired := ask.Value(s.conn.keys.head(id)), ask.Count(s.conn.keys.body(id, n)), ask.Count(s.conn.keys.retired(id, n))
+	resp, err := s.conn.Read(ctx, fmt.Sprintf("look for version %d of %s", n, id), ask.Ops...)
 	if err != nil {
 		return nil, false, err
 	}
-	kv := head.one(resp)
+	kv := head.One(resp)
 	if kv == nil {
 		return nil, false, nil
 	}
 	h, err := decodeHead(kv)
-	return h, err == nil && body.found(resp) && !retired.found(resp), err
+	return h, err == nil && body.Found(resp) && !retired.Found(resp), err
 }
 
 // MaxVersions is how many versions one call of [Definitions.RetireVersions] or
@@ -85,11 +86,11 @@ const MaxVersions = 30
 
 // RetireVersions lets nothing begin with these versions any more. Not for the
 // published and the latest one. Errors: [store.ErrHeadMoved], or one that wraps
-// [ErrUnknown].
+// [db.ErrUnknown].
 func (s *Definitions) RetireVersions(ctx context.Context, st *store.DefinitionState, versions []int) (*store.DefinitionHead, error) {
 	c := s.newChange("retire versions of", st, st.Head.UpdatedAt)
 	for _, n := range versions {
-		c.ops.putRaw(s.conn.keys.retired(st.ID, n), nil)
+		c.ops.PutRaw(s.conn.keys.retired(st.ID, n), nil)
 	}
 	return s.apply(ctx, c)
 }
@@ -105,12 +106,12 @@ func (s *Definitions) DropVersions(ctx context.Context, st *store.DefinitionStat
 			return nil, err
 		}
 		if name != "" {
-			c.ops.del(name)
+			c.ops.Del(name)
 		}
-		c.ops.del(s.conn.keys.body(st.ID, n))
-		c.ops.del(s.conn.keys.retired(st.ID, n))
+		c.ops.Del(s.conn.keys.body(st.ID, n))
+		c.ops.Del(s.conn.keys.retired(st.ID, n))
 		uses := s.conn.keys.usesOf(st.ID, n)
-		c.ops.add(uses, clientv3.OpDelete(uses, clientv3.WithPrefix()), 0)
+		c.ops.Add(uses, clientv3.OpDelete(uses, clientv3.WithPrefix()), 0)
 	}
 	return s.apply(ctx, c)
 }
@@ -119,20 +120,20 @@ func (s *Definitions) DropVersions(ctx context.Context, st *store.DefinitionStat
 // it is not. A transaction that writes it moves the definition's head.
 func (s *Definitions) nameOf(ctx context.Context, ref VersionRef) (string, error) {
 	what := fmt.Sprintf("read version %d of %s", ref.Version, ref.ID)
-	resp, err := s.conn.get(ctx, what, s.conn.keys.body(ref.ID, ref.Version))
+	resp, err := s.conn.Get(ctx, what, s.conn.keys.body(ref.ID, ref.Version))
 	if err != nil || len(resp.Kvs) == 0 {
 		return "", err
 	}
 	var v store.DefinitionVersion
-	if err := Decode(resp.Kvs[0].Value, &v); err != nil || v.VersionID == "" {
+	if err := db.Decode(resp.Kvs[0].Value, &v); err != nil || v.VersionID == "" {
 		return "", err
 	}
 	key := s.conn.keys.versionID(v.VersionID, ref.ID)
-	if resp, err = s.conn.get(ctx, what, key); err != nil || len(resp.Kvs) == 0 {
+	if resp, err = s.conn.Get(ctx, what, key); err != nil || len(resp.Kvs) == 0 {
 		return "", err
 	}
 	var is VersionRef
-	if err := Decode(resp.Kvs[0].Value, &is); err != nil || is != ref {
+	if err := db.Decode(resp.Kvs[0].Value, &is); err != nil || is != ref {
 		return "", err
 	}
 	return key, nil

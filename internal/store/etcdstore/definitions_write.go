@@ -13,6 +13,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -31,7 +32,7 @@ type Published struct {
 // transaction. v.Version is ignored: the next number is given.
 //
 // Errors: [store.ErrHeadMoved] (read again), a *[workflow.Error] with code
-// route-taken, [ErrTooLarge], or one that wraps [ErrUnknown].
+// route-taken, [db.ErrTooLarge], or one that wraps [db.ErrUnknown].
 func (s *Definitions) PublishDefinition(ctx context.Context, st *store.DefinitionState, v store.DefinitionVersion, p Published, at time.Time) (*store.DefinitionHead, error) {
 	c := s.newChange("publish", st, at)
 	s.writeVersion(c, &v, at)
@@ -53,7 +54,7 @@ func (s *Definitions) publish(ctx context.Context, c *change, v *store.Definitio
 	h.Name, h.Description, h.Activation, h.AutoUpdate, h.Usable = p.Name, p.Description, p.Activation, p.AutoUpdate, p.Usable
 	h.Deleted, h.Purged, h.Set = nil, false, cmp.Or(p.Set, h.Set)
 	if c.before.Seen == 0 {
-		c.ops.put(s.conn.keys.content(h.ID, v.Hash), VersionRef{h.ID, v.Version})
+		c.ops.Put(s.conn.keys.content(h.ID, v.Hash), VersionRef{h.ID, v.Version})
 	}
 	if err := s.reindex(c, &p.Index); err != nil {
 		return nil, err
@@ -62,8 +63,8 @@ func (s *Definitions) publish(ctx context.Context, c *change, v *store.Definitio
 }
 
 // SaveDraft writes v as a new version and leaves the published one, with its
-// triggers, as it is. Errors: [store.ErrHeadMoved], [ErrTooLarge], or one that
-// wraps [ErrUnknown].
+// triggers, as it is. Errors: [store.ErrHeadMoved], [db.ErrTooLarge], or one that
+// wraps [db.ErrUnknown].
 func (s *Definitions) SaveDraft(ctx context.Context, st *store.DefinitionState, v store.DefinitionVersion, name, description string, at time.Time) (*store.DefinitionHead, error) {
 	c := s.newChange("save draft of", st, at)
 	s.writeVersion(c, &v, at)
@@ -79,17 +80,17 @@ func (s *Definitions) writeVersion(c *change, v *store.DefinitionVersion, at tim
 	c.head.Latest++
 	v.ID, v.Version, v.CreatedAt = c.head.ID, c.head.Latest, at
 	c.head.LatestHash = v.Hash
-	c.ops.put(s.conn.keys.body(v.ID, v.Version), v)
+	c.ops.Put(s.conn.keys.body(v.ID, v.Version), v)
 	if v.VersionID != "" {
-		c.ops.put(s.conn.keys.versionID(v.VersionID, v.ID), VersionRef{v.ID, v.Version})
+		c.ops.Put(s.conn.keys.versionID(v.VersionID, v.ID), VersionRef{v.ID, v.Version})
 	}
 	for _, u := range v.Uses {
-		c.ops.putRaw(s.conn.keys.use(v.ID, v.Version, VersionRef{u.ID, u.Version}), nil)
+		c.ops.PutRaw(s.conn.keys.use(v.ID, v.Version, VersionRef{u.ID, u.Version}), nil)
 	}
 }
 
 // Retract takes the published version back: no new instance starts, running ones
-// go on. Errors: [store.ErrHeadMoved], or one that wraps [ErrUnknown].
+// go on. Errors: [store.ErrHeadMoved], or one that wraps [db.ErrUnknown].
 func (s *Definitions) Retract(ctx context.Context, st *store.DefinitionState, at time.Time) (*store.DefinitionHead, error) {
 	return s.unpublish(ctx, s.newChange("retract", st, at))
 }
@@ -129,7 +130,7 @@ func (s *Definitions) DeleteDefinition(ctx context.Context, st *store.Definition
 		// The ranges were empty, so the compares are cheap. They can hold again when an
 		// instance ends, so they are guards.
 		for _, in := range s.conn.keys.running(st.ID) {
-			c.guards = append(c.guards, noneNewer(in, st.Revision))
+			c.guards = append(c.guards, db.NoneNewer(in, st.Revision))
 		}
 		c.refused = func(*pb.TxnResponse) error { return inUse() }
 	}
@@ -142,7 +143,7 @@ func (s *Definitions) runs(ctx context.Context, what, id string, revision int64)
 	for _, in := range s.conn.keys.running(id) {
 		reads = append(reads, clientv3.OpGet(in, clientv3.WithPrefix(), clientv3.WithRev(revision), clientv3.WithLimit(1), clientv3.WithKeysOnly()))
 	}
-	resp, err := s.conn.read(ctx, what, reads...)
+	resp, err := s.conn.Read(ctx, what, reads...)
 	if err != nil {
 		return false, err
 	}
@@ -167,7 +168,7 @@ func (s *Definitions) PurgeDefinition(ctx context.Context, id string) (bool, err
 	if runs, err := s.runs(ctx, what, id, 0); err != nil || runs {
 		return false, err
 	}
-	cmps := []clientv3.Cmp{modifiedAt(s.conn.keys.head(id), head.Modified)}
+	cmps := []clientv3.Cmp{db.ModifiedAt(s.conn.keys.head(id), head.Modified)}
 	for from := 1; ; from += purgeSlice {
 		to := from + purgeSlice
 		then := []clientv3.Op{
@@ -178,13 +179,13 @@ func (s *Definitions) PurgeDefinition(ctx context.Context, id string) (bool, err
 		last := from+purgeSlice > head.Latest
 		if last {
 			head.Purged = true
-			raw, err := Encode(head)
+			raw, err := db.Encode(head)
 			if err != nil {
 				return false, err
 			}
 			then = append(then, clientv3.OpPut(s.conn.keys.head(id), string(raw)))
 		}
-		resp, err := s.conn.txn(ctx, what, cmps, then, nil)
+		resp, err := s.conn.Txn(ctx, what, cmps, then, nil)
 		if err != nil || !resp.Succeeded || last {
 			return err == nil && resp.Succeeded, err
 		}

@@ -8,6 +8,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -31,9 +32,9 @@ const (
 // cancel and delete also put the interrupt key. Else: the attempt is void, where
 // a compare could hold again.
 func (s *Stimuli) PutMail(ctx context.Context, instance string, cmd workflow.Command, b *store.BookmarkRef) (PutOutcome, int64, error) {
-	t := s.conn.begin("put command into the mailbox of " + instance)
+	t := s.conn.Begin("put command into the mailbox of " + instance)
 	m := s.conn.mail(t, instance, cmd, b)
-	resp, err := t.submitSmall(ctx)
+	resp, err := t.SubmitSmall(ctx)
 	if err != nil {
 		return PutGone, 0, err
 	}
@@ -42,26 +43,26 @@ func (s *Stimuli) PutMail(ctx context.Context, instance string, cmd workflow.Com
 }
 
 // mailing is what a transaction that puts a command reads if it does not.
-type mailing struct{ there, consumed, used read }
+type mailing struct{ there, consumed, used db.Read }
 
 // mail makes a transaction one that puts a command.
-func (s *conn) mail(t *txn, instance string, cmd workflow.Command, b *store.BookmarkRef) (m mailing) {
+func (s *conn) mail(t *db.Txn, instance string, cmd workflow.Command, b *store.BookmarkRef) (m mailing) {
 	key, rec := s.keys.mail(instance, cmd.ID), s.keys.commandRecord(instance, cmd.ID)
 	void := s.keys.commandRecord(instance, attempt(cmd.ID, cmd.CreatedAt))
-	t.when(exists(s.keys.instance(instance)), absent(rec), absent(key), absent(void))
-	s.putMail(t.ops, instance, cmd)
+	t.When(db.Exists(s.keys.instance(instance)), db.Absent(rec), db.Absent(key), db.Absent(void))
+	s.putMail(t.Ops, instance, cmd)
 	if cmd.Key != nil {
-		t.when(absent(s.keys.keyRecord(cmd.Key.Name)))
-		s.recordAccepted(t.ops, instance, cmd)
+		t.When(db.Absent(s.keys.keyRecord(cmd.Key.Name)))
+		s.recordAccepted(t.Ops, instance, cmd)
 	}
 	if b != nil {
-		t.when(s.bookmarkStands(b))
+		t.When(s.bookmarkStands(b))
 	}
-	m.there, m.consumed = t.otherwise.key(key), t.otherwise.count(rec)
-	m.used = t.otherwise.count(s.keys.keyRecord(keyName(cmd.Key)))
+	m.there, m.consumed = t.Otherwise.Key(key), t.Otherwise.Count(rec)
+	m.used = t.Otherwise.Count(s.keys.keyRecord(keyName(cmd.Key)))
 	if b == nil || b.Created == 0 {
 		// That something exists can become true again.
-		t.otherwise.add(s.void(void, key, rec))
+		t.Otherwise.Add(s.void(void, key, rec))
 	}
 	return m
 }
@@ -71,10 +72,10 @@ func (m *mailing) became(resp *pb.TxnResponse) (PutOutcome, int64) {
 	if resp.Succeeded {
 		return PutDone, resp.Header.Revision
 	}
-	if kv := m.there.one(resp); kv != nil {
+	if kv := m.there.One(resp); kv != nil {
 		return PutDone, kv.CreateRevision
 	}
-	if m.consumed.found(resp) || m.used.found(resp) {
+	if m.consumed.Found(resp) || m.used.Found(resp) {
 		return PutConsumed, 0
 	}
 	return PutGone, 0
@@ -82,7 +83,7 @@ func (m *mailing) became(resp *pb.TxnResponse) (PutOutcome, int64) {
 
 // recordAccepted answers the caller's key from now on: a repeat elsewhere must
 // not find a bookmark of its own while this command waits.
-func (s *conn) recordAccepted(o *ops, instance string, cmd workflow.Command) {
+func (s *conn) recordAccepted(o *db.Ops, instance string, cmd workflow.Command) {
 	s.answer(o, cmd.Key, &store.Answer{BodyHash: cmd.Key.BodyHash,
 		Targets: []store.Effect{{InstanceID: instance, Outcome: workflow.OutcomeAccepted, Command: cmd.ID}}})
 }
@@ -97,14 +98,14 @@ type NewInstance struct {
 }
 
 // writeNew puts a Pending instance, its index entries and its start command.
-func (s *conn) writeNew(o *ops, n *NewInstance) {
+func (s *conn) writeNew(o *db.Ops, n *NewInstance) {
 	h := &n.Header
 	r := store.Record{Header: *h, Gate: n.Gate}
-	o.put(s.keys.instance(h.ID), r)
+	o.Put(s.keys.instance(h.ID), r)
 	s.writeIndex(o, nil, &r)
-	o.put(s.keys.mail(h.ID, n.Command.ID), n.Command)
+	o.Put(s.keys.mail(h.ID, n.Command.ID), n.Command)
 	if n.Gate != nil {
-		o.putRaw(s.keys.gateOf(*n.Gate), []byte(h.ID))
+		o.PutRaw(s.keys.gateOf(*n.Gate), []byte(h.ID))
 	}
 }
 
@@ -113,15 +114,15 @@ func (s *conn) writeNew(o *ops, n *NewInstance) {
 // otherwise; the definition's head, the trigger and the send record are as found. A
 // node that stood still must not start what another has put behind the gate since.
 func (s *conn) newGuard(n *NewInstance, gate bool) []clientv3.Cmp {
-	cmps := []clientv3.Cmp{absent(s.keys.instance(n.Header.ID)), absent(s.keys.commandRecord(n.Header.ID, n.Command.ID))}
+	cmps := []clientv3.Cmp{db.Absent(s.keys.instance(n.Header.ID)), db.Absent(s.keys.commandRecord(n.Header.ID, n.Command.ID))}
 	if gate && n.Gate != nil {
-		cmps = append(cmps, absent(s.keys.gateOf(*n.Gate)))
+		cmps = append(cmps, db.Absent(s.keys.gateOf(*n.Gate)))
 	}
 	if st := n.Command.Start; st.Head > 0 {
-		cmps = append(cmps, modifiedAt(s.keys.head(st.DefinitionID), st.Head))
+		cmps = append(cmps, db.ModifiedAt(s.keys.head(st.DefinitionID), st.Head))
 	}
 	if t := n.Trigger; t != nil {
-		cmps = append(cmps, modifiedAt(s.keys.trigger(t.Hash, t.DefinitionID, t.ActivityID), t.Modified))
+		cmps = append(cmps, db.ModifiedAt(s.keys.trigger(t.Hash, t.DefinitionID, t.ActivityID), t.Modified))
 	}
 	return append(cmps, s.sendStands(n.Send)...)
 }
@@ -131,9 +132,9 @@ func (s *conn) sendStands(send *store.Send) []clientv3.Cmp {
 	if send == nil {
 		return nil
 	}
-	cmps := []clientv3.Cmp{modifiedAt(s.keys.send(send.ID), send.Modified)}
+	cmps := []clientv3.Cmp{db.ModifiedAt(s.keys.send(send.ID), send.Modified)}
 	if len(send.Targets) > 0 {
-		cmps = append(cmps, modifiedAt(s.keys.sent(send.ID), send.Counted))
+		cmps = append(cmps, db.ModifiedAt(s.keys.sent(send.ID), send.Counted))
 	}
 	return cmps
 }
@@ -160,19 +161,19 @@ const (
 func (s *Stimuli) Create(ctx context.Context, n *NewInstance, answer *store.Answer) (CreateOutcome, error) {
 	id, mail, rec := n.Header.ID, s.conn.keys.mail(n.Header.ID, n.Command.ID), s.conn.keys.commandRecord(n.Header.ID, n.Command.ID)
 	void := s.conn.keys.commandRecord(id, attempt(n.Command.ID, n.Header.CreatedAt))
-	t := s.conn.begin("create instance "+id, append(s.conn.newGuard(n, true), absent(void))...)
-	s.conn.writeNew(t.ops, n)
+	t := s.conn.Begin("create instance "+id, append(s.conn.newGuard(n, true), db.Absent(void))...)
+	s.conn.writeNew(t.Ops, n)
 	if k := n.Command.Key; k != nil && answer != nil {
-		t.when(absent(s.conn.keys.keyRecord(k.Name)))
-		s.conn.answer(t.ops, k, answer)
+		t.When(db.Absent(s.conn.keys.keyRecord(k.Name)))
+		s.conn.answer(t.Ops, k, answer)
 	}
-	inMail, consumed, used := t.otherwise.count(mail), t.otherwise.count(rec), t.otherwise.count(s.conn.keys.keyRecord(keyName(n.Command.Key)))
-	there, held := t.otherwise.count(s.conn.keys.instance(id)), read(0)
+	inMail, consumed, used := t.Otherwise.Count(mail), t.Otherwise.Count(rec), t.Otherwise.Count(s.conn.keys.keyRecord(keyName(n.Command.Key)))
+	there, held := t.Otherwise.Count(s.conn.keys.instance(id)), db.Read(0)
 	if n.Gate != nil {
-		held = t.otherwise.count(s.conn.keys.gateOf(*n.Gate))
+		held = t.Otherwise.Count(s.conn.keys.gateOf(*n.Gate))
 	}
-	t.otherwise.add(s.conn.void(void, mail, rec))
-	resp, err := t.submitSmall(ctx)
+	t.Otherwise.Add(s.conn.void(void, mail, rec))
+	resp, err := t.SubmitSmall(ctx)
 	switch {
 	case err != nil:
 		return CreateExists, err
@@ -180,11 +181,11 @@ func (s *Stimuli) Create(ctx context.Context, n *NewInstance, answer *store.Answ
 		return Created, nil
 	}
 	switch {
-	case inMail.found(resp) || consumed.found(resp) || n.Command.Key != nil && used.found(resp):
+	case inMail.Found(resp) || consumed.Found(resp) || n.Command.Key != nil && used.Found(resp):
 		return CreateUsed, nil
-	case there.found(resp):
+	case there.Found(resp):
 		return CreateExists, nil
-	case n.Gate != nil && held.found(resp):
+	case n.Gate != nil && held.Found(resp):
 		return CreateGated, nil
 	}
 	return CreateMoved, nil
@@ -233,48 +234,48 @@ const MaxDeliveries = 30
 // true again, beside a send record that is as it was: then it still has to wait,
 // or was started, and newGuard refuses. Then: the commands, the new instances, the records.
 func (s *Stimuli) Deliver(ctx context.Context, targets []Delivery, send *store.Send, rest []store.Target, again []store.Send, key *workflow.CommandKey, answer *store.Answer) (bool, error) {
-	t := s.conn.begin("deliver stimulus")
+	t := s.conn.Begin("deliver stimulus")
 	ids := make([]string, len(targets))
 	for i := range targets {
 		d := &targets[i]
 		ids[i] = d.Command.ID
 		switch {
 		case d.Wait != nil:
-			t.when(append(s.conn.newGuard(d.New, false), exists(s.conn.keys.gateOf(d.Wait.Held.Gate)))...)
-			s.conn.putQueueItem(t.ops, *d.Wait)
+			t.When(append(s.conn.newGuard(d.New, false), db.Exists(s.conn.keys.gateOf(d.Wait.Held.Gate)))...)
+			s.conn.putQueueItem(t.Ops, *d.Wait)
 			continue
 		case d.New != nil:
-			t.when(s.conn.newGuard(d.New, true)...)
-			s.conn.writeNew(t.ops, d.New)
+			t.When(s.conn.newGuard(d.New, true)...)
+			s.conn.writeNew(t.Ops, d.New)
 			continue
 		}
-		t.when(s.conn.bookmarkStands(d.Bookmark), absent(s.conn.keys.commandRecord(d.Bookmark.InstanceID, d.Command.ID)))
-		s.conn.putMail(t.ops, d.Bookmark.InstanceID, d.Command)
+		t.When(s.conn.bookmarkStands(d.Bookmark), db.Absent(s.conn.keys.commandRecord(d.Bookmark.InstanceID, d.Command.ID)))
+		s.conn.putMail(t.Ops, d.Bookmark.InstanceID, d.Command)
 	}
 	earlier := func(*pb.TxnResponse) bool { return false }
 	switch {
 	case send != nil:
-		t.when(s.conn.sendStands(send)...)
-		s.leave(t.ops, send, rest)
+		t.When(s.conn.sendStands(send)...)
+		s.leave(t.Ops, send, rest)
 		if len(targets) == 0 && len(rest) == 0 {
-			s.conn.done(t.ops, send.ID, workflow.OutcomeAccepted) // nothing else says what became of it
+			s.conn.done(t.Ops, send.ID, workflow.OutcomeAccepted) // nothing else says what became of it
 		}
 	case len(targets) > 0:
 		rec := s.conn.keys.commandRecord("~deliver", workflow.DeriveID(ids...))
-		t.when(absent(rec))
-		s.conn.record(t.ops, rec, store.Effect{Outcome: workflow.OutcomeAccepted})
-		earlier = t.otherwise.count(rec).found
+		t.When(db.Absent(rec))
+		s.conn.record(t.Ops, rec, store.Effect{Outcome: workflow.OutcomeAccepted})
+		earlier = t.Otherwise.Count(rec).Found
 	}
 	for _, a := range again {
-		t.put(s.conn.keys.send(a.ID), a)
+		t.Put(s.conn.keys.send(a.ID), a)
 	}
 	if key != nil && answer != nil {
 		if send == nil { // the key of a send record has an answer since it was accepted: from now on this one
-			t.when(absent(s.conn.keys.keyRecord(key.Name)))
+			t.When(db.Absent(s.conn.keys.keyRecord(key.Name)))
 		}
-		s.conn.answer(t.ops, key, answer)
+		s.conn.answer(t.Ops, key, answer)
 	}
-	resp, err := t.submit(ctx)
+	resp, err := t.Submit(ctx)
 	if err != nil || resp.Succeeded {
 		return err == nil, err
 	}
@@ -283,24 +284,24 @@ func (s *Stimuli) Deliver(ctx context.Context, targets []Delivery, send *store.S
 
 // leave notes what is left of a send record. Its stimulus, which a slice has in its
 // commands too, is not written again.
-func (s *Stimuli) leave(o *ops, send *store.Send, rest []store.Target) {
+func (s *Stimuli) leave(o *db.Ops, send *store.Send, rest []store.Target) {
 	switch {
 	case len(rest) == 0:
 		s.dropSend(o, send)
 	case len(send.Targets) == 0:
 		left := *send
 		left.Targets = rest
-		o.put(s.conn.keys.send(send.ID), left)
+		o.Put(s.conn.keys.send(send.ID), left)
 	default:
-		o.put(s.conn.keys.sent(send.ID), sentCount{Done: len(send.Targets) - len(rest)})
+		o.Put(s.conn.keys.sent(send.ID), sentCount{Done: len(send.Targets) - len(rest)})
 	}
 }
 
 // dropSend deletes a send record, and the count of what is done of its list.
-func (s *Stimuli) dropSend(o *ops, send *store.Send) {
-	o.del(s.conn.keys.send(send.ID))
+func (s *Stimuli) dropSend(o *db.Ops, send *store.Send) {
+	o.Del(s.conn.keys.send(send.ID))
 	if len(send.Targets) > 0 {
-		o.del(s.conn.keys.sent(send.ID))
+		o.Del(s.conn.keys.sent(send.ID))
 	}
 }
 

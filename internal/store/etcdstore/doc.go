@@ -16,8 +16,7 @@
 // callers, [Upkeep] for what has to be done without any, and [Reader], which writes
 // nothing. Each user is given its part, so that the compiler says who may commit.
 //
-// It is one package, and large, since the parts write each other's records: a commit
-// puts mail, outbox, queue items, dead letters, timers and children, and upkeep
-// repairs all of them. In packages of their own all formats, compares and limits
-// would be exported to every part.
+// What knows no record, requests, compares and pages, is in internal/db. The rest is one
+// package, and large, since the parts write each other's records: a commit puts mail, outbox,
+// queue items, dead letters, timers and children, and upkeep repairs all of them.
 package etcdstore

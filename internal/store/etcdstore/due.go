@@ -11,6 +11,8 @@ import (
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 )
 
 // Dated is what lies in shards in the order in which it is due.
@@ -59,19 +61,19 @@ type First struct {
 // one request, and reads one key of a shard. Etcd walks over all keys between these places and that time, also over
 // those that were deleted since it was last compacted.
 func (s *Upkeep) FirstDue(ctx context.Context, of Dated, from Places, until time.Time) ([]First, error) {
-	var ask reads
+	var ask db.Reads
 	prefixes := make([]string, timerShards)
 	for i := range prefixes {
 		prefixes[i] = s.conn.keys.dated(of, i)
-		ask.add(clientv3.OpGet(prefixes[i]+from[i], clientv3.WithRange(prefixes[i]+millis(until)+"0"), clientv3.WithLimit(1), clientv3.WithKeysOnly()))
+		ask.Add(clientv3.OpGet(prefixes[i]+from[i], clientv3.WithRange(prefixes[i]+millis(until)+"0"), clientv3.WithLimit(1), clientv3.WithKeysOnly()))
 	}
-	resp, err := s.conn.read(ctx, "look which "+of.String()+" are due next", ask.ops...)
+	resp, err := s.conn.Read(ctx, "look which "+of.String()+" are due next", ask.Ops...)
 	if err != nil {
 		return nil, err
 	}
 	first := make([]First, timerShards)
 	for i, prefix := range prefixes {
-		if kv := read(i).one(resp); kv != nil {
+		if kv := db.Read(i).One(resp); kv != nil {
 			f := First{Place: strings.TrimPrefix(string(kv.Key), prefix)}
 			at, _, _ := strings.Cut(f.Place, "/")
 			f.At, f.Misplaced = dueIn(f.Place), misplaced(at)
@@ -85,19 +87,19 @@ func (s *Upkeep) FirstDue(ctx context.Context, of Dated, from Places, until time
 // a shard in the order of its keys. more are the places where those go on that have more. With what is due comes what
 // is misplaced there, and what is due later in this millisecond, which is all that a key tells.
 func (s *Upkeep) Due(ctx context.Context, of Dated, from Places, now time.Time, perShard int64) (due []Due, more Places, err error) {
-	var ask reads
+	var ask db.Reads
 	shards := slices.Sorted(maps.Keys(from))
 	for _, i := range shards {
 		prefix := s.conn.keys.dated(of, i)
-		ask.add(clientv3.OpGet(prefix+from[i], clientv3.WithRange(prefix+millis(now)+"0"), clientv3.WithLimit(perShard)))
+		ask.Add(clientv3.OpGet(prefix+from[i], clientv3.WithRange(prefix+millis(now)+"0"), clientv3.WithLimit(perShard)))
 	}
-	resp, err := s.conn.read(ctx, "read due "+of.String(), ask.ops...)
+	resp, err := s.conn.Read(ctx, "read due "+of.String(), ask.Ops...)
 	if err != nil {
 		return nil, nil, err
 	}
 	more = Places{}
 	for n, i := range shards {
-		r := read(n).in(resp)
+		r := db.Read(n).In(resp)
 		for _, kv := range r.Kvs {
 			due = append(due, s.readDue(of, i, kv))
 		}
@@ -117,11 +119,11 @@ func (s *Upkeep) readDue(of Dated, shard int, kv *mvccpb.KeyValue) Due {
 		d.Schedule, err = decodeCron(kv)
 		d.At = d.Schedule.Due
 	} else {
-		err = DecodeWhole(kv.Value, &d.entry)
+		err = db.DecodeWhole(kv.Value, &d.entry)
 		d.At = d.entry.Due
 	}
 	if err != nil {
-		s.conn.left(kv.Key, err)
+		s.conn.Left(kv.Key, err)
 		d.At, d.Unreadable = fromMillis(at), true
 	}
 	return d
@@ -134,25 +136,25 @@ func (s *Upkeep) readDue(of Dated, shard int, kv *mvccpb.KeyValue) Due {
 // burst that burns the bookmark deletes both keys, so whichever comes first, no timer of it is left.
 func (s *Upkeep) MoveMisplaced(ctx context.Context, shard int, places []string) (moved int, err error) {
 	prefix := s.conn.keys.timers(shard)
-	for chunk := range slices.Chunk(places, maxLevel) {
-		var ask reads
+	for chunk := range slices.Chunk(places, db.MaxLevel) {
+		var ask db.Reads
 		for _, place := range chunk {
-			ask.value(prefix + place)
+			ask.Value(prefix + place)
 		}
-		resp, err := s.conn.read(ctx, "read misplaced timers", ask.ops...)
+		resp, err := s.conn.Read(ctx, "read misplaced timers", ask.Ops...)
 		if err != nil {
 			return moved, err
 		}
 		for i, place := range chunk {
-			kv := read(i).one(resp)
+			kv := db.Read(i).One(resp)
 			at, name, _ := strings.Cut(place, "/")
 			if kv == nil || !misplaced(at) {
 				continue
 			}
-			t := s.conn.begin("put a misplaced timer where it belongs", modifiedAt(string(kv.Key), kv.ModRevision))
-			t.del(string(kv.Key))
-			t.putRaw(prefix+millis(fromMillis(at))+"/"+name, kv.Value)
-			put, err := applied(t.submit(ctx))
+			t := s.conn.Begin("put a misplaced timer where it belongs", db.ModifiedAt(string(kv.Key), kv.ModRevision))
+			t.Del(string(kv.Key))
+			t.PutRaw(prefix+millis(fromMillis(at))+"/"+name, kv.Value)
+			put, err := db.Applied(t.Submit(ctx))
 			if err != nil {
 				return moved, err
 			}
@@ -178,7 +180,7 @@ func (s *Upkeep) Misplaced(ctx context.Context, shard int) (places []string, err
 			return nil // what is in its place, but for ten milliseconds of the year 5138
 		}
 		if len(digits) < 13 {
-			counted, err := s.conn.get(ctx, "count timers", from, clientv3.WithRange(end), clientv3.WithCountOnly())
+			counted, err := s.conn.Get(ctx, "count timers", from, clientv3.WithRange(end), clientv3.WithCountOnly())
 			if err != nil || counted.Count == 0 {
 				return err
 			}
@@ -191,7 +193,7 @@ func (s *Upkeep) Misplaced(ctx context.Context, shard int) (places []string, err
 				return nil
 			}
 		}
-		resp, err := s.conn.get(ctx, "list timers", from, clientv3.WithRange(end), clientv3.WithKeysOnly())
+		resp, err := s.conn.Get(ctx, "list timers", from, clientv3.WithRange(end), clientv3.WithKeysOnly())
 		if err != nil {
 			return err
 		}
@@ -215,9 +217,9 @@ func (s *Upkeep) WatchDue(ctx context.Context, of Dated, shards []int) (told <-c
 	news := soonest{out: make(chan Places, 1)}
 	ctx, cancel := context.WithCancel(clientv3.WithRequireLeader(ctx))
 	watches := make([]clientv3.WatchChan, len(shards))
-	begun = beginWatch(func() {
+	begun = db.BeginWatch(func() {
 		for i, shard := range shards {
-			watches[i] = s.conn.client.Watch(ctx, s.conn.keys.dated(of, shard), clientv3.WithPrefix(), clientv3.WithFilterDelete())
+			watches[i] = s.conn.Client.Watch(ctx, s.conn.keys.dated(of, shard), clientv3.WithPrefix(), clientv3.WithFilterDelete())
 		}
 	}, func(late bool) {
 		defer close(news.out)
@@ -275,7 +277,7 @@ func (s *soonest) put(places Places) {
 // follow puts what a watch of one shard tells, until it is over.
 func (s *soonest) follow(ctx context.Context, shard int, prefix string, events clientv3.WatchChan) {
 	for {
-		resp, ok := told(ctx, events)
+		resp, ok := db.Told(ctx, events)
 		if !ok {
 			return
 		}

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 )
 
 // BenchmarkALookBehindWhatHasFired looks for what is due where 90,000 timers have fired that etcd has not compacted, 300 a
@@ -14,9 +16,9 @@ func BenchmarkALookBehindWhatHasFired(b *testing.B) {
 	w := newWorld(b)
 	const fired = 90_000
 	begin := w.now.Add(-5 * time.Minute)
-	for from := 0; from < fired; from += maxLevel {
+	for from := 0; from < fired; from += db.MaxLevel {
 		var puts, deletes []clientv3.Op
-		for i := from; i < from+maxLevel; i++ {
+		for i := from; i < from+db.MaxLevel; i++ {
 			key := fmt.Sprintf("%s%s/t%d", w.keys.timers(i%timerShards), millis(begin.Add(time.Duration(i)*time.Second/300)), i)
 			puts, deletes = append(puts, clientv3.OpPut(key, "{}")), append(deletes, clientv3.OpDelete(key))
 		}

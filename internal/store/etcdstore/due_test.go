@@ -8,12 +8,13 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 )
 
 // timerAt puts a timer into a shard, and gives when it is told to be due.
 func (w *world) timerAt(shard int, name string, due time.Time) time.Time {
 	w.tb.Helper()
-	raw, err := Encode(timerEntry{Instance: name, Bookmark: name, Due: due})
+	raw, err := db.Encode(timerEntry{Instance: name, Bookmark: name, Due: due})
 	w.ok(err)
 	_, err = w.raw.Put(w.ctx(), w.keys.timers(shard)+millis(due)+"/"+encode(name), string(raw))
 	w.ok(err)
@@ -104,8 +105,8 @@ func TestAWatchTellsWhatIsDueNext(t *testing.T) {
 func TestAWatchOfWhatIsDueThatBeginsLateTellsToLook(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	etcd := &hangs{Watcher: w.client.Watcher, goesOn: make(chan struct{})}
-	w.client.Watcher = etcd
+	etcd := &hangs{Watcher: w.Client.Watcher, goesOn: make(chan struct{})}
+	w.Client.Watcher = etcd
 	ctx, cancel := context.WithTimeout(w.ctx(), 20*time.Second)
 	defer cancel()
 	news, begun := w.WatchDue(ctx, Timers, []int{1, 2})

@@ -11,6 +11,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -40,9 +41,9 @@ const anySegments = "any"
 func segmentsIn(n int) string { return fmt.Sprintf("%02d", n) }
 
 // putEndpoint puts the shape of an HTTP endpoint's bookmark.
-func (s *conn) putEndpoint(o *ops, b *workflow.Bookmark) {
+func (s *conn) putEndpoint(o *db.Ops, b *workflow.Bookmark) {
 	if e := workflow.EndpointOf(b); e != nil {
-		o.putRaw(s.keys.shape(e.Method, e.Template), nil)
+		o.PutRaw(s.keys.shape(e.Method, e.Template), nil)
 	}
 }
 
@@ -53,7 +54,7 @@ func (s *Stimuli) Shapes(ctx context.Context, method string, segments int) ([]st
 	for _, p := range prefixes {
 		reads = append(reads, clientv3.OpGet(p, clientv3.WithPrefix(), clientv3.WithKeysOnly()))
 	}
-	resp, err := s.conn.read(ctx, "read shapes of endpoints", reads...)
+	resp, err := s.conn.Read(ctx, "read shapes of endpoints", reads...)
 	if err != nil {
 		return nil, err
 	}
@@ -78,25 +79,25 @@ type Endpoint struct {
 // nothing does anywhere. It reads one bookmark of each at most, however many wait.
 func (s *Stimuli) FindEndpoint(ctx context.Context, among []Endpoint) (*Endpoint, error) {
 	for len(among) > 0 {
-		n := min(len(among), maxLevel/2)
-		var ask reads
-		routes, bookmarks := make([]read, n), make([]read, n)
+		n := min(len(among), db.MaxLevel/2)
+		var ask db.Reads
+		routes, bookmarks := make([]db.Read, n), make([]db.Read, n)
 		for i, e := range among[:n] {
-			routes[i] = ask.value(s.conn.keys.route(e.Method, e.Pattern))
+			routes[i] = ask.Value(s.conn.keys.route(e.Method, e.Pattern))
 			if bookmarks[i] = followedRead; !s.conn.waiting.has(s.conn.keys.bookmarks(e.Hash)) {
-				bookmarks[i] = ask.add(below(firstOp, s.conn.keys.bookmarks(e.Hash)))
+				bookmarks[i] = ask.Add(db.Below(firstOp, s.conn.keys.bookmarks(e.Hash)))
 			}
 		}
-		resp, err := s.conn.read(ctx, "look for an endpoint", ask.ops...)
+		resp, err := s.conn.Read(ctx, "look for an endpoint", ask.Ops...)
 		if err != nil {
 			return nil, err
 		}
 		for i := range among[:n] {
 			e := &among[i]
-			if kv := routes[i].one(resp); kv != nil {
+			if kv := routes[i].One(resp); kv != nil {
 				e.Route = &store.RouteEntry{Modified: kv.ModRevision}
-				if err := DecodeWhole(kv.Value, e.Route); errors.Is(err, ErrDamaged) {
-					s.conn.left(kv.Key, err)
+				if err := db.DecodeWhole(kv.Value, e.Route); errors.Is(err, db.ErrDamaged) {
+					s.conn.Left(kv.Key, err)
 					e.Route = nil
 				} else if err != nil {
 					return nil, err
@@ -108,8 +109,8 @@ func (s *Stimuli) FindEndpoint(ctx context.Context, among []Endpoint) (*Endpoint
 			}
 			if kv != nil {
 				var b bookmarkEntry
-				if err := DecodeWhole(kv.Value, &b); errors.Is(err, ErrDamaged) {
-					s.conn.left(kv.Key, err)
+				if err := db.DecodeWhole(kv.Value, &b); errors.Is(err, db.ErrDamaged) {
+					s.conn.Left(kv.Key, err)
 					parts := strings.Split(string(kv.Key), "/")
 					b.Instance = parts[len(parts)-2]
 				} else if err != nil {
@@ -130,16 +131,16 @@ func (s *Stimuli) FindEndpoint(ctx context.Context, among []Endpoint) (*Endpoint
 var firstOp = clientv3.OpGet("", clientv3.WithLimit(1))
 
 // followedRead stands for the read of a range that is followed.
-const followedRead read = -2
+const followedRead db.Read = -2
 
 // firstWaiting is a bookmark of a hash; nil if there is none. It was read with a request, or
 // is as of its revision or later.
-func (s *Stimuli) firstWaiting(ctx context.Context, hash string, asked read, resp *pb.TxnResponse) (*mvccpb.KeyValue, error) {
+func (s *Stimuli) firstWaiting(ctx context.Context, hash string, asked db.Read, resp *pb.TxnResponse) (*mvccpb.KeyValue, error) {
 	prefix := s.conn.keys.bookmarks(hash)
 	if asked != followedRead {
-		r := asked.in(resp)
+		r := asked.In(resp)
 		s.conn.waiting.looked(prefix, r.Count)
-		return asked.one(resp), nil
+		return asked.One(resp), nil
 	}
 	if kvs, n, _, ok := s.conn.waiting.at(ctx, prefix, resp.Header.Revision, 1); ok {
 		if n == 0 {
@@ -147,7 +148,7 @@ func (s *Stimuli) firstWaiting(ctx context.Context, hash string, asked read, res
 		}
 		return kvs[0], nil
 	}
-	now, err := s.conn.get(ctx, "look for an endpoint", prefix, clientv3.WithPrefix(), clientv3.WithLimit(1))
+	now, err := s.conn.Get(ctx, "look for an endpoint", prefix, clientv3.WithPrefix(), clientv3.WithLimit(1))
 	if err != nil || len(now.Kvs) == 0 {
 		return nil, err
 	}

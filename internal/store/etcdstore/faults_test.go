@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -72,7 +73,7 @@ func (w *world) job(id string) *store.Job {
 func (w *world) occurrence() (due, next *store.CronEntry) {
 	w.tb.Helper()
 	e := store.CronEntry{DefinitionID: "order", ActivityID: "cron", Kind: store.ScheduleTimer, Interval: time.Minute, Due: w.now}
-	raw, err := Encode(e)
+	raw, err := db.Encode(e)
 	w.ok(err)
 	_, err = w.raw.Put(w.ctx(), w.cronKey(&e), string(raw))
 	w.ok(err)
@@ -112,7 +113,7 @@ func TestEveryTransactionHoldsUnderFaults(t *testing.T) {
 				if fault == clustertest.ApplyTwice {
 					expect(t, name, got, again, err)
 				} else {
-					if !errors.Is(err, ErrUnknown) {
+					if !errors.Is(err, db.ErrUnknown) {
 						t.Errorf("%s: error %v, want unknown", name, err)
 					}
 					got, err = call()

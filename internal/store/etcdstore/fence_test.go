@@ -8,6 +8,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -134,7 +135,7 @@ func TestClassification(t *testing.T) {
 			w.instance("a", "paid")
 			commit := ends(w.next("a", w.lock("a", "me")))
 			w.faults.Add(clustertest.Rule{Fault: clustertest.LoseAnswer, Times: 1, Match: writes})
-			if _, err := w.Commit(w.ctx(), commit); !errors.Is(err, ErrUnknown) {
+			if _, err := w.Commit(w.ctx(), commit); !errors.Is(err, db.ErrUnknown) {
 				t.Fatal(err)
 			}
 			at := w.record("a").Modified
@@ -235,7 +236,7 @@ func TestADeleteIsProvenByItsRecord(t *testing.T) {
 	c := w.next("a", w.lock("a", "me"))
 	c.Delete, c.Release = true, true
 	w.faults.Add(clustertest.Rule{Fault: clustertest.LoseAnswer, Times: 1, Match: writes})
-	if _, err := w.Commit(w.ctx(), c); !errors.Is(err, ErrUnknown) {
+	if _, err := w.Commit(w.ctx(), c); !errors.Is(err, db.ErrUnknown) {
 		t.Fatal(err)
 	}
 	if done, err := w.Commit(w.ctx(), c); err != nil || !done.Resolved || !done.Released {
@@ -265,7 +266,7 @@ func TestALockThatWasKeptIsNotReportedAsReleased(t *testing.T) {
 	c := w.next("a", w.lock("a", "me"))
 	c.Release = false
 	w.faults.Add(clustertest.Rule{Fault: clustertest.LoseAnswer, Times: 1, Match: writes})
-	if _, err := w.Commit(w.ctx(), c); !errors.Is(err, ErrUnknown) {
+	if _, err := w.Commit(w.ctx(), c); !errors.Is(err, db.ErrUnknown) {
 		t.Fatal(err)
 	}
 	if done, err := w.Commit(w.ctx(), c); err != nil || !done.Resolved || done.Released {

@@ -7,6 +7,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -15,7 +16,7 @@ func fenceCompares(f *store.Fence) []clientv3.Cmp {
 	if f == nil {
 		return nil
 	}
-	return []clientv3.Cmp{createdAt(f.Key, f.Revision), noneOlder(f.Prefix, f.Revision)}
+	return []clientv3.Cmp{db.CreatedAt(f.Key, f.Revision), db.NoneOlder(f.Prefix, f.Revision)}
 }
 
 // Secure makes a command in hand durable under the fence, and with it a new
@@ -31,31 +32,31 @@ func fenceCompares(f *store.Fence) []clientv3.Cmp {
 // time put them, and the commit that moves them has to know.
 func (s *Instances) Secure(ctx context.Context, f *store.Fence, id string, base, fresh *store.Record, cmd workflow.Command) (int64, error) {
 	key, what := s.conn.keys.mail(id, cmd.ID), "make command durable for "+id
-	t := s.conn.begin(what, append(fenceCompares(f), absent(key), absent(s.conn.keys.commandRecord(id, cmd.ID)))...)
-	s.conn.putMail(t.ops, id, cmd)
+	t := s.conn.Begin(what, append(fenceCompares(f), db.Absent(key), db.Absent(s.conn.keys.commandRecord(id, cmd.ID)))...)
+	s.conn.putMail(t.Ops, id, cmd)
 	if cmd.Key != nil {
-		t.when(absent(s.conn.keys.keyRecord(cmd.Key.Name)))
-		s.conn.recordAccepted(t.ops, id, cmd)
+		t.When(db.Absent(s.conn.keys.keyRecord(cmd.Key.Name)))
+		s.conn.recordAccepted(t.Ops, id, cmd)
 	}
-	there, used, twin := t.otherwise.key(key), t.otherwise.count(s.conn.keys.keyRecord(keyName(cmd.Key))), read(0)
+	there, used, twin := t.Otherwise.Key(key), t.Otherwise.Count(s.conn.keys.keyRecord(keyName(cmd.Key))), db.Read(0)
 	if base == nil {
-		t.when(absent(s.conn.keys.instance(id)))
-		partsOf(s.conn).put(t.ops, nil, fresh, false)
-		s.conn.writeIndex(t.ops, nil, fresh)
-		twin = t.otherwise.value(s.conn.keys.instance(id))
+		t.When(db.Absent(s.conn.keys.instance(id)))
+		partsOf(s.conn).put(t.Ops, nil, fresh, false)
+		s.conn.writeIndex(t.Ops, nil, fresh)
+		twin = t.Otherwise.Value(s.conn.keys.instance(id))
 	} else {
-		t.when(modifiedAt(s.conn.keys.instance(id), base.Modified))
+		t.When(db.ModifiedAt(s.conn.keys.instance(id), base.Modified))
 	}
-	resp, err := t.submit(ctx)
+	resp, err := t.Submit(ctx)
 	if err != nil {
 		return 0, err
 	}
 	if resp.Succeeded {
 		return resp.Header.Revision, nil
 	}
-	if kv := there.one(resp); kv != nil {
+	if kv := there.One(resp); kv != nil {
 		if base == nil {
-			for _, kv := range twin.in(resp).Kvs {
+			for _, kv := range twin.In(resp).Kvs {
 				made, err := wholeRecord(kv)
 				if err != nil {
 					return 0, fmt.Errorf("%s: %w", what, err)
@@ -65,7 +66,7 @@ func (s *Instances) Secure(ctx context.Context, f *store.Fence, id string, base,
 		}
 		return kv.CreateRevision, nil
 	}
-	if cmd.Key != nil && used.found(resp) {
+	if cmd.Key != nil && used.Found(resp) {
 		return 0, fmt.Errorf("%s: %w", what, store.ErrConflict)
 	}
 	return 0, fmt.Errorf("%s: %w", what, store.ErrFenced)
@@ -77,11 +78,11 @@ func (s *Instances) Secure(ctx context.Context, f *store.Fence, id string, base,
 // If: the lock is mine; the command's create revision.
 func (s *Instances) CountAttempt(ctx context.Context, f *store.Fence, id string, cmd workflow.Command, created int64) (int64, error) {
 	key := s.conn.keys.mail(id, cmd.ID)
-	raw, err := encodeWithin(lean(cmd), maxPassed)
+	raw, err := db.EncodeWithin(lean(cmd), db.MaxPassed)
 	if err != nil {
 		return 0, err
 	}
-	resp, err := s.conn.txn(ctx, "count attempt for "+id, append(fenceCompares(f), createdAt(key, created)), []clientv3.Op{put(key, raw)}, nil)
+	resp, err := s.conn.Txn(ctx, "count attempt for "+id, append(fenceCompares(f), db.CreatedAt(key, created)), []clientv3.Op{db.Put(key, raw)}, nil)
 	if err != nil {
 		return 0, err
 	}
@@ -98,11 +99,11 @@ func (s *Instances) CountAttempt(ctx context.Context, f *store.Fence, id string,
 // If: the revision of that attempt.
 func (s *Instances) TakeBackAttempt(ctx context.Context, id string, cmd workflow.Command, counted int64) (bool, error) {
 	key := s.conn.keys.mail(id, cmd.ID)
-	raw, err := encodeWithin(lean(cmd), maxPassed)
+	raw, err := db.EncodeWithin(lean(cmd), db.MaxPassed)
 	if err != nil {
 		return false, err
 	}
-	return applied(s.conn.txn(ctx, "take back attempt for "+id, []clientv3.Cmp{modifiedAt(key, counted)}, []clientv3.Op{put(key, raw)}, nil))
+	return db.Applied(s.conn.Txn(ctx, "take back attempt for "+id, []clientv3.Cmp{db.ModifiedAt(key, counted)}, []clientv3.Op{db.Put(key, raw)}, nil))
 }
 
 // Discard takes commands out of the mailbox without writing the instance: there is
@@ -116,27 +117,27 @@ func (s *Instances) Discard(ctx context.Context, f *store.Fence, id string, base
 
 // discard is for a removal too, which a repair may be.
 func (s *conn) discard(ctx context.Context, f *store.Fence, id string, base *store.Record, consumed []store.Consumed, dead []store.DeadLetter) error {
-	stands := absent(s.keys.instance(id))
+	stands := db.Absent(s.keys.instance(id))
 	if base != nil {
-		stands = modifiedAt(s.keys.instance(id), base.Modified)
+		stands = db.ModifiedAt(s.keys.instance(id), base.Modified)
 	}
-	t := s.begin("discard mail of "+id, append(fenceCompares(f), stands)...)
+	t := s.Begin("discard mail of "+id, append(fenceCompares(f), stands)...)
 	for i := range consumed {
 		done := &consumed[i]
 		if done.Created > 0 {
-			t.when(createdAt(s.keys.mail(id, done.Command.ID), done.Created))
+			t.When(db.CreatedAt(s.keys.mail(id, done.Command.ID), done.Created))
 		}
 		told := *done
 		told.Drop = false // nothing else says what became of it: no commit names it
 		told.Effect.Dead = letterOf(dead, done.Command.ID)
-		s.consumeOne(id, &told, t.ops)
+		s.consumeOne(id, &told, t.Ops)
 	}
 	for _, d := range dead {
-		s.putDead(t.ops, d)
+		s.putDead(t.Ops, d)
 	}
-	ok, err := applied(t.submit(ctx))
+	ok, err := db.Applied(t.Submit(ctx))
 	if err == nil && !ok {
-		return fmt.Errorf("%s: %w", t.what, store.ErrFenced)
+		return fmt.Errorf("%s: %w", t.What, store.ErrFenced)
 	}
 	return err
 }

@@ -12,6 +12,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 )
 
 // Filling is what fills etcd: what a cluster keeps there, by kind and by definition, as it was at one revision.
@@ -80,7 +81,7 @@ func (s *Reader) Filling(ctx context.Context, b FillingBounds) (*Filling, error)
 			if l.over() {
 				return l.result(), nil
 			}
-			if err := l.page(ctx, k); errors.Is(err, ErrCompacted) {
+			if err := l.page(ctx, k); errors.Is(err, db.ErrCompacted) {
 				return l.result(), nil
 			} else if err != nil {
 				return nil, err
@@ -120,18 +121,18 @@ func (l *fillingLook) over() bool {
 
 // count counts the keys of each kind at one revision. etcd counts them in its memory.
 func (l *fillingLook) count(ctx context.Context) error {
-	var ask reads
+	var ask db.Reads
 	for _, kind := range kinds {
 		l.kinds = append(l.kinds, &kindRead{name: kind})
-		ask.add(clientv3.OpGet(l.s.conn.keys.root+kind+"/", clientv3.WithPrefix(), clientv3.WithCountOnly()))
+		ask.Add(clientv3.OpGet(l.s.conn.keys.root+kind+"/", clientv3.WithPrefix(), clientv3.WithCountOnly()))
 	}
-	resp, err := l.s.conn.read(ctx, "count what fills etcd", ask.ops...)
+	resp, err := l.s.conn.Read(ctx, "count what fills etcd", ask.Ops...)
 	if err != nil {
 		return err
 	}
 	l.revision = resp.Header.Revision
 	for i, k := range l.kinds {
-		k.total = read(i).in(resp).Count
+		k.total = db.Read(i).In(resp).Count
 		k.done = k.total == 0
 	}
 	return nil
@@ -139,11 +140,11 @@ func (l *fillingLook) count(ctx context.Context) error {
 
 // page reads one page of a kind: few keys where they are large.
 func (l *fillingLook) page(ctx context.Context, k *kindRead) error {
-	limit := int64(firstChunk)
+	limit := int64(db.FirstChunk)
 	if k.keys > 0 {
 		limit = max(1, min(mostFillKeys, 4*k.keys, fillingPage/max(1, k.sizeOfTheLatest)))
 	}
-	kvs, next, err := l.s.conn.page(ctx, "read what fills etcd", l.s.conn.keys.root+k.name+"/", k.cursor, limit, clientv3.WithRev(l.revision))
+	kvs, next, err := l.s.conn.Page(ctx, "read what fills etcd", l.s.conn.keys.root+k.name+"/", k.cursor, limit, clientv3.WithRev(l.revision))
 	if err != nil {
 		return err
 	}
@@ -182,7 +183,7 @@ func (l *fillingLook) owned(kind, key string, value []byte, size int64) {
 	}
 	if kind == "instance" && l.owners[id] == "" && len(l.owners) < l.bounds.Instances {
 		var r store.Record
-		if Decode(value, &r) == nil {
+		if db.Decode(value, &r) == nil {
 			l.owners[id] = r.Header.DefinitionID
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"google.golang.org/grpc/metadata"
 
 	"github.com/weft-run/weft/internal/pace"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 )
 
 // A range that is emptied all the time is expensive to read: etcd's index goes over each key
@@ -163,7 +164,7 @@ func (f *follower) now(ctx context.Context, what, from string, limit int) (kvs [
 	if !f.has(f.prefix) {
 		return nil, false, false, nil
 	}
-	at, err := f.s.get(ctx, what, f.s.keys.pause(), clientv3.WithCountOnly())
+	at, err := f.s.Get(ctx, what, f.s.keys.pause(), clientv3.WithCountOnly())
 	if err != nil {
 		return nil, false, false, err
 	}
@@ -179,18 +180,18 @@ func (f *follower) now(ctx context.Context, what, from string, limit int) (kvs [
 // named reads the values of keys, as many as a page holds, and gives each that is there to do as it
 // comes. It tells how many keys it has looked at.
 func (f *follower) named(ctx context.Context, what string, keys []*mvccpb.KeyValue, do func(*mvccpb.KeyValue) error) (n int, err error) {
-	for b := (budget{}); n < len(keys); {
-		var ask reads
-		for _, kv := range keys[n:min(len(keys), n+b.chunk())] {
-			ask.value(string(kv.Key))
+	for b := (db.Budget{}); n < len(keys); {
+		var ask db.Reads
+		for _, kv := range keys[n:min(len(keys), n+b.Chunk())] {
+			ask.Value(string(kv.Key))
 		}
-		resp, err := f.s.read(ctx, what, ask.ops...)
+		resp, err := f.s.Read(ctx, what, ask.Ops...)
 		if err != nil {
 			return n, err
 		}
-		for i := range ask.ops {
-			if kv := read(i).one(resp); kv != nil {
-				if !b.takes(kv.Value) {
+		for i := range ask.Ops {
+			if kv := db.Read(i).One(resp); kv != nil {
+				if !b.Takes(kv.Value) {
 					return n, nil
 				}
 				if err := do(kv); err != nil {
@@ -242,7 +243,7 @@ func (f *follower) run(ctx context.Context) error {
 		select {
 		case first := <-f.wanted:
 			if err := f.follow(ctx, first); err != nil && ctx.Err() == nil {
-				f.s.log.WarnContext(ctx, "what is looked at often is read from etcd for now: its watch has ended", "keys", strings.TrimPrefix(f.prefix, f.s.keys.root), "error", err)
+				f.s.Log.WarnContext(ctx, "what is looked at often is read from etcd for now: its watch has ended", "keys", strings.TrimPrefix(f.prefix, f.s.keys.root), "error", err)
 				pace.Pause(ctx, followRests)
 			}
 		case <-ctx.Done():
@@ -279,7 +280,7 @@ func (f *follower) follow(ctx context.Context, first string) error {
 		case prefix := <-f.wanted:
 			wanted = append(wanted, prefix)
 		case <-f.ask:
-			if err := f.s.client.RequestProgress(own); err != nil {
+			if err := f.s.Client.RequestProgress(own); err != nil {
 				return err
 			}
 		case <-again.C:
@@ -302,13 +303,13 @@ func (f *follower) follow(ctx context.Context, first string) error {
 // watch begins the watch. Its first revision is one that there is: of a later one it would not say that
 // it is there.
 func (f *follower) watch(own context.Context, cancel func()) (clientv3.WatchChan, error) {
-	now, err := f.s.get(own, "look where to follow from", f.s.keys.pause(), clientv3.WithCountOnly())
+	now, err := f.s.Get(own, "look where to follow from", f.s.keys.pause(), clientv3.WithCountOnly())
 	if err != nil {
 		return nil, err
 	}
 	patience := time.AfterFunc(watchPatience, cancel) // etcd's client waits until a member has begun it
 	defer patience.Stop()
-	return f.s.client.Watch(own, f.prefix, clientv3.WithPrefix(), clientv3.WithRev(now.Header.Revision)), own.Err()
+	return f.s.Client.Watch(own, f.prefix, clientv3.WithPrefix(), clientv3.WithRev(now.Header.Revision)), own.Err()
 }
 
 // add reads a range. Nothing that the watch tells is taken while it does; what it tells of up to
@@ -318,7 +319,7 @@ func (f *follower) add(ctx context.Context, prefix string) error {
 	if f.keys {
 		opts = append(opts, clientv3.WithKeysOnly())
 	}
-	resp, err := f.s.get(ctx, "read what is to be followed", prefix, opts...)
+	resp, err := f.s.Get(ctx, "read what is to be followed", prefix, opts...)
 	if err != nil {
 		return err
 	}

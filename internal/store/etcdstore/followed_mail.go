@@ -10,6 +10,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 )
 
 // The mailbox of an instance that is sent much is a range that is emptied all the time, and each
@@ -99,7 +100,7 @@ func (f *follower) mailAt(ctx context.Context, id string, revision int64) ([]*mv
 	what, box := "read mail of "+id, f.s.keys.mailbox(id)
 	keys, _, _, ok := f.at(ctx, box, revision, maxFollowed)
 	if !ok {
-		resp, err := f.s.get(ctx, what, box, clientv3.WithPrefix(), clientv3.WithRev(revision), clientv3.WithLimit(mailBatch+1), clientv3.WithSort(clientv3.SortByCreateRevision, clientv3.SortAscend))
+		resp, err := f.s.Get(ctx, what, box, clientv3.WithPrefix(), clientv3.WithRev(revision), clientv3.WithLimit(mailBatch+1), clientv3.WithSort(clientv3.SortByCreateRevision, clientv3.SortAscend))
 		if err != nil {
 			return nil, err
 		}
@@ -113,16 +114,16 @@ func (f *follower) mailAt(ctx context.Context, id string, revision int64) ([]*mv
 	for len(kvs) <= mailBatch && len(keys) > 0 {
 		some := keys[:min(len(keys), mailBatch+1-len(kvs))]
 		keys = keys[len(some):]
-		var ask reads
+		var ask db.Reads
 		for _, kv := range some {
-			ask.value(string(kv.Key))
+			ask.Value(string(kv.Key))
 		}
-		resp, err := f.s.read(ctx, what, ask.ops...)
+		resp, err := f.s.Read(ctx, what, ask.Ops...)
 		if err != nil {
 			return nil, err
 		}
-		for i := range ask.ops {
-			if kv := read(i).one(resp); kv != nil {
+		for i := range ask.Ops {
+			if kv := db.Read(i).One(resp); kv != nil {
 				kvs = append(kvs, kv)
 			}
 		}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/weft-run/weft/internal/polltest"
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/internal/testsize"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -33,8 +34,8 @@ type walked struct {
 
 // walk begins to count.
 func (w *world) walk() *walked {
-	c := &walked{KV: w.client.KV, keys: map[string]int{}}
-	w.client.KV = c
+	c := &walked{KV: w.Client.KV, keys: map[string]int{}}
+	w.Client.KV = c
 	return c
 }
 
@@ -336,10 +337,10 @@ func TestAnItemWhoseAnswerWasLostIsSentOnToo(t *testing.T) {
 	met := w.look(event("paid"))
 	w.instance("i", "paid")
 	item := w.item("e", event("paid"))
-	raw, err := Encode(item)
+	raw, err := db.Encode(item)
 	w.ok(err)
 	rec := w.keys.commandRecord("~queue", "e")
-	_, err = w.raw.Txn(w.ctx()).Then(put(w.queueKey(&item), raw), put(rec, []byte("{}"))).Commit()
+	_, err = w.raw.Txn(w.ctx()).Then(db.Put(w.queueKey(&item), raw), db.Put(rec, []byte("{}"))).Commit()
 	w.ok(err)
 	if ok, err := w.Enqueue(w.ctx(), item, met); err != nil || !ok || !met.SentOn {
 		t.Errorf("queued %t, sent on %t, %v", ok, met.SentOn, err)
@@ -365,9 +366,9 @@ func TestARangeThatIsFollowedIsAsExactAsARead(t *testing.T) {
 		all.Go(func() {
 			for r := rand.New(rand.NewPCG(1, uint64(c))); ctx.Err() == nil; {
 				k := r.IntN(keys)
-				op := put(key(c, k), nil)
+				op := db.Put(key(c, k), nil)
 				if steps[c][k].Add(1)%4 == 3 {
-					op = del(key(c, k))
+					op = db.Del(key(c, k))
 				}
 				if _, err := w.raw.Do(w.ctx(), op); err != nil {
 					t.Error(err)
@@ -388,7 +389,7 @@ func TestARangeThatIsFollowedIsAsExactAsARead(t *testing.T) {
 						before[c][k] = steps[c][k].Load()
 					}
 				}
-				now, err := w.get(w.ctx(), "the revision of now", w.keys.pause(), clientv3.WithCountOnly())
+				now, err := w.Get(w.ctx(), "the revision of now", w.keys.pause(), clientv3.WithCountOnly())
 				if err != nil {
 					t.Error(err)
 					return

@@ -9,6 +9,7 @@ import (
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -24,7 +25,7 @@ type format struct {
 // program of before and this one cannot work beside each other on the same data:
 // keys that lie elsewhere, compares that the other does not make, values that mean
 // something else. It stays for what an older program can leave alone
-// ([DecodeWhole]): a field, an activity, a kind of command, a state.
+// ([db.DecodeWhole]): a field, an activity, a kind of command, a state.
 //
 // 1 was the first. 2: whole numbers of any size, starts that wait behind gates,
 // indexes of tasks and sub-statuses, endpoints by shape, dead letters of one copy,
@@ -44,24 +45,24 @@ var ErrFormat = errors.New("another format of the data")
 //
 // If: there is none yet. A repeat finds its own.
 func (s *Store) CheckFormat(ctx context.Context) error {
-	raw, err := Encode(thisFormat)
+	raw, err := db.Encode(thisFormat)
 	if err != nil {
 		return err
 	}
-	found, err := s.conn.get(ctx, "check the format", s.conn.keys.format())
+	found, err := s.conn.Get(ctx, "check the format", s.conn.keys.format())
 	if err != nil {
 		return err
 	}
 	kvs := found.Kvs
 	if len(kvs) == 0 {
-		t := s.conn.begin("write the format", absent(s.conn.keys.format()))
-		t.putRaw(s.conn.keys.format(), raw)
-		there := t.otherwise.value(s.conn.keys.format())
-		resp, err := t.submit(ctx)
+		t := s.conn.Begin("write the format", db.Absent(s.conn.keys.format()))
+		t.PutRaw(s.conn.keys.format(), raw)
+		there := t.Otherwise.Value(s.conn.keys.format())
+		resp, err := t.Submit(ctx)
 		if err != nil || resp.Succeeded {
 			return err
 		}
-		kvs = there.in(resp).Kvs
+		kvs = there.In(resp).Kvs
 	}
 	return s.conn.foreign(kvs)
 }
@@ -72,7 +73,7 @@ func (s *conn) foreign(kvs []*mvccpb.KeyValue) error {
 		return fmt.Errorf("%w: the data under %s says no more of which format it is: %s is gone", ErrFormat, s.keys.root, s.keys.format())
 	}
 	var f format
-	if err := Decode(kvs[0].Value, &f); err != nil {
+	if err := db.Decode(kvs[0].Value, &f); err != nil {
 		return fmt.Errorf("%w: %s cannot be read; weft fsck tells whether it can be made again, weft fsck --repair does it: %w", ErrFormat, s.keys.format(), err)
 	}
 	if f != thisFormat {
@@ -91,11 +92,11 @@ func (s *conn) foreign(kvs []*mvccpb.KeyValue) error {
 func (s *Store) KeepFormat(ctx context.Context) error {
 	for ctx.Err() == nil {
 		wait, from := time.Second, int64(0)
-		if resp, err := s.conn.get(ctx, "look at the format", s.conn.keys.format()); err == nil {
-			if err := s.conn.foreign(resp.Kvs); errors.Is(err, ErrDamaged) {
-				s.conn.left([]byte(s.conn.keys.format()), err)
+		if resp, err := s.conn.Get(ctx, "look at the format", s.conn.keys.format()); err == nil {
+			if err := s.conn.foreign(resp.Kvs); errors.Is(err, db.ErrDamaged) {
+				s.conn.Left([]byte(s.conn.keys.format()), err)
 			} else if err != nil {
-				s.conn.halted.Store(&workflow.Error{Code: workflow.CodeUnavailable, Detail: "this node ends: " + err.Error(), RetryAfter: time.Second})
+				s.conn.Halted.Store(&workflow.Error{Code: workflow.CodeUnavailable, Detail: "this node ends: " + err.Error(), RetryAfter: time.Second})
 				return err
 			}
 			wait, from = formatSweep, resp.Header.Revision+1
@@ -117,7 +118,7 @@ func (s *Store) waitFormat(ctx context.Context, wait time.Duration, from int64) 
 		return
 	}
 	began := time.Now()
-	<-s.conn.client.Watch(ctx, s.conn.keys.format(), clientv3.WithRev(from))
+	<-s.conn.Client.Watch(ctx, s.conn.keys.format(), clientv3.WithRev(from))
 	if time.Since(began) < time.Second { // a watch that breaks at once does not spin
 		pause, stop := context.WithTimeout(ctx, time.Second/10)
 		defer stop()

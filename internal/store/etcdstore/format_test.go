@@ -11,6 +11,7 @@ import (
 
 	"github.com/weft-run/weft/internal/polltest"
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -75,7 +76,7 @@ func TestAFormatThatChangesUnderARunningNode(t *testing.T) {
 			case <-time.After(20 * time.Second): // sooner than the sweep
 				t.Fatal("it did not notice")
 			}
-			if err := s.Stimuli.PutSend(t.Context(), store.Send{ID: "s"}, nil); workflow.CodeOf(err) != workflow.CodeUnavailable || errors.Is(err, ErrUnknown) {
+			if err := s.Stimuli.PutSend(t.Context(), store.Send{ID: "s"}, nil); workflow.CodeOf(err) != workflow.CodeUnavailable || errors.Is(err, db.ErrUnknown) {
 				t.Errorf("a write: %v", err)
 			}
 			if _, err := s.Reader.Instance(t.Context(), "i"); workflow.CodeOf(err) != workflow.CodeUnavailable {
@@ -99,9 +100,9 @@ func TestADamagedFormatEndsNoRunningNode(t *testing.T) {
 	go func() { ended <- w.KeepFormat(w.ctx()) }()
 	looked(before + 1)
 	w.spoil(w.keys.format(), []byte("junk"))
-	polltest.Eventually(t, "it has read it", func() bool { return w.Store.conn.said.Load() != 0 || len(ended) > 0 })
+	polltest.Eventually(t, "it has read it", func() bool { return w.Store.conn.Said.Load() != 0 || len(ended) > 0 })
 	w.spoil(w.keys.format(), []byte(`{"version":99}`))
-	if err := <-ended; !errors.Is(err, ErrFormat) || errors.Is(err, ErrDamaged) {
+	if err := <-ended; !errors.Is(err, ErrFormat) || errors.Is(err, db.ErrDamaged) {
 		t.Errorf("it ended with %v", err)
 	}
 }

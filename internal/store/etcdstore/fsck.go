@@ -13,6 +13,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 )
 
 // Finding is one key that does not fit the others.
@@ -110,7 +111,7 @@ func (f *fsck) read(ctx context.Context) error {
 		if f.check.Revision > 0 {
 			opts = append(opts, clientv3.WithRev(f.check.Revision))
 		}
-		resp, err := f.s.conn.get(ctx, "read all keys", pageFrom(root, cursor), append(opts, clientv3.WithRange(clientv3.GetPrefixRangeEnd(root)), clientv3.WithLimit(fsckPage))...)
+		resp, err := f.s.conn.Get(ctx, "read all keys", db.PageFrom(root, cursor), append(opts, clientv3.WithRange(clientv3.GetPrefixRangeEnd(root)), clientv3.WithLimit(fsckPage))...)
 		if err != nil {
 			return err
 		}
@@ -137,7 +138,7 @@ func (f *fsck) read(ctx context.Context) error {
 // kept. What goes wrong ends the check.
 func (f *fsck) values(prefix string, many int64, do func(name string, kv *mvccpb.KeyValue, parts []string)) {
 	for cursor := ""; f.err == nil; {
-		kvs, next, err := f.s.conn.page(f.ctx, "read values", f.s.conn.keys.root+prefix, cursor, many, clientv3.WithRev(f.check.Revision))
+		kvs, next, err := f.s.conn.Page(f.ctx, "read values", f.s.conn.keys.root+prefix, cursor, many, clientv3.WithRev(f.check.Revision))
 		if err != nil {
 			f.err = err
 			return
@@ -185,11 +186,11 @@ func (f *fsck) below(key string) string { return strings.TrimPrefix(key, f.s.con
 // decode reads a value, or reports that it is damaged. Of what another version
 // wrote it gives what this program knows.
 func (f *fsck) decode(name string, kv *mvccpb.KeyValue, v any) *Finding {
-	err := DecodeWhole(kv.Value, v)
+	err := db.DecodeWhole(kv.Value, v)
 	if err == nil {
 		return nil
 	}
-	if !errors.Is(err, ErrDamaged) {
+	if !errors.Is(err, db.ErrDamaged) {
 		f.foreign[name] = true
 		f.passing("unavailable-here", name, "another version wrote it, with more than this program knows: it is left to that one")
 	}
@@ -209,7 +210,7 @@ func decodeCounted(f *fsck, name string, kv *mvccpb.KeyValue, v any) bool {
 
 // decodeShown is decode for what no program writes again.
 func (f *fsck) decodeShown(name string, kv *mvccpb.KeyValue, v any) *Finding {
-	if err := Decode(kv.Value, v); err != nil {
+	if err := db.Decode(kv.Value, v); err != nil {
 		return f.damaged(name, "it cannot be read: %s", why(err))
 	}
 	return nil
@@ -271,7 +272,7 @@ func strangers(f *fsck) {
 func (f *fsck) locks() {
 	without := func(rule, name string, kv *mvccpb.KeyValue, detail string) bool {
 		if kv.Lease == 0 {
-			f.repair(f.report(rule, name, "%s", detail), "deletes it", name).del(string(kv.Key))
+			f.repair(f.report(rule, name, "%s", detail), "deletes it", name).Del(string(kv.Key))
 		}
 		return kv.Lease == 0
 	}
@@ -286,9 +287,9 @@ func (f *fsck) locks() {
 			return
 		}
 		if _, known := alive[kv.Lease]; !known && f.err == nil {
-			ctx, cancel := context.WithTimeout(f.ctx, f.s.conn.timeout)
+			ctx, cancel := context.WithTimeout(f.ctx, f.s.conn.Timeout)
 			defer cancel()
-			left, err := f.s.conn.client.TimeToLive(ctx, clientv3.LeaseID(kv.Lease))
+			left, err := f.s.conn.Client.TimeToLive(ctx, clientv3.LeaseID(kv.Lease))
 			if err != nil {
 				f.err = fmt.Errorf("look whether leases live: %w", err)
 				return

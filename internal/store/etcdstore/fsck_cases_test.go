@@ -14,6 +14,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -112,7 +113,7 @@ func TestAMisplacedQueueItemIsSentAgain(t *testing.T) {
 	w := furnished(t)
 	item := w.item("q2", event("lost"))
 	item.Trace, item.Key = "00-1-2-01", &workflow.CommandKey{Name: "k", BodyHash: "h"}
-	raw, err := Encode(item)
+	raw, err := db.Encode(item)
 	w.ok(err)
 	wrong := w.keys.queueSlice(hashOf("other"), noCorrelation) + "q2"
 	w.spoil(wrong, raw)
@@ -126,7 +127,7 @@ func TestAMisplacedQueueItemIsSentAgain(t *testing.T) {
 		t.Error("it waits on where it was")
 	}
 	var send store.Send
-	w.ok(Decode(w.value(w.keys.send("q2")), &send))
+	w.ok(db.Decode(w.value(w.keys.send("q2")), &send))
 	want, err := json.Marshal(store.Send{ID: "q2", Stimulus: item.Stimulus, Key: item.Key, CreatedAt: item.CreatedAt, Trace: item.Trace})
 	w.ok(err)
 	if got, err := json.Marshal(send); err != nil || string(got) != string(want) {

@@ -13,6 +13,7 @@ import (
 	"go.etcd.io/etcd/api/v3/mvccpb"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -31,7 +32,7 @@ type definitionsSeen struct {
 // Scheduled gives the schedules of a version that have an occurrence after now, by the
 // clocks of all nodes. They stand in its source, which this package cannot read. An error
 // of code not-runnable-here is that of a program that cannot either, and one that is
-// [ErrDamaged] is of a record that it needs.
+// [db.ErrDamaged] is of a record that it needs.
 type Scheduled func(ctx context.Context, id string, version int) ([]store.CronEntry, error)
 
 // WithSchedules is an upkeep whose checks hold schedules to the versions that they are of.
@@ -89,7 +90,7 @@ func (f *fsck) heads() {
 // indexed: what each definition waits for is there.
 func (f *fsck) indexed() {
 	var lost []*mvccpb.KeyValue
-	f.values("definition-index/", mostChunk, func(name string, kv *mvccpb.KeyValue, parts []string) {
+	f.values("definition-index/", db.MostChunk, func(name string, kv *mvccpb.KeyValue, parts []string) {
 		id := parts[0]
 		if !f.has(f.s.conn.keys.head(id)) {
 			f.report("index-without-head", name, "definition %s has no head", id).Hint = "publish definition " + id + " again"
@@ -125,7 +126,7 @@ func (f *fsck) indexed() {
 		if owned := f.defs.owned[id]; owned != nil {
 			index = owned.index
 		}
-		f.repair(f.causes[name], "makes it again from the definition's keys", name, f.s.conn.keys.head(id)).put(string(kv.Key), index)
+		f.repair(f.causes[name], "makes it again from the definition's keys", name, f.s.conn.keys.head(id)).Put(string(kv.Key), index)
 	}
 }
 
@@ -139,7 +140,7 @@ func (f *fsck) own() {
 	})
 	f.values("route/", fsckPage, func(name string, kv *mvccpb.KeyValue, parts []string) {
 		var r store.RouteEntry
-		if Decode(kv.Value, &r) == nil && len(parts) == 2 {
+		if db.Decode(kv.Value, &r) == nil && len(parts) == 2 {
 			o := f.defs.of(r.DefinitionID, name)
 			o.index.Routes = append(o.index.Routes, store.RouteKey{Method: parts[0], Template: decode(parts[1])})
 		}
@@ -162,7 +163,7 @@ func (f *fsck) triggers() {
 			f.drop(f.report("trigger-without-definition", name, "no published definition waits there"), name, f.s.conn.keys.indexed(id), f.s.conn.keys.head(id))
 		}
 	}
-	f.values("trigger/", mostChunk, func(name string, kv *mvccpb.KeyValue, parts []string) {
+	f.values("trigger/", db.MostChunk, func(name string, kv *mvccpb.KeyValue, parts []string) {
 		var t store.TriggerEntry
 		id := parts[min(1, len(parts)-1)]
 		if !f.defs.indexed[name] {
@@ -175,7 +176,7 @@ func (f *fsck) triggers() {
 		}
 		check(name, id, kv, n)
 	})
-	f.values("route/", mostChunk, func(name string, kv *mvccpb.KeyValue, parts []string) {
+	f.values("route/", db.MostChunk, func(name string, kv *mvccpb.KeyValue, parts []string) {
 		var r store.RouteEntry
 		n := f.decode(name, kv, &r)
 		if n == nil && (r.DefinitionID == "" || len(parts) != 2 || workflow.RoutePattern(r.Template) != decode(parts[1])) {
@@ -228,7 +229,7 @@ func (f *fsck) occurrences() {
 		schedules, err := f.s.scheduled(f.ctx, id, head.Published)
 		switch code := workflow.CodeOf(err); {
 		case code == workflow.CodeDefinitionNotFound: // it went since
-		case code == workflow.CodeNotRunnable, errors.Is(err, ErrDamaged): // the check says of what is damaged that it is
+		case code == workflow.CodeNotRunnable, errors.Is(err, db.ErrDamaged): // the check says of what is damaged that it is
 			f.passing("unavailable-here", body, "whether its schedules are there is not known here: %v", err)
 		case err != nil:
 			f.err = fmt.Errorf("look for the schedules of definition %s: %w", id, err)
@@ -273,7 +274,7 @@ func (f *fsck) versions() {
 // bodies can be read, and keep what they use.
 func (f *fsck) bodies() {
 	stands := map[string]bool{}
-	f.values("definition-version/", mostChunk, func(name string, kv *mvccpb.KeyValue, _ []string) {
+	f.values("definition-version/", db.MostChunk, func(name string, kv *mvccpb.KeyValue, _ []string) {
 		var v store.DefinitionVersion
 		ref, ok := versionIn(name, "definition-version/")
 		n := f.decode(name, kv, &v)
@@ -290,7 +291,7 @@ func (f *fsck) bodies() {
 			stands[f.below(key)] = true
 			if !f.has(key) {
 				n := f.report("use-missing", key, "version %d of %s could lose what it runs as an activity", v.Version, v.ID)
-				f.repair(n, "puts it", name, key, f.s.conn.keys.head(v.ID)).putRaw(key, nil)
+				f.repair(n, "puts it", name, key, f.s.conn.keys.head(v.ID)).PutRaw(key, nil)
 			}
 		}
 	})
@@ -328,9 +329,9 @@ func (f *fsck) bodyLost(n *Finding, ref VersionRef, kv *mvccpb.KeyValue) {
 		}
 	}
 	o := f.setAside(n, kv, f.s.conn.keys.head(ref.ID))
-	o.del(f.s.conn.keys.retired(ref.ID, ref.Version))
+	o.Del(f.s.conn.keys.retired(ref.ID, ref.Version))
 	f.under(f.below(f.s.conn.keys.usesOf(ref.ID, ref.Version)), func(name string, _ *mvccpb.KeyValue, _ []string) {
-		o.del(f.s.conn.keys.root + name)
+		o.Del(f.s.conn.keys.root + name)
 	})
 }
 
@@ -371,7 +372,7 @@ func (f *fsck) reference(name string, kv *mvccpb.KeyValue, id string, is func(Ve
 		f.setAside(n, kv, f.s.conn.keys.head(id))
 		return
 	}
-	f.repair(n, "makes it again: "+found.String(), name, f.s.conn.keys.head(id)).put(string(kv.Key), found)
+	f.repair(n, "makes it again: "+found.String(), name, f.s.conn.keys.head(id)).Put(string(kv.Key), found)
 }
 
 // headAgain makes the head of a definition again, as that of one that is retracted:
@@ -404,7 +405,7 @@ func (f *fsck) headAgain(id string, kv *mvccpb.KeyValue) {
 	}
 	f.values("definition-content/"+id+"/", fsckPage, func(_ string, kv *mvccpb.KeyValue, _ []string) {
 		var e VersionRef
-		if Decode(kv.Value, &e) == nil {
+		if db.Decode(kv.Value, &e) == nil {
 			know(e.Version)
 		}
 	})
@@ -419,7 +420,7 @@ func (f *fsck) headAgain(id string, kv *mvccpb.KeyValue) {
 				Version    int   `json:"version"`
 				Generation int64 `json:"generation"`
 			}
-			if Decode(kv.Value, &e) == nil {
+			if db.Decode(kv.Value, &e) == nil {
 				know(e.Version)
 				published, h.Generation = max(published, e.Version), max(h.Generation, e.Generation)
 			}
@@ -437,9 +438,9 @@ func (f *fsck) headAgain(id string, kv *mvccpb.KeyValue) {
 	}
 	o := f.replace(n, kv, what, f.s.conn.keys.indexed(id))
 	n.Hint = hint
-	o.put(string(kv.Key), h)
-	o.del(f.s.conn.keys.indexed(id))
+	o.Put(string(kv.Key), h)
+	o.Del(f.s.conn.keys.indexed(id))
 	for _, name := range owned.keys {
-		o.del(f.s.conn.keys.root + name)
+		o.Del(f.s.conn.keys.root + name)
 	}
 }

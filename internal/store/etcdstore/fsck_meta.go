@@ -21,7 +21,7 @@ func (f *fsck) meta() {
 		case "pause":
 			if v := string(kv.Value); v != "true" && v != "false" {
 				n := f.damaged(name, "it is neither true nor false: %.80q", v)
-				f.replace(n, kv, ", and puts false, which is how the nodes take it").putRaw(string(kv.Key), []byte("false"))
+				f.replace(n, kv, ", and puts false, which is how the nodes take it").PutRaw(string(kv.Key), []byte("false"))
 			}
 		case "age":
 			decodeCounted(f, name, kv, new(storedAge))
@@ -95,7 +95,7 @@ func (f *fsck) format() {
 	}
 	name := f.below(f.s.conn.keys.format())
 	f.values(name, 1, func(_ string, kv *mvccpb.KeyValue, _ []string) {
-		f.replace(n, kv, ", and puts that of this program, as all else fits it").put(string(kv.Key), thisFormat)
+		f.replace(n, kv, ", and puts that of this program, as all else fits it").Put(string(kv.Key), thisFormat)
 		if n.mend != nil {
 			n.mend.first = true
 		}
@@ -118,5 +118,5 @@ func (f *fsck) checkLinkKey(name string, kv *mvccpb.KeyValue) {
 	}
 	o := f.replace(n, kv, ", and makes a new key: resume links that were handed out are void")
 	n.Hint = "restart the nodes that run, one after the other: they sign with the old key, which they read when they started"
-	o.put(string(kv.Key), made)
+	o.Put(string(kv.Key), made)
 }

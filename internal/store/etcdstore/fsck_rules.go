@@ -14,13 +14,14 @@ import (
 	"go.etcd.io/etcd/api/v3/mvccpb"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
 // instances: readable, and a finished one waits nowhere.
 func (f *fsck) instances() {
 	told := map[string]bool{} // damaged ones whose header tells which children they wait for: these are cancelled
-	f.values("instance/", mostChunk, func(name string, kv *mvccpb.KeyValue, parts []string) {
+	f.values("instance/", db.MostChunk, func(name string, kv *mvccpb.KeyValue, parts []string) {
 		r := &store.Record{Modified: kv.ModRevision}
 		id := parts[0]
 		n := f.decode(name, kv, r)
@@ -54,7 +55,7 @@ func (f *fsck) instances() {
 		if r.Unwritten != nil && !f.hasMail(id) {
 			at := f.s.conn.keys.mail(id, workflow.ContinueID)
 			n := f.report("index-unwritten", name, "a commit left some of what waits to be written behind it, and no command is there by which a node goes on")
-			f.repair(n, "puts a command that goes on", f.s.conn.keys.instance(id), at).put(at, workflow.Command{ID: workflow.ContinueID, Kind: workflow.CommandContinue, CreatedAt: time.Now().UTC()})
+			f.repair(n, "puts a command that goes on", f.s.conn.keys.instance(id), at).Put(at, workflow.Command{ID: workflow.ContinueID, Kind: workflow.CommandContinue, CreatedAt: time.Now().UTC()})
 		}
 		if r.Seq == 0 && r.Header.Status == workflow.StatusRunning && !f.hasMail(id) {
 			n := f.report("instance-without-start", name, "it never ran, and no command is there to run it")
@@ -71,11 +72,11 @@ type fsckParts struct{ *fsck }
 // joined reads the parts of an instance into its record, or reports that it is damaged. Of one that has moved
 // since the check began it gives what its record alone says.
 func (f fsckParts) joined(name string, kv *mvccpb.KeyValue, r *store.Record) *Finding {
-	whole, err := partsOf(f.s.conn).join(f.ctx, kv, Decode)
+	whole, err := partsOf(f.s.conn).join(f.ctx, kv, db.Decode)
 	switch {
 	case err == nil:
 		*r = *whole
-	case errors.Is(err, ErrDamaged):
+	case errors.Is(err, db.ErrDamaged):
 		return f.damaged(name, "it cannot be read: %s", why(err))
 	case isMoved(err):
 		withoutParts(r)
@@ -87,7 +88,7 @@ func (f fsckParts) joined(name string, kv *mvccpb.KeyValue, r *store.Record) *Fi
 
 // check: each belongs to an instance, whose record names it.
 func (f fsckParts) check() {
-	f.values("part/", mostChunk, func(name string, kv *mvccpb.KeyValue, parts []string) {
+	f.values("part/", db.MostChunk, func(name string, kv *mvccpb.KeyValue, parts []string) {
 		r := f.records[parts[0]]
 		if r != nil && slices.ContainsFunc(r.Parts, func(p store.Part) bool { return len(parts) == 2 && p.ID == parts[1] }) || r == nil && f.lostWith(parts[0]) || kv.Lease != 0 { // it was written ahead of its commit
 			return
@@ -140,7 +141,7 @@ func (f *fsck) lostWith(id string) bool { return f.follows(f.s.conn.keys.instanc
 // is kept, and no other.
 func (f *fsck) journals() {
 	last := map[string]int64{}
-	f.values("journal/", mostChunk, func(name string, kv *mvccpb.KeyValue, parts []string) {
+	f.values("journal/", db.MostChunk, func(name string, kv *mvccpb.KeyValue, parts []string) {
 		if len(parts) != 2 {
 			f.setAside(f.damaged(name, "there is no such key"), kv)
 			return
@@ -172,7 +173,7 @@ func (f *fsck) journals() {
 			n = f.damaged(name, "it says that it is entry %d", e.Seq)
 		}
 		if n != nil {
-			f.replace(n, kv, ", and puts an entry that says so", f.s.conn.keys.instance(id)).put(string(kv.Key), lostEntry(seq))
+			f.replace(n, kv, ", and puts an entry that says so", f.s.conn.keys.instance(id)).Put(string(kv.Key), lostEntry(seq))
 		}
 	})
 	for _, id := range f.ids {
@@ -190,12 +191,12 @@ func (f *fsck) journals() {
 // noteLoss puts entries in the place of those that are gone, some at a time.
 func (f *fsck) noteLoss(n *Finding, id string, from, to int64) {
 	by := []string{f.s.conn.keys.instance(id)}
-	for seq := from; seq <= min(to, from+chunkSize); seq++ {
+	for seq := from; seq <= min(to, from+db.ChunkSize); seq++ {
 		by = append(by, f.s.conn.keys.journal(id, seq))
 	}
 	o := f.repair(n, "puts entries that say that these are gone", by...)
 	for i, key := range by[1:] {
-		o.put(key, lostEntry(from+int64(i)))
+		o.Put(key, lostEntry(from+int64(i)))
 	}
 }
 
@@ -216,7 +217,7 @@ func (f *fsck) indexes() {
 				if r.Header.Status == workflow.StatusFinished && key == f.s.conn.keys.finished(&r.Header) {
 					value = strconv.AppendInt(nil, r.JournalBytes+keyBytes, 10)
 				}
-				o.putRaw(key, value)
+				o.PutRaw(key, value)
 			}
 		}
 	}
@@ -231,7 +232,7 @@ func (f *fsck) indexes() {
 
 // drop deletes a key that follows from nothing.
 func (f *fsck) drop(n *Finding, name string, by ...string) {
-	f.repair(n, "deletes it", append(by, name)...).del(f.s.conn.keys.root + f.below(name))
+	f.repair(n, "deletes it", append(by, name)...).Del(f.s.conn.keys.root + f.below(name))
 }
 
 // unwritten are the keys that commits left to be written or deleted behind them, below the
@@ -243,7 +244,7 @@ func (f *fsck) unwritten() map[string]bool {
 		if r.Unwritten == nil {
 			continue
 		}
-		o := newContent()
+		o := db.NewContent()
 		steps := indexWrites{f.s.conn}.unwritten(context.Background(), r)
 		for step, err := range steps {
 			if err != nil {
@@ -251,8 +252,8 @@ func (f *fsck) unwritten() map[string]bool {
 			}
 			step(o)
 		}
-		for i := range o.writes {
-			keys[f.below(string(o.writes[i].KeyBytes()))] = true
+		for i := range o.Writes {
+			keys[f.below(string(o.Writes[i].KeyBytes()))] = true
 		}
 	}
 	return keys
@@ -310,7 +311,7 @@ func (f *fsck) shape(method, template, of, by string) {
 	}
 	f.shapes[key] = true
 	n := f.report("shape-missing", key, "no request finds the endpoint %s of %s", template, of)
-	f.repair(n, "puts it", by, key).putRaw(key, nil)
+	f.repair(n, "puts it", by, key).PutRaw(key, nil)
 }
 
 // tasks: each bookmark that is a task is listed, and nothing else.
@@ -326,7 +327,7 @@ func (f *fsck) tasks() {
 			key := f.s.conn.keys.task(b)
 			stands[f.below(key)] = true
 			if !f.has(key) && !left[f.below(key)] {
-				f.repair(f.report("task-missing", key, "no worker finds task %s", b.ID), "puts it", f.s.conn.keys.instance(id), key).putRaw(key, nil)
+				f.repair(f.report("task-missing", key, "no worker finds task %s", b.ID), "puts it", f.s.conn.keys.instance(id), key).PutRaw(key, nil)
 			}
 		}
 	}
@@ -356,7 +357,7 @@ func (f *fsck) timers() {
 			}
 			if !f.has(key) && !f.comes(fired) && !left[f.below(key)] {
 				n := f.report("timer-missing", key, "bookmark %s will never be due", b.ID)
-				f.repair(n, "puts it", f.s.conn.keys.instance(id), key, fired).put(key, entry)
+				f.repair(n, "puts it", f.s.conn.keys.instance(id), key, fired).Put(key, entry)
 			}
 		}
 	}
@@ -379,7 +380,7 @@ func (f *fsck) timers() {
 		case !ok:
 			f.setAside(n, kv, f.s.conn.keys.instance(id))
 		case n != nil:
-			f.repair(n, "makes it again from its instance", f.s.conn.keys.instance(id), name).put(string(kv.Key), should)
+			f.repair(n, "makes it again from its instance", f.s.conn.keys.instance(id), name).Put(string(kv.Key), should)
 		}
 	})
 }
@@ -388,13 +389,13 @@ func (f *fsck) timers() {
 func misplacedTimer(f *fsck, at, place, id string, entry timerEntry) {
 	n := f.report("timer-misplaced", at, "it lies before what is due sooner; its place is %s", f.below(place))
 	o := f.repair(n, "puts it in its place", f.s.conn.keys.instance(id), at, place)
-	o.del(at)
-	o.put(place, entry)
+	o.Del(at)
+	o.Put(place, entry)
 }
 
 // queue: each item is where its stimulus belongs, and is met there.
 func (f *fsck) queue() {
-	f.values("queue/", mostChunk, func(name string, kv *mvccpb.KeyValue, parts []string) {
+	f.values("queue/", db.MostChunk, func(name string, kv *mvccpb.KeyValue, parts []string) {
 		var item store.QueueItem
 		n := f.decode(name, kv, &item)
 		if n == nil && !strings.HasSuffix(parts[len(parts)-1], encode(item.ID)) {
@@ -408,14 +409,14 @@ func (f *fsck) queue() {
 			n := f.report("queue-item-misplaced", name, "it belongs to %s", at)
 			if item.Held == nil {
 				o := f.repair(n, "sends it again", name, f.s.conn.keys.send(item.ID))
-				o.del(string(kv.Key))
-				o.put(f.s.conn.keys.send(item.ID), store.Send{ID: item.ID, Stimulus: item.Stimulus, Key: item.Key, CreatedAt: item.CreatedAt, Trace: item.Trace})
+				o.Del(string(kv.Key))
+				o.Put(f.s.conn.keys.send(item.ID), store.Send{ID: item.ID, Stimulus: item.Stimulus, Key: item.Key, CreatedAt: item.CreatedAt, Trace: item.Trace})
 			}
 			return
 		}
 		if mark := f.s.conn.keys.mark(sliceOf(string(kv.Key)), item.ID); item.Held == nil && !f.has(mark) {
 			n := f.report("queue-item-without-mark", name, "no instance that comes to wait for it meets it")
-			f.repair(n, "puts its mark", name, mark).putRaw(mark, nil)
+			f.repair(n, "puts its mark", name, mark).PutRaw(mark, nil)
 		}
 	})
 }
@@ -424,7 +425,7 @@ func (f *fsck) queue() {
 func (f *fsck) sends() {
 	counts := map[string]*mvccpb.KeyValue{}
 	f.values("sent/", fsckPage, func(name string, kv *mvccpb.KeyValue, _ []string) { counts[name] = kv })
-	f.values("send/", mostChunk, func(name string, kv *mvccpb.KeyValue, parts []string) {
+	f.values("send/", db.MostChunk, func(name string, kv *mvccpb.KeyValue, parts []string) {
 		var send store.Send
 		id := parts[len(parts)-1]
 		n := f.decode(name, kv, &send)
@@ -445,7 +446,7 @@ func (f *fsck) sends() {
 		o := f.setAside(n, kv, f.s.conn.keys.sent(id))
 		if count != nil && n.mend != nil {
 			n.mend.aside = append(n.mend.aside, count)
-			o.del(string(count.Key))
+			o.Del(string(count.Key))
 		}
 	})
 	for _, name := range slices.Sorted(maps.Keys(counts)) {
@@ -456,7 +457,7 @@ func (f *fsck) sends() {
 // jobs: they can be read, and nodes find those that have not ended.
 func (f *fsck) jobs() {
 	open := map[string]bool{}
-	f.values("job/", mostChunk, func(name string, kv *mvccpb.KeyValue, parts []string) {
+	f.values("job/", db.MostChunk, func(name string, kv *mvccpb.KeyValue, parts []string) {
 		var job store.Job
 		n := f.decode(name, kv, &job)
 		if id := decode(parts[0]); n == nil && job.ID != id {
@@ -468,14 +469,14 @@ func (f *fsck) jobs() {
 			f.setAside(n, kv)
 		case job.Open() && !f.has(marker):
 			n := f.report("job-not-open", name, "it is not done, and no node will find it")
-			f.repair(n, "puts "+f.below(marker), name).putRaw(marker, nil)
+			f.repair(n, "puts "+f.below(marker), name).PutRaw(marker, nil)
 		}
 		open[marker] = n == nil && job.Open()
 	})
 	f.under("job-open/", func(name string, kv *mvccpb.KeyValue, parts []string) {
 		if key := f.s.conn.keys.openJobs() + parts[0]; !open[key] && !f.lostJob(parts[0]) {
 			n := f.report("job-open", name, "no such job runs")
-			f.repair(n, "deletes it", name).del(key)
+			f.repair(n, "deletes it", name).Del(key)
 		}
 	})
 }
@@ -485,7 +486,7 @@ func (f *fsck) lostJob(encoded string) bool { return f.follows(f.s.conn.keys.job
 
 // deadLetters: they can be read. What comes of their replay is noted for the rules behind.
 func (f *fsck) deadLetters() {
-	f.values("dead/", mostChunk, func(name string, kv *mvccpb.KeyValue, parts []string) {
+	f.values("dead/", db.MostChunk, func(name string, kv *mvccpb.KeyValue, parts []string) {
 		var d store.DeadLetter
 		n := f.decode(name, kv, &d)
 		if id := decode(parts[0]); n == nil && d.ID != id {
@@ -508,7 +509,7 @@ func (f *fsck) comes(mail string) bool { return f.has(mail) || f.replays[mail] }
 // there when its instance was deleted is thrown away next.
 func (f *fsck) mail() {
 	interrupts := map[string]bool{} // by instance
-	f.values("mailbox/", mostChunk, func(name string, kv *mvccpb.KeyValue, parts []string) {
+	f.values("mailbox/", db.MostChunk, func(name string, kv *mvccpb.KeyValue, parts []string) {
 		if len(parts) != 3 {
 			f.setAside(f.damaged(name, "there is no such key"), kv)
 			return
@@ -548,7 +549,7 @@ func continueAgain(f *fsck, n *Finding, kv *mvccpb.KeyValue, at string) {
 		f.setAside(n, kv)
 		return
 	}
-	f.replace(n, kv, ", and puts it again: it says only that the burst goes on", at).put(at,
+	f.replace(n, kv, ", and puts it again: it says only that the burst goes on", at).Put(at,
 		workflow.Command{ID: workflow.ContinueID, Kind: workflow.CommandContinue, CreatedAt: time.Now().UTC()})
 }
 
@@ -586,7 +587,7 @@ func (f *fsck) tellAgain(n *Finding, id string, b *workflow.Bookmark, child stri
 		return
 	}
 	at := f.s.conn.keys.mail(id, end.ID)
-	f.repair(n, "tells it that the child is "+childStatus(end), f.s.conn.keys.instance(id), f.s.conn.keys.instance(child), at).put(at, end)
+	f.repair(n, "tells it that the child is "+childStatus(end), f.s.conn.keys.instance(id), f.s.conn.keys.instance(child), at).Put(at, end)
 }
 
 // tells reports whether a parent will hear of its child's end, or has mail of it, or
@@ -630,7 +631,7 @@ func (f fsckGates) check() {
 		}
 		for _, id := range f.ids { // it may have lost its holder's name only
 			if r := f.records[id]; r.Gate != nil && r.Header.Status == workflow.StatusRunning && f.s.conn.keys.gateOf(*r.Gate) == string(kv.Key) {
-				f.repair(n, "gives it to "+id+", which runs and knows it", append(by, f.s.conn.keys.instance(id))...).putRaw(string(kv.Key), []byte(id))
+				f.repair(n, "gives it to "+id+", which runs and knows it", append(by, f.s.conn.keys.instance(id))...).PutRaw(string(kv.Key), []byte(id))
 				return
 			}
 		}
@@ -658,7 +659,7 @@ func (f fsckGates) beside(held map[string]string) {
 			f.report("gate-of-several", key, "runs beside %s, which holds their gate: one at a time is to run; cancel one of them", holder)
 		case !f.has(f.below(gate)):
 			n := f.report("gate-missing", key, "runs, and nobody holds its gate: another can start beside it")
-			f.repair(n, "gives it the gate", key, gate).putRaw(gate, []byte(id))
+			f.repair(n, "gives it the gate", key, gate).PutRaw(gate, []byte(id))
 			held[gate] = id
 		}
 	}
@@ -671,20 +672,20 @@ func (f *fsck) idempotency() {
 		ends[decode(parts[len(parts)-1])] = true
 	})
 	check := func(name string, kv *mvccpb.KeyValue, v any) {
-		if err := Decode(kv.Value, v); err != nil {
+		if err := db.Decode(kv.Value, v); err != nil {
 			f.passing("damaged", name, "it cannot be read: %s; it goes when its time is over", why(err))
 		}
 		if !ends[name] {
 			n := f.report("record-without-end", name, "it is never deleted")
 			o, age := f.repair(n, "puts it again, with an end", name), f.s.conn.elapsed.Load()
-			o.putRaw(string(kv.Key), kv.Value)
+			o.PutRaw(string(kv.Key), kv.Value)
 			if strings.HasPrefix(name, "idem/k/") && !strings.HasPrefix(name, "idem/k/"+MadeKey) {
-				o.putRaw(f.s.conn.keys.keyExpiry(age, string(kv.Key)), strconv.AppendInt(nil, int64(len(kv.Key)+len(kv.Value))+answerBytes, 10))
+				o.PutRaw(f.s.conn.keys.keyExpiry(age, string(kv.Key)), strconv.AppendInt(nil, int64(len(kv.Key)+len(kv.Value))+answerBytes, 10))
 			} else {
-				o.putRaw(f.s.conn.keys.expiry(age, string(kv.Key)), nil)
+				o.PutRaw(f.s.conn.keys.expiry(age, string(kv.Key)), nil)
 			}
 		}
 	}
 	f.values("idem/c/", fsckPage, func(name string, kv *mvccpb.KeyValue, _ []string) { check(name, kv, &store.Effect{}) })
-	f.values("idem/k/", mostChunk, func(name string, kv *mvccpb.KeyValue, _ []string) { check(name, kv, &store.Answer{}) })
+	f.values("idem/k/", db.MostChunk, func(name string, kv *mvccpb.KeyValue, _ []string) { check(name, kv, &store.Answer{}) })
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -214,7 +215,7 @@ func TestFsckAsksForSchedules(t *testing.T) {
 		"one is left":              {[]store.CronEntry{{ActivityID: "s"}}, nil, "schedule-missing"},
 		"it went since":            {nil, workflow.Fail(workflow.CodeDefinitionNotFound, "gone"), ""},
 		"another's":                {nil, workflow.Fail(workflow.CodeNotRunnable, "it lacks x"), "unavailable-here"},
-		"it needs what is damaged": {nil, &workflow.Error{Code: workflow.CodeUnavailable, Err: fmt.Errorf("%w: junk", ErrDamaged)}, "unavailable-here"},
+		"it needs what is damaged": {nil, &workflow.Error{Code: workflow.CodeUnavailable, Err: fmt.Errorf("%w: junk", db.ErrDamaged)}, "unavailable-here"},
 		"etcd is not there":        {nil, errors.New("no answer"), "error"},
 	} {
 		c, err := check(tt.schedules, tt.err)

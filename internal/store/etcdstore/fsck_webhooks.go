@@ -22,11 +22,11 @@ func (f *fsck) webhooks() {
 			n.Hint = "put it again: PUT /api/v1/webhooks/" + parts[0]
 		} else if at := f.s.conn.keys.webhookAt(w.Name); !f.has(at) {
 			o := f.repair(f.report("webhook-without-position", name, "how far it is is not known any more"), "lets it begin with what comes from its last change on", name, at)
-			o.put(at, store.WebhookPosition{At: map[string]int64{}})
+			o.Put(at, store.WebhookPosition{At: map[string]int64{}})
 		}
 		for key := range f.s.conn.wants(w) {
 			if wants[f.below(key)] = true; n == nil && !f.has(key) {
-				f.repair(f.report("webhook-not-wanted", name, "no commit knows that it is told of incidents"), "puts "+f.below(key), name, key).putRaw(key, nil)
+				f.repair(f.report("webhook-not-wanted", name, "no commit knows that it is told of incidents"), "puts "+f.below(key), name, key).PutRaw(key, nil)
 			}
 		}
 	})
@@ -39,7 +39,7 @@ func (f *fsck) webhooks() {
 		if is[parts[0]] == nil {
 			f.drop(f.report("position-without-webhook", name, "there is no such webhook"), name, f.s.conn.keys.webhook(parts[0]))
 		} else if n := f.decode(name, kv, &store.WebhookPosition{}); n != nil {
-			f.replace(n, kv, ", and lets it begin with what comes from its last change on").put(string(kv.Key), store.WebhookPosition{At: map[string]int64{}})
+			f.replace(n, kv, ", and lets it begin with what comes from its last change on").Put(string(kv.Key), store.WebhookPosition{At: map[string]int64{}})
 		}
 	})
 	for _, prefix := range []string{"webhook-due/", "webhook-failed/"} {

@@ -18,6 +18,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/pkg/workflow"
 	"github.com/weft-run/weft/pkg/workflow/files"
 )
@@ -243,7 +244,7 @@ func TestGoldenRecordsAreReadAndWrittenAsTheyWere(t *testing.T) {
 	for _, g := range golden {
 		stored := goldenFile(t, g.file+".json", func() []byte { return encoded(t, g.is) })
 		got := reflect.New(reflect.TypeOf(g.is).Elem()).Interface()
-		if err := DecodeWhole(stored, got); err != nil || !reflect.DeepEqual(got, g.is) {
+		if err := db.DecodeWhole(stored, got); err != nil || !reflect.DeepEqual(got, g.is) {
 			t.Errorf("%s is %+v, %v; want %+v", g.file, got, err, g.is)
 		}
 		if again := encoded(t, got); !bytes.Equal(again, stored) {
@@ -257,28 +258,28 @@ func TestAGoldenRecordThatIsCompressedIsRead(t *testing.T) {
 	t.Parallel()
 	large := store.Record{Header: goldenInstance}
 	large.Header.Input = map[string]any{"text": strings.Repeat("a long text. ", 1000)}
-	raw, err := Encode(&large)
+	raw, err := db.Encode(&large)
 	if err != nil {
 		t.Fatal(err)
 	}
 	stored := goldenFile(t, "instance-large.zst", func() []byte { return raw })
-	if !bytes.HasPrefix(stored, zstdMagic) {
+	if !bytes.HasPrefix(stored, db.ZstdMagic) {
 		t.Error("it is not compressed")
 	}
 	for _, b := range [][]byte{stored, raw} {
 		var got store.Record
-		if err := DecodeWhole(b, &got); err != nil || !reflect.DeepEqual(got, large) {
+		if err := db.DecodeWhole(b, &got); err != nil || !reflect.DeepEqual(got, large) {
 			t.Errorf("got %+v, %v", got, err)
 		}
 	}
 }
 
-// encoded is what [Encode] gives, of a record of any size as JSON.
+// encoded is what [db.Encode] gives, of a record of any size as JSON.
 func encoded(t rapid.TB, v any) []byte {
 	t.Helper()
-	raw, err := Encode(v)
+	raw, err := db.Encode(v)
 	if err == nil {
-		raw, err = inflate(raw, v)
+		raw, err = db.Inflate(raw, v)
 	}
 	if err != nil {
 		t.Fatal(err)

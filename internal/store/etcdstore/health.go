@@ -46,20 +46,20 @@ const (
 func (s *Upkeep) Health(ctx context.Context) Health {
 	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
 	defer cancel()
-	endpoints := s.conn.client.Endpoints()
+	endpoints := s.conn.Client.Endpoints()
 	if len(endpoints) == 0 {
 		endpoints = []string{""} // in this process
 	}
 	h := Health{At: time.Now(), Members: make([]MemberHealth, len(endpoints))}
 	var all sync.WaitGroup
 	all.Go(func() {
-		_, h.Err = s.conn.client.Get(ctx, s.conn.keys.format(), clientv3.WithCountOnly())
+		_, h.Err = s.conn.Client.Get(ctx, s.conn.keys.format(), clientv3.WithCountOnly())
 		if h.Err == nil {
 			h.RoundTrip = time.Since(h.At)
 		}
 	})
 	for i, e := range endpoints {
-		all.Go(func() { h.Members[i] = memberHealth(ctx, s.conn.client, e) })
+		all.Go(func() { h.Members[i] = memberHealth(ctx, s.conn.Client, e) })
 	}
 	all.Wait()
 	return h

@@ -11,6 +11,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -22,14 +23,14 @@ const (
 )
 
 // record puts a record of our own and its entry in the expiry index.
-func (s *conn) record(o *ops, key string, v any) {
-	o.put(key, v)
-	o.putRaw(s.keys.expiry(s.elapsed.Load(), key), nil)
+func (s *conn) record(o *db.Ops, key string, v any) {
+	o.Put(key, v)
+	o.PutRaw(s.keys.expiry(s.elapsed.Load(), key), nil)
 }
 
 // done leaves a record of a send record or queue item that goes, and of which nothing is made
 // in the same transaction: what became of it. It tells where.
-func (s *conn) done(o *ops, id string, outcome workflow.Outcome) (record string) {
+func (s *conn) done(o *db.Ops, id string, outcome workflow.Outcome) (record string) {
 	record = s.keys.commandRecord(doneRecords, id)
 	s.record(o, record, store.Effect{Outcome: outcome})
 	return record
@@ -43,7 +44,7 @@ const MadeKey = "made-"
 // record is. Entries are in the order of writing, not of expiry: the oldest come
 // first, and a new age holds for all, also if another was configured when they
 // were written. Who may have the answer says the key.
-func (s *conn) answer(o *ops, k *workflow.CommandKey, a *store.Answer) {
+func (s *conn) answer(o *db.Ops, k *workflow.CommandKey, a *store.Answer) {
 	guarded := *a
 	guarded.Guard, guarded.Request, guarded.Caller, guarded.At = k.Guard, k.Request, k.Caller, k.At
 	key := s.keys.keyRecord(k.Name)
@@ -51,9 +52,9 @@ func (s *conn) answer(o *ops, k *workflow.CommandKey, a *store.Answer) {
 		s.record(o, key, &guarded)
 		return
 	}
-	size := int64(len(key)) + o.put(key, &guarded)
+	size := int64(len(key)) + o.Put(key, &guarded)
 	entry := s.keys.keyExpiry(s.elapsed.Load(), key)
-	o.putRaw(entry, strconv.AppendInt(nil, size+int64(len(entry))+answerBytes, 10))
+	o.PutRaw(entry, strconv.AppendInt(nil, size+int64(len(entry))+answerBytes, 10))
 }
 
 // Requests are those with a caller's key that leave no record of their own.
@@ -68,15 +69,15 @@ func RequestsOf(s *Stimuli) Requests { return Requests{s} }
 // If: nothing is kept for the key.
 func (r Requests) Begin(ctx context.Context, k *workflow.CommandKey, write string) (*store.Answer, int64, error) {
 	key := r.s.conn.keys.keyRecord(k.Name)
-	t := r.s.conn.begin("begin request", absent(key))
-	r.s.conn.answer(t.ops, k, &store.Answer{BodyHash: k.BodyHash, Began: write})
-	there := t.otherwise.value(key)
-	resp, err := t.submit(ctx)
+	t := r.s.conn.Begin("begin request", db.Absent(key))
+	r.s.conn.answer(t.Ops, k, &store.Answer{BodyHash: k.BodyHash, Began: write})
+	there := t.Otherwise.Value(key)
+	resp, err := t.Submit(ctx)
 	if err != nil || resp.Succeeded {
 		return nil, resp.GetHeader().GetRevision(), err
 	}
-	kv, kept := there.one(resp), new(store.Answer)
-	if err := Decode(kv.Value, kept); err != nil {
+	kv, kept := there.One(resp), new(store.Answer)
+	if err := db.Decode(kv.Value, kept); err != nil {
 		return nil, 0, err
 	}
 	if kept.Began == write && kept.Reply == nil { // the transaction was made twice
@@ -90,13 +91,13 @@ func (r Requests) Begin(ctx context.Context, k *workflow.CommandKey, write strin
 // If: the note of the request is as it was at a revision.
 func (r Requests) End(ctx context.Context, k *workflow.CommandKey, write string, at int64, reply *store.Reply) error {
 	key := r.s.conn.keys.keyRecord(k.Name)
-	t := r.s.conn.begin("end request", modifiedAt(key, at))
+	t := r.s.conn.Begin("end request", db.ModifiedAt(key, at))
 	if reply == nil {
-		t.del(key)
+		t.Del(key)
 	} else {
-		r.s.conn.answer(t.ops, k, &store.Answer{BodyHash: k.BodyHash, Began: write, Reply: reply})
+		r.s.conn.answer(t.Ops, k, &store.Answer{BodyHash: k.BodyHash, Began: write, Reply: reply})
 	}
-	_, err := t.submit(ctx)
+	_, err := t.Submit(ctx)
 	return err
 }
 
@@ -122,7 +123,7 @@ func (s *Upkeep) ExpireRecords(ctx context.Context, age *store.Age, cursor strin
 		if cursor >= over.to {
 			continue
 		}
-		resp, err := s.conn.get(ctx, "read expired records", max(over.from, cursor), clientv3.WithRange(over.to), clientv3.WithLimit(expirePage), clientv3.WithKeysOnly())
+		resp, err := s.conn.Get(ctx, "read expired records", max(over.from, cursor), clientv3.WithRange(over.to), clientv3.WithLimit(expirePage), clientv3.WithKeysOnly())
 		if err != nil {
 			return n, cursor, err
 		}
@@ -131,11 +132,11 @@ func (s *Upkeep) ExpireRecords(ctx context.Context, age *store.Age, cursor strin
 			return kv.ModRevision > over.upTo
 		})
 		for chunk := range slices.Chunk(resp.Kvs, MaxPurgeKeys) {
-			t := s.conn.begin("delete expired records")
+			t := s.conn.Begin("delete expired records")
 			for _, kv := range chunk {
-				s.forget(t.ops, string(kv.Key), kv.ModRevision)
+				s.forget(t.Ops, string(kv.Key), kv.ModRevision)
 			}
-			if _, err := t.submit(ctx); err != nil {
+			if _, err := t.Submit(ctx); err != nil {
 				return n, "", err
 			}
 			n += len(chunk)
@@ -186,13 +187,13 @@ func (s *Upkeep) overAge(age *store.Age) []over {
 
 // forget deletes an entry of the expiry index as it was read, and its record, if
 // that was not written since.
-func (s *Upkeep) forget(o *ops, entry string, modified int64) {
+func (s *Upkeep) forget(o *db.Ops, entry string, modified int64) {
 	record := s.conn.keys.root + decode(entry[strings.LastIndexByte(entry, '/')+1:])
-	then, mine := newOps(), newOps()
-	mine.del(record)
-	then.nested([]clientv3.Cmp{modifiedAt(record, modified)}, mine, nil)
-	then.del(entry)
-	o.nested([]clientv3.Cmp{modifiedAt(entry, modified)}, then, nil)
+	then, mine := db.NewOps(), db.NewOps()
+	mine.Del(record)
+	then.Nested([]clientv3.Cmp{db.ModifiedAt(record, modified)}, mine, nil)
+	then.Del(entry)
+	o.Nested([]clientv3.Cmp{db.ModifiedAt(entry, modified)}, then, nil)
 }
 
 // KeyRecord is the record of a caller's key, as retention sees it: its entry in
@@ -206,7 +207,7 @@ type KeyRecord struct {
 // KeyRecords lists the records of callers' keys, the oldest first; next
 // is "" at the end. A record that was written twice is listed twice.
 func (s *Upkeep) KeyRecords(ctx context.Context, cursor string, limit int64) ([]KeyRecord, string, error) {
-	kvs, next, err := s.conn.page(ctx, "list idempotency keys", s.conn.keys.keyExpiries(), cursor, limit)
+	kvs, next, err := s.conn.Page(ctx, "list idempotency keys", s.conn.keys.keyExpiries(), cursor, limit)
 	if err != nil {
 		return nil, "", err
 	}
@@ -228,11 +229,11 @@ func (s *Upkeep) PurgeKeys(ctx context.Context, records []KeyRecord) error {
 	if len(records) == 0 {
 		return nil
 	}
-	t := s.conn.begin("purge idempotency keys")
+	t := s.conn.Begin("purge idempotency keys")
 	for _, r := range records {
-		s.forget(t.ops, r.entry, r.Modified)
+		s.forget(t.Ops, r.entry, r.Modified)
 	}
-	_, err := t.submit(ctx)
+	_, err := t.Submit(ctx)
 	return err
 }
 
@@ -247,35 +248,35 @@ func (s *Instances) Answer(ctx context.Context, key string) (*store.Answer, erro
 }
 
 func (s *conn) keptAnswer(ctx context.Context, key string) (*store.Answer, error) {
-	resp, err := s.get(ctx, "read idempotency key", s.keys.keyRecord(key))
+	resp, err := s.Get(ctx, "read idempotency key", s.keys.keyRecord(key))
 	if err != nil || len(resp.Kvs) == 0 {
 		return nil, err
 	}
 	a := new(store.Answer)
-	return a, Decode(resp.Kvs[0].Value, a)
+	return a, db.Decode(resp.Kvs[0].Value, a)
 }
 
 // Effect reads what a command did; nil if it did nothing yet, or so long ago
 // that its record expired.
 func (s *Stimuli) Effect(ctx context.Context, instance, command string) (*store.Effect, error) {
-	resp, err := s.conn.get(ctx, "read command record", s.conn.keys.commandRecord(instance, command))
+	resp, err := s.conn.Get(ctx, "read command record", s.conn.keys.commandRecord(instance, command))
 	if err != nil || len(resp.Kvs) == 0 {
 		return nil, err
 	}
 	e := new(store.Effect)
-	return e, Decode(resp.Kvs[0].Value, e)
+	return e, db.Decode(resp.Kvs[0].Value, e)
 }
 
 // Effects reads what several commands did, each named by its instance and its id;
 // nil as for [Stimuli.Effect].
 func (s *Stimuli) Effects(ctx context.Context, of []store.Effect) ([]*store.Effect, error) {
 	var out []*store.Effect
-	for chunk := range slices.Chunk(of, maxLevel) {
+	for chunk := range slices.Chunk(of, db.MaxLevel) {
 		reads := make([]clientv3.Op, len(chunk))
 		for i, e := range chunk {
-			reads[i] = get(s.conn.keys.commandRecord(e.InstanceID, e.Command))
+			reads[i] = db.Get(s.conn.keys.commandRecord(e.InstanceID, e.Command))
 		}
-		resp, err := s.conn.read(ctx, "read command records", reads...)
+		resp, err := s.conn.Read(ctx, "read command records", reads...)
 		if err != nil {
 			return nil, err
 		}
@@ -283,8 +284,8 @@ func (s *Stimuli) Effects(ctx context.Context, of []store.Effect) ([]*store.Effe
 			var e *store.Effect
 			if kvs := r.GetResponseRange().Kvs; len(kvs) > 0 {
 				e = new(store.Effect)
-				if err := Decode(kvs[0].Value, e); err != nil {
-					s.conn.left(kvs[0].Key, err)
+				if err := db.Decode(kvs[0].Value, e); err != nil {
+					s.conn.Left(kvs[0].Key, err)
 					e = nil
 				}
 			}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -71,7 +72,7 @@ func TestAPurgeLeavesAnAnswerThatWasWrittenAgain(t *testing.T) {
 	records, _, err := w.KeyRecords(w.ctx(), "", 10)
 	w.ok(err)
 	w.faults.Add(clustertest.Rule{Fault: clustertest.DeliverLate, Times: 1, Match: writes})
-	if err := w.PurgeKeys(w.ctx(), records); !errors.Is(err, ErrUnknown) {
+	if err := w.PurgeKeys(w.ctx(), records); !errors.Is(err, db.ErrUnknown) {
 		t.Fatal(err)
 	}
 	w.now = w.now.Add(time.Hour)
@@ -99,7 +100,7 @@ func TestKeysAreKeptAsLongAsConfigured(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			s, err := New(Config{Client: w.client, Root: w.keys.root, KeepKeys: c.keep})
+			s, err := New(Config{Client: w.Client, Root: w.keys.root, KeepKeys: c.keep})
 			w.ok(err)
 			w.allParts = all(s)
 			w.accepted("k", w.now)
@@ -139,7 +140,7 @@ func TestAnotherAgeHoldsForAllKeys(t *testing.T) {
 	w := newWorld(t)
 	var age *store.Age
 	for i, keep := range []time.Duration{100 * 365 * 24 * time.Hour, time.Hour, 24 * time.Hour} {
-		s, err := New(Config{Client: w.client, Root: w.keys.root, KeepKeys: keep})
+		s, err := New(Config{Client: w.Client, Root: w.keys.root, KeepKeys: keep})
 		w.ok(err)
 		w.allParts = all(s)
 		_, err = w.Upkeep.Age(w.ctx())

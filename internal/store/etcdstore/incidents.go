@@ -9,6 +9,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -71,7 +72,7 @@ type IncidentNote struct {
 //
 // If: no webhook wants it. Then: nothing. Else: put it. What it compares may change at any time,
 // and decides nothing but whether the note is put.
-func (s *Instances) noteIncidents(c *store.Commit, o *ops) {
+func (s *Instances) noteIncidents(c *store.Commit, o *db.Ops) {
 	h := &c.After.Header
 	var before *workflow.Instance
 	if c.Before != nil {
@@ -84,15 +85,15 @@ func (s *Instances) noteIncidents(c *store.Commit, o *ops) {
 	if n == 0 {
 		return
 	}
-	note := newContent()
-	note.put(s.conn.keys.incident(h.DefinitionID, h.ID, c.After.Seq), IncidentNote{New: n, At: h.Incidents[len(h.Incidents)-1].Time.UTC(), Made: h.CreatedAt.UTC()})
-	o.nested([]clientv3.Cmp{noneNewer(s.conn.keys.wantedOf(h.DefinitionID), 0), noneNewer(s.conn.keys.wantedOf(anyDefinition), 0)}, nil, note)
+	note := db.NewContent()
+	note.Put(s.conn.keys.incident(h.DefinitionID, h.ID, c.After.Seq), IncidentNote{New: n, At: h.Incidents[len(h.Incidents)-1].Time.UTC(), Made: h.CreatedAt.UTC()})
+	o.Nested([]clientv3.Cmp{db.NoneNewer(s.conn.keys.wantedOf(h.DefinitionID), 0), db.NoneNewer(s.conn.keys.wantedOf(anyDefinition), 0)}, nil, note)
 }
 
 // forgetIncidents deletes the notes of an instance's incidents, with it.
-func (s *conn) forgetIncidents(h *workflow.Instance, o *ops) {
+func (s *conn) forgetIncidents(h *workflow.Instance, o *db.Ops) {
 	if len(h.Incidents) > 0 {
-		o.tail = append(o.tail, below(deleteOp, s.keys.incidentsIn(h.DefinitionID, h.ID)))
+		o.Tail = append(o.Tail, db.Below(db.DeleteOp, s.keys.incidentsIn(h.DefinitionID, h.ID)))
 	}
 }
 
@@ -132,8 +133,8 @@ func (s *Webhooks) IncidentAt(ctx context.Context, definition, id string, commit
 		return nil, err
 	}
 	var note IncidentNote
-	if err := Decode(kv.Value, &note); err != nil {
-		s.conn.left(kv.Key, err)
+	if err := db.Decode(kv.Value, &note); err != nil {
+		s.conn.Left(kv.Key, err)
 		return nil, nil
 	}
 	return &note, nil

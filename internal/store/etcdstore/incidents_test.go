@@ -123,7 +123,7 @@ func TestWhatAnOlderNodeLeavesWantedGoes(t *testing.T) {
 	left := func(keys ...string) {
 		t.Helper()
 		for _, key := range keys {
-			if _, err := w.client.Put(w.ctx(), key, ""); err != nil {
+			if _, err := w.Client.Put(w.ctx(), key, ""); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -7,6 +7,8 @@ import (
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 )
 
 // Control is what a node is told from outside of its instances.
@@ -18,14 +20,14 @@ type Control struct {
 
 // Control reads all of it in one request.
 func (s *Upkeep) Control(ctx context.Context) (Control, error) {
-	var ask reads
-	pause, cancels := ask.value(s.conn.keys.pause()), ask.add(s.conn.listCancels())
-	resp, err := s.conn.read(ctx, "read pause and interrupts", ask.ops...)
+	var ask db.Reads
+	pause, cancels := ask.Value(s.conn.keys.pause()), ask.Add(s.conn.listCancels())
+	resp, err := s.conn.Read(ctx, "read pause and interrupts", ask.Ops...)
 	if err != nil {
 		return Control{}, err
 	}
-	c := Control{Cancelled: s.conn.cancelled(cancels.in(resp).Kvs)}
-	c.Paused, c.PauseRevision = pausedBy(pause.one(resp))
+	c := Control{Cancelled: s.conn.cancelled(cancels.In(resp).Kvs)}
+	c.Paused, c.PauseRevision = pausedBy(pause.One(resp))
 	return c, nil
 }
 
@@ -38,7 +40,7 @@ func pausedBy(kv *mvccpb.KeyValue) (paused bool, modified int64) {
 }
 
 func (s *conn) paused(ctx context.Context) (paused bool, modified int64, err error) {
-	resp, err := s.get(ctx, "read pause", s.keys.pause())
+	resp, err := s.Get(ctx, "read pause", s.keys.pause())
 	if err != nil || len(resp.Kvs) == 0 {
 		return false, 0, err
 	}
@@ -57,8 +59,8 @@ func (s *Stimuli) SetPaused(ctx context.Context, paused bool) (int64, error) {
 		if err != nil || is == paused {
 			return modified, err
 		}
-		resp, err := s.conn.txn(ctx, "set pause", []clientv3.Cmp{modifiedAt(s.conn.keys.pause(), modified)},
-			[]clientv3.Op{put(s.conn.keys.pause(), strconv.AppendBool(nil, paused))}, nil)
+		resp, err := s.conn.Txn(ctx, "set pause", []clientv3.Cmp{db.ModifiedAt(s.conn.keys.pause(), modified)},
+			[]clientv3.Op{db.Put(s.conn.keys.pause(), strconv.AppendBool(nil, paused))}, nil)
 		if err != nil {
 			return 0, err
 		}
@@ -75,9 +77,9 @@ func (s *Upkeep) WatchControl(ctx context.Context) <-chan string {
 	out := make(chan string)
 	ctx = clientv3.WithRequireLeader(ctx)
 	var cancels, pause clientv3.WatchChan
-	beginWatch(func() {
-		cancels = s.conn.client.Watch(ctx, s.conn.keys.cancels(), clientv3.WithPrefix(), clientv3.WithFilterDelete())
-		pause = s.conn.client.Watch(ctx, s.conn.keys.pause())
+	db.BeginWatch(func() {
+		cancels = s.conn.Client.Watch(ctx, s.conn.keys.cancels(), clientv3.WithPrefix(), clientv3.WithFilterDelete())
+		pause = s.conn.Client.Watch(ctx, s.conn.keys.pause())
 	}, func(late bool) {
 		defer close(out)
 		var names []string
@@ -114,13 +116,13 @@ func (s *Upkeep) controls(ctx context.Context, cancels, pause clientv3.WatchChan
 
 // Cancelled lists the instances that have an interrupt key.
 func (s *Upkeep) Cancelled(ctx context.Context) ([]string, error) {
-	var ask reads
-	cancels := ask.add(s.conn.listCancels())
-	resp, err := s.conn.read(ctx, "list interrupts", ask.ops...)
+	var ask db.Reads
+	cancels := ask.Add(s.conn.listCancels())
+	resp, err := s.conn.Read(ctx, "list interrupts", ask.Ops...)
 	if err != nil {
 		return nil, err
 	}
-	return s.conn.cancelled(cancels.in(resp).Kvs), nil
+	return s.conn.cancelled(cancels.In(resp).Kvs), nil
 }
 
 func (s *conn) listCancels() clientv3.Op {
@@ -147,12 +149,12 @@ func (s *Instances) Interrupted(ctx context.Context, id string) (command string,
 }
 
 func (s *conn) interrupt(ctx context.Context, id string) (command string, err error) {
-	resp, err := s.get(ctx, "read interrupt of "+id, s.keys.cancel(id))
+	resp, err := s.Get(ctx, "read interrupt of "+id, s.keys.cancel(id))
 	if err != nil || len(resp.Kvs) == 0 {
 		return "", err
 	}
-	if err := Decode(resp.Kvs[0].Value, &command); err != nil {
-		s.left(resp.Kvs[0].Key, err) // it is a hint
+	if err := db.Decode(resp.Kvs[0].Value, &command); err != nil {
+		s.Left(resp.Kvs[0].Key, err) // it is a hint
 		return "", nil
 	}
 	return command, nil

@@ -8,6 +8,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -28,25 +29,25 @@ func (k jobKeys) openJobs() string     { return k.root + "job-open/" }
 // repeat after a lost answer finds its own write.
 func (s *Jobs) Create(ctx context.Context, job *store.Job) (*store.Job, error) {
 	key, rec := s.conn.keys.job(job.ID), s.conn.keys.commandRecord("~job", job.ID)
-	t := s.conn.begin("create job", absent(key), absent(rec))
-	t.put(key, job)
-	t.putRaw(s.conn.keys.openJobs()+encode(job.ID), nil)
-	s.conn.record(t.ops, rec, store.Effect{Outcome: workflow.OutcomeAccepted})
+	t := s.conn.Begin("create job", db.Absent(key), db.Absent(rec))
+	t.Put(key, job)
+	t.PutRaw(s.conn.keys.openJobs()+encode(job.ID), nil)
+	s.conn.record(t.Ops, rec, store.Effect{Outcome: workflow.OutcomeAccepted})
 	if k := job.Key; k != nil {
-		t.when(absent(s.conn.keys.keyRecord(k.Name)))
-		s.conn.answer(t.ops, k, &store.Answer{BodyHash: k.BodyHash, Job: job.ID})
+		t.When(db.Absent(s.conn.keys.keyRecord(k.Name)))
+		s.conn.answer(t.Ops, k, &store.Answer{BodyHash: k.BodyHash, Job: job.ID})
 	}
-	there := t.otherwise.value(key)
-	resp, err := t.submit(ctx)
+	there := t.Otherwise.Value(key)
+	resp, err := t.Submit(ctx)
 	if err != nil || resp.Succeeded {
 		return nil, err
 	}
-	kv := there.one(resp)
+	kv := there.One(resp)
 	if kv == nil {
 		return nil, workflow.Fail(workflow.CodeKeyReused, "the job of this Idempotency-Key was deleted; use a new key for another job")
 	}
 	old := &store.Job{Modified: kv.ModRevision}
-	if err := DecodeWhole(kv.Value, old); err != nil {
+	if err := db.DecodeWhole(kv.Value, old); err != nil {
 		return nil, err
 	}
 	if old.Write == job.Write {
@@ -61,13 +62,13 @@ func (s *Jobs) Create(ctx context.Context, job *store.Job) (*store.Job, error) {
 // it, is open no more.
 func (s *Jobs) Write(ctx context.Context, job *store.Job) (bool, error) {
 	key := s.conn.keys.job(job.ID)
-	t := s.conn.begin("write job", modifiedAt(key, job.Modified))
-	t.put(key, job)
+	t := s.conn.Begin("write job", db.ModifiedAt(key, job.Modified))
+	t.Put(key, job)
 	if !job.Open() {
-		t.del(s.conn.keys.openJobs() + encode(job.ID))
+		t.Del(s.conn.keys.openJobs() + encode(job.ID))
 	}
-	there := t.otherwise.value(key)
-	resp, err := t.submit(ctx)
+	there := t.Otherwise.Value(key)
+	resp, err := t.Submit(ctx)
 	switch {
 	case err != nil:
 		return false, err
@@ -75,12 +76,12 @@ func (s *Jobs) Write(ctx context.Context, job *store.Job) (bool, error) {
 		job.Modified = resp.Header.Revision
 		return true, nil
 	}
-	kv := there.one(resp)
+	kv := there.One(resp)
 	if kv == nil {
 		return false, nil
 	}
 	is := &store.Job{}
-	if err := Decode(kv.Value, is); err != nil || is.Write != job.Write {
+	if err := db.Decode(kv.Value, is); err != nil || is.Write != job.Write {
 		return false, nil //nolint:nilerr // what cannot be read is another's
 	}
 	job.Modified = kv.ModRevision
@@ -93,10 +94,10 @@ func (s *Jobs) Write(ctx context.Context, job *store.Job) (bool, error) {
 // as there; [PutMoved] if the job was written since.
 func (s *Jobs) Give(ctx context.Context, job *store.Job, instance string, cmd workflow.Command) (PutOutcome, error) {
 	key := s.conn.keys.job(job.ID)
-	t := s.conn.begin("give instance "+instance+" the command of a job", modifiedAt(key, job.Modified))
+	t := s.conn.Begin("give instance "+instance+" the command of a job", db.ModifiedAt(key, job.Modified))
 	m := s.conn.mail(t, instance, cmd, nil)
-	is := t.otherwise.key(key)
-	resp, err := t.submitSmall(ctx)
+	is := t.Otherwise.Key(key)
+	resp, err := t.SubmitSmall(ctx)
 	if err != nil {
 		return PutGone, err
 	}
@@ -104,7 +105,7 @@ func (s *Jobs) Give(ctx context.Context, job *store.Job, instance string, cmd wo
 	if out != PutGone {
 		return out, nil
 	}
-	if kv := is.one(resp); kv == nil || kv.ModRevision != job.Modified {
+	if kv := is.One(resp); kv == nil || kv.ModRevision != job.Modified {
 		return PutMoved, nil
 	}
 	return PutGone, nil
@@ -114,28 +115,28 @@ func (s *Jobs) Give(ctx context.Context, job *store.Job, instance string, cmd wo
 //
 // If: its mod revision.
 func (s *Jobs) Delete(ctx context.Context, job *store.Job) (bool, error) {
-	t := s.conn.begin("delete job", modifiedAt(s.conn.keys.job(job.ID), job.Modified))
-	t.del(s.conn.keys.job(job.ID))
-	t.del(s.conn.keys.openJobs() + encode(job.ID))
-	there := t.otherwise.count(s.conn.keys.job(job.ID))
-	resp, err := t.submitSmall(ctx)
+	t := s.conn.Begin("delete job", db.ModifiedAt(s.conn.keys.job(job.ID), job.Modified))
+	t.Del(s.conn.keys.job(job.ID))
+	t.Del(s.conn.keys.openJobs() + encode(job.ID))
+	there := t.Otherwise.Count(s.conn.keys.job(job.ID))
+	resp, err := t.SubmitSmall(ctx)
 	if err != nil || resp.Succeeded {
 		return err == nil, err
 	}
-	return !there.found(resp), nil
+	return !there.Found(resp), nil
 }
 
 // Job reads one; nil if there is none. Of one that cannot be read it gives what can be
 // deleted, and the error.
 func (s *Jobs) Job(ctx context.Context, id string) (*store.Job, error) {
-	resp, err := s.conn.get(ctx, "read job", s.conn.keys.job(id))
+	resp, err := s.conn.Get(ctx, "read job", s.conn.keys.job(id))
 	if err != nil || len(resp.Kvs) == 0 {
 		return nil, err
 	}
 	kv := resp.Kvs[0]
 	job := &store.Job{Created: kv.CreateRevision, Modified: kv.ModRevision}
-	if err := DecodeWhole(kv.Value, job); err != nil {
-		s.conn.left(kv.Key, err)
+	if err := db.DecodeWhole(kv.Value, job); err != nil {
+		s.conn.Left(kv.Key, err)
 		return &store.Job{ID: id, Modified: kv.ModRevision}, err
 	}
 	return job, nil
@@ -143,11 +144,11 @@ func (s *Jobs) Job(ctx context.Context, id string) (*store.Job, error) {
 
 // List lists jobs by their ids: those that were made without a key in the order of their
 // creation.
-func (s *Jobs) List(ctx context.Context, cursor string, limit int64) ([]store.Job, PageEnd, error) {
+func (s *Jobs) List(ctx context.Context, cursor string, limit int64) ([]store.Job, db.PageEnd, error) {
 	var out []store.Job
-	end, err := s.conn.values(ctx, "list jobs", s.conn.keys.jobs(), cursor, limit, func(kv *mvccpb.KeyValue) error {
+	end, err := s.conn.Values(ctx, "list jobs", s.conn.keys.jobs(), cursor, limit, func(kv *mvccpb.KeyValue) error {
 		job := store.Job{Modified: kv.ModRevision}
-		if err := Decode(kv.Value, &job); err != nil {
+		if err := db.Decode(kv.Value, &job); err != nil {
 			job = store.Job{ID: decode(strings.TrimPrefix(string(kv.Key), s.conn.keys.jobs())), Modified: kv.ModRevision, Damaged: err.Error()}
 		}
 		out = append(out, job)
@@ -161,7 +162,7 @@ const MaxOpenJobs = 100
 
 // Open lists the ids of jobs that have not ended.
 func (s *Jobs) Open(ctx context.Context) ([]string, error) {
-	kvs, _, err := s.conn.page(ctx, "list open jobs", s.conn.keys.openJobs(), "", MaxOpenJobs, clientv3.WithKeysOnly())
+	kvs, _, err := s.conn.Page(ctx, "list open jobs", s.conn.keys.openJobs(), "", MaxOpenJobs, clientv3.WithKeysOnly())
 	ids := make([]string, len(kvs))
 	for i, kv := range kvs {
 		ids[i] = decode(strings.TrimPrefix(string(kv.Key), s.conn.keys.openJobs()))

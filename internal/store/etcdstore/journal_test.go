@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -79,12 +80,12 @@ func TestJournalEntriesAreReadAsTheyWereWritten(t *testing.T) {
 		if len(c.Journal) > 0 {
 			want.Began = c.Journal[0].Time
 		}
-		raw, err := Encode(newJournalEntry(c))
+		raw, err := db.Encode(newJournalEntry(c))
 		if err != nil {
 			t.Fatal(err)
 		}
 		var e journalEntry
-		if err := DecodeWhole(raw, &e); err != nil {
+		if err := db.DecodeWhole(raw, &e); err != nil {
 			t.Fatal(err)
 		}
 		got := e.entry()
@@ -110,7 +111,7 @@ func TestJournalEntriesOfOthers(t *testing.T) {
 		`{"seq":3,"first":9223372036854775807,"items":[{"e":"x","a":99,"b":-1,"x":-7,"s":9223372036854775807,"t":9223372036854775807},{"e":"y","a":-1,"b":9},{"e":"z","a":2},{"e":"z","a":3}],"activities":[["one","two"],["three"],[]],"took":-9223372036854775808,"more":{"a":[1]}}`,
 	} {
 		var e journalEntry
-		if err := Decode([]byte(raw), &e); err != nil {
+		if err := db.Decode([]byte(raw), &e); err != nil {
 			t.Errorf("%s: %v", raw, err)
 			continue
 		}

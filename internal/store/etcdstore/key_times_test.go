@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/internal/testsize"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -121,7 +122,7 @@ func TestWhatIsDueIsListedInItsOrderUpToTheYear9999(t *testing.T) {
 	want := farAndNear(w.now)
 	w.timersAt(want...)
 	for i, due := range want {
-		raw, err := Encode(store.CronEntry{DefinitionID: fmt.Sprint("d", i), ActivityID: "a", Kind: store.ScheduleStartAt, At: &due, Due: due})
+		raw, err := db.Encode(store.CronEntry{DefinitionID: fmt.Sprint("d", i), ActivityID: "a", Kind: store.ScheduleStartAt, At: &due, Due: due})
 		w.ok(err)
 		_, err = w.raw.Put(w.ctx(), w.keys.cron(fmt.Sprint("d", i), "a", due), string(raw))
 		w.ok(err)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -290,7 +291,7 @@ func TestALateCopyDoesNothing(t *testing.T) {
 			w := newWorld(t)
 			call, goOn := l.prepare(w)
 			w.faults.Add(clustertest.Rule{Fault: clustertest.DeliverLate, Times: 1, Match: writes})
-			if err := call(); !errors.Is(err, ErrUnknown) {
+			if err := call(); !errors.Is(err, db.ErrUnknown) {
 				t.Fatalf("error %v, want unknown", err)
 			}
 			w.ok(call())
@@ -335,7 +336,7 @@ func TestTheAnswerOfAnAppliedDeliveryIsFoundHoweverFarItsTargetsCame(t *testing.
 	}
 	w.faults.Add(clustertest.Rule{Fault: clustertest.LoseAnswer, Times: 1, Match: writes})
 	deliver := func() (bool, error) { return w.Deliver(w.ctx(), to, nil, nil, nil, nil, nil) }
-	if _, err := deliver(); !errors.Is(err, ErrUnknown) {
+	if _, err := deliver(); !errors.Is(err, db.ErrUnknown) {
 		t.Fatal(err)
 	}
 	w.burn("a")

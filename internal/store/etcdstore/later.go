@@ -6,6 +6,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -22,11 +23,11 @@ func LaterKey(name string) string {
 // instance and one that it started may both write one.
 //
 // If: there is none. Then: put it.
-func writeAnswers(s *conn, c *store.Commit, o *ops) {
+func writeAnswers(s *conn, c *store.Commit, o *db.Ops) {
 	for _, a := range c.Answers {
 		key := LaterKey(a.Key)
-		then := newContent()
+		then := db.NewContent()
 		s.answer(then, &workflow.CommandKey{Name: key}, &store.Answer{Response: a.Response})
-		o.nested([]clientv3.Cmp{absent(s.keys.keyRecord(key))}, then, nil)
+		o.Nested([]clientv3.Cmp{db.Absent(s.keys.keyRecord(key))}, then, nil)
 	}
 }

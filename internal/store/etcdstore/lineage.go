@@ -9,6 +9,7 @@ import (
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -53,13 +54,13 @@ type family struct {
 	listing
 	Lineage
 	depth, most int
-	bytes       budget
+	bytes       db.Budget
 }
 
 // records reads some, in their order. Of those behind what one answer may hold nothing is read.
 func (l *family) records(ctx context.Context, ids []string) (read []Relative, err error) {
 	for len(read) < len(ids) {
-		chunk := ids[len(read):min(len(ids), len(read)+l.bytes.chunk())]
+		chunk := ids[len(read):min(len(ids), len(read)+l.bytes.Chunk())]
 		ops := make([]clientv3.Op, len(chunk))
 		for i, id := range chunk {
 			ops[i] = l.at(l.s.conn.keys.instance(id))
@@ -71,7 +72,7 @@ func (l *family) records(ctx context.Context, ids []string) (read []Relative, er
 		for i, r := range resp.Responses {
 			is := Relative{Instance: workflow.Instance{ID: chunk[i]}, Gone: true}
 			if kvs := r.GetResponseRange().Kvs; len(kvs) > 0 {
-				if !l.bytes.takes(kvs[0].Value) {
+				if !l.bytes.Takes(kvs[0].Value) {
 					l.Whole = false
 					return read, nil
 				}
@@ -123,7 +124,7 @@ func (l *family) descendants(ctx context.Context, self Relative) error {
 	children := map[int][]int{} // places in all
 	for depth := 1; len(level) > 0; depth++ {
 		var next []int
-		for chunk := range slices.Chunk(level, maxLevel) {
+		for chunk := range slices.Chunk(level, db.MaxLevel) {
 			ops := make([]clientv3.Op, len(chunk))
 			for i, at := range chunk {
 				list := l.s.conn.keys.children(all[at].Instance.ID)
@@ -134,7 +135,7 @@ func (l *family) descendants(ctx context.Context, self Relative) error {
 				return err
 			}
 			for i, at := range chunk {
-				entries := read(i).in(resp)
+				entries := db.Read(i).In(resp)
 				all[at].Children = entries.Count
 				n := min(left, len(entries.Kvs))
 				if depth > l.depth {

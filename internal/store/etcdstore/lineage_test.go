@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -100,19 +101,19 @@ func TestLineageOfMany(t *testing.T) {
 	w := newWorld(t)
 	const n = 1200
 	for first := 0; first < n; first += 100 {
-		o := newOps()
+		o := db.NewOps()
 		for i := first; i < first+100; i++ {
 			h := w.header(fmt.Sprintf("i%04d", i))
 			h.CreatedAt = w.now.Add(time.Duration(i) * time.Second)
 			if i > 0 {
 				h.Parent = &workflow.Parent{InstanceID: "i0000"}
 			}
-			o.put(w.keys.instance(h.ID), map[string]any{"header": h})
+			o.Put(w.keys.instance(h.ID), map[string]any{"header": h})
 			w.writeIndex(o, nil, &store.Record{Header: h})
 		}
-		then, err := o.render()
+		then, err := o.Render()
 		w.ok(err)
-		_, err = w.txn(w.ctx(), "make instances", nil, then, nil)
+		_, err = w.Txn(w.ctx(), "make instances", nil, then, nil)
 		w.ok(err)
 	}
 	calls, keys := w.faults.Calls("txn"), w.faults.Keys()

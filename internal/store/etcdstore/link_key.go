@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -17,15 +18,15 @@ type linkKey struct {
 //
 // If: there is none yet; it is never changed. A repeat finds its own.
 func (s *Store) LinkKey(ctx context.Context, proposed []byte) ([]byte, error) {
-	raw, err := Encode(linkKey{proposed})
+	raw, err := db.Encode(linkKey{proposed})
 	if err != nil {
 		return nil, err
 	}
 	key := s.conn.keys.links()
-	t := s.conn.begin("agree on the key of links", absent(key))
-	t.putRaw(key, raw)
-	there := t.otherwise.value(key)
-	resp, err := t.submit(ctx)
+	t := s.conn.Begin("agree on the key of links", db.Absent(key))
+	t.PutRaw(key, raw)
+	there := t.Otherwise.Value(key)
+	resp, err := t.Submit(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -33,9 +34,9 @@ func (s *Store) LinkKey(ctx context.Context, proposed []byte) ([]byte, error) {
 		return proposed, nil
 	}
 	var k linkKey
-	err = Decode(there.one(resp).Value, &k)
+	err = db.Decode(there.One(resp).Value, &k)
 	if err == nil && len(k.Key) < workflow.MinLinkKey {
-		err = fmt.Errorf("%w: it has %d bytes, at least %d make a key", ErrDamaged, len(k.Key), workflow.MinLinkKey)
+		err = fmt.Errorf("%w: it has %d bytes, at least %d make a key", db.ErrDamaged, len(k.Key), workflow.MinLinkKey)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("the key of resume links, %s, cannot be read: start the nodes with --link-key-file, or let weft fsck --repair make a new key, which voids the links that were handed out: %w", key, err)

@@ -9,6 +9,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 )
 
 // mailBatch is how many commands one burst takes at most.
@@ -17,14 +18,14 @@ const mailBatch = 50
 // Loading are the reads of [Instances.Load], which may ride in the transaction that
 // takes the instance's lock.
 type Loading struct {
-	reads
+	reads                      db.Reads
 	s                          *Instances
 	id                         string
 	answerTo, definition       string
 	known                      *store.Record
-	record, mail, answer, head read
+	record, mail, answer, head db.Read
 	followed                   bool // the mailbox is, and is read afterwards
-	lock                       read
+	lock                       db.Read
 	claimants                  string // below which the claimants of the lock have their keys; "": not asked for
 }
 
@@ -36,34 +37,34 @@ func (s *Instances) Loading(id, key, definition string, known *store.Record) *Lo
 	q := &Loading{s: s, id: id, answerTo: key, definition: definition, known: known}
 	at := s.conn.keys.instance(id)
 	if known != nil {
-		return q.with(q.add(clientv3.OpTxn([]clientv3.Cmp{modifiedAt(at, known.Modified)}, nil, []clientv3.Op{get(at)})))
+		return q.with(q.reads.Add(clientv3.OpTxn([]clientv3.Cmp{db.ModifiedAt(at, known.Modified)}, nil, []clientv3.Op{db.Get(at)})))
 	}
-	return q.with(q.value(at))
+	return q.with(q.reads.Value(at))
 }
 
 // with adds all reads but that of the record, which is there.
-func (q *Loading) with(record read) *Loading {
+func (q *Loading) with(record db.Read) *Loading {
 	q.record = record
 	if q.followed = q.s.conn.boxes.has(q.s.conn.keys.mailbox(q.id)); !q.followed {
-		q.mail = q.add(q.s.conn.getMail(q.id))
+		q.mail = q.reads.Add(q.s.conn.getMail(q.id))
 	}
 	if q.answerTo != "" || q.definition != "" {
-		q.answer, q.head = q.value(q.s.conn.keys.keyRecord(q.answerTo)), q.key(q.s.conn.keys.head(q.definition))
+		q.answer, q.head = q.reads.Value(q.s.conn.keys.keyRecord(q.answerTo)), q.reads.Key(q.s.conn.keys.head(q.definition))
 	}
 	if q.claimants != "" {
-		q.lock = q.any(q.claimants)
+		q.lock = q.reads.Any(q.claimants)
 	}
 	return q
 }
 
 // WithLock makes it ask also whether somebody has the lock, below whose name this is.
 func (q *Loading) WithLock(prefix string) *Loading {
-	q.claimants, q.lock = prefix, q.any(prefix)
+	q.claimants, q.lock = prefix, q.reads.Any(prefix)
 	return q
 }
 
 // Ops are the operations to be sent, in this order.
-func (q *Loading) Ops() []clientv3.Op { return q.ops }
+func (q *Loading) Ops() []clientv3.Op { return q.reads.Ops }
 
 // Load reads an instance with its mailbox at one revision.
 func (s *Instances) Load(ctx context.Context, id, key, definition string) (*store.Loaded, error) {
@@ -77,14 +78,14 @@ func (q *Loading) Load(ctx context.Context) (*store.Loaded, error) {
 	at := q.s.conn.keys.instance(q.id)
 	if q.known != nil {
 		p := q.plain()
-		l, err := p.with(p.key(at)).send(ctx, q.known)
+		l, err := p.with(p.reads.Key(at)).send(ctx, q.known)
 		if !isMoved(err) {
 			return l, err
 		}
 	}
 	return again(func() (*store.Loaded, error) {
 		p := q.plain()
-		return p.with(p.value(at)).send(ctx, nil)
+		return p.with(p.reads.Value(at)).send(ctx, nil)
 	})
 }
 
@@ -100,7 +101,7 @@ func isMoved(err error) bool { return errors.Is(err, errMoved) }
 
 // send sends the reads. Of a record that may be same its key was read alone.
 func (q *Loading) send(ctx context.Context, same *store.Record) (*store.Loaded, error) {
-	resp, err := q.s.conn.read(ctx, "load instance "+q.id, q.ops...)
+	resp, err := q.s.conn.Read(ctx, "load instance "+q.id, q.reads.Ops...)
 	if err != nil {
 		return nil, err
 	}
@@ -118,13 +119,13 @@ func (q *Loading) decode(ctx context.Context, resp *pb.TxnResponse, same *store.
 	l := &store.Loaded{Revision: resp.Header.Revision}
 	at, in := q.record, resp
 	if q.known != nil {
-		if at, in = 0, q.record.nested(resp); in.Succeeded {
+		if at, in = 0, q.record.Nested(resp); in.Succeeded {
 			l.Record = q.known
 		}
 	}
 	if l.Record == nil {
 		var err error
-		switch kv := at.one(in); {
+		switch kv := at.One(in); {
 		case kv == nil:
 		case same != nil && kv.ModRevision != same.Modified:
 			return nil, errMoved
@@ -134,7 +135,7 @@ func (q *Loading) decode(ctx context.Context, resp *pb.TxnResponse, same *store.
 			if l.Record, err = partsOf(q.s.conn).owned(ctx, kv); err != nil {
 				return nil, err
 			}
-			l.Bytes += decodedBytes(kv.Value) + partBytes(l.Record)
+			l.Bytes += db.DecodedBytes(kv.Value) + partBytes(l.Record)
 		}
 	}
 	box, err := q.readMail(ctx, resp)
@@ -143,22 +144,22 @@ func (q *Loading) decode(ctx context.Context, resp *pb.TxnResponse, same *store.
 	}
 	l.Mail = decodeMail(box)
 	for _, kv := range box {
-		l.Bytes += decodedBytes(kv.Value)
+		l.Bytes += db.DecodedBytes(kv.Value)
 	}
 	if len(l.Mail) > mailBatch {
 		l.Mail, l.More = l.Mail[:mailBatch], true
 	}
-	l.Locked = q.claimants != "" && q.lock.found(resp)
+	l.Locked = q.claimants != "" && q.lock.Found(resp)
 	if q.head == 0 { // it was not asked for
 		return l, nil
 	}
-	if kv := q.answer.one(resp); kv != nil {
+	if kv := q.answer.One(resp); kv != nil {
 		l.Answer = new(store.Answer)
-		if err := Decode(kv.Value, l.Answer); err != nil {
+		if err := db.Decode(kv.Value, l.Answer); err != nil {
 			return nil, err
 		}
 	}
-	if kv := q.head.one(resp); kv != nil {
+	if kv := q.head.One(resp); kv != nil {
 		l.Head = kv.ModRevision
 	}
 	return l, nil
@@ -169,14 +170,14 @@ func (q *Loading) readMail(ctx context.Context, resp *pb.TxnResponse) ([]*mvccpb
 	if q.followed {
 		return q.s.conn.boxes.mailAt(ctx, q.id, resp.Header.Revision)
 	}
-	box := q.mail.in(resp)
+	box := q.mail.In(resp)
 	q.s.conn.boxes.lookedInto(box)
 	return box.Kvs, nil
 }
 
 func decodeRecord(kv *mvccpb.KeyValue) (*store.Record, error) {
 	r := &store.Record{Modified: kv.ModRevision}
-	err := Decode(kv.Value, r)
+	err := db.Decode(kv.Value, r)
 	return withoutParts(r), err
 }
 
@@ -191,5 +192,5 @@ func partBytes(r *store.Record) (n int) {
 // wholeRecord is decodeRecord for a caller that writes it again.
 func wholeRecord(kv *mvccpb.KeyValue) (*store.Record, error) {
 	r := &store.Record{Modified: kv.ModRevision}
-	return r, DecodeWhole(kv.Value, r)
+	return r, db.DecodeWhole(kv.Value, r)
 }

@@ -11,15 +11,16 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
 // putMail puts a command into the mailbox of an instance, and where it is found if it
 // is to end that.
-func (s *conn) putMail(o *ops, instance string, cmd workflow.Command) {
-	o.put(s.keys.mail(instance, cmd.ID), lean(cmd))
+func (s *conn) putMail(o *db.Ops, instance string, cmd workflow.Command) {
+	o.Put(s.keys.mail(instance, cmd.ID), lean(cmd))
 	if cmd.Kind == workflow.CommandCancel || cmd.Kind == workflow.CommandDelete {
-		o.put(s.keys.cancel(instance), cmd.ID)
+		o.Put(s.keys.cancel(instance), cmd.ID)
 	}
 }
 
@@ -45,7 +46,7 @@ func decodeMail(kvs []*mvccpb.KeyValue) []store.Mail {
 	for i, kv := range kvs {
 		m := &mail[i]
 		m.Created, m.Modified = kv.CreateRevision, kv.ModRevision
-		if m.Unreadable = DecodeWhole(kv.Value, &m.Command); m.Unreadable != nil {
+		if m.Unreadable = db.DecodeWhole(kv.Value, &m.Command); m.Unreadable != nil {
 			key := string(kv.Key)
 			m.Command = workflow.Command{ID: decode(key[strings.LastIndexByte(key, '/')+1:])}
 		}
@@ -56,7 +57,7 @@ func decodeMail(kvs []*mvccpb.KeyValue) []store.Mail {
 
 // Mail reads one command of a mailbox; nil if it is not there.
 func (s *Instances) Mail(ctx context.Context, id, command string) (*store.Mail, error) {
-	resp, err := s.conn.get(ctx, "read mail of "+id, s.conn.keys.mail(id, command))
+	resp, err := s.conn.Get(ctx, "read mail of "+id, s.conn.keys.mail(id, command))
 	if err != nil || len(resp.Kvs) == 0 {
 		return nil, err
 	}
@@ -66,7 +67,7 @@ func (s *Instances) Mail(ctx context.Context, id, command string) (*store.Mail, 
 // MailThat reads the whole mailbox of an instance, and gives the commands that are so.
 func (s *Instances) MailThat(ctx context.Context, id string, are func(*workflow.Command) bool) (found []store.Mail, err error) {
 	for cursor := ""; ; {
-		end, err := s.conn.values(ctx, "read mail of "+id, s.conn.keys.mailbox(id), cursor, mailPage, func(kv *mvccpb.KeyValue) error {
+		end, err := s.conn.Values(ctx, "read mail of "+id, s.conn.keys.mailbox(id), cursor, mailPage, func(kv *mvccpb.KeyValue) error {
 			if m := decodeMail([]*mvccpb.KeyValue{kv}); are(&m[0].Command) {
 				found = append(found, m...)
 			}
@@ -103,7 +104,7 @@ func (s *Upkeep) Sweep(ctx context.Context, cursor string, limit int) (entries [
 	}
 	if !ok {
 		began := time.Now()
-		resp, err := s.conn.get(ctx, what, from, clientv3.WithRange(clientv3.GetPrefixRangeEnd(s.conn.keys.mailboxes())), clientv3.WithKeysOnly(), clientv3.WithLimit(int64(limit)))
+		resp, err := s.conn.Get(ctx, what, from, clientv3.WithRange(clientv3.GetPrefixRangeEnd(s.conn.keys.mailboxes())), clientv3.WithKeysOnly(), clientv3.WithLimit(int64(limit)))
 		if err != nil {
 			return nil, "", err
 		}

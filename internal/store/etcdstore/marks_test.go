@@ -9,6 +9,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/internal/testsize"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -73,9 +74,9 @@ func TestAMarkOfALaterItemStays(t *testing.T) {
 				if !between && c.DeletesUnder(w.keys.queues()) { // the item was read, and is not yet deleted
 					between = true
 					later := w.item("later", event("paid"))
-					raw, err := Encode(later)
+					raw, err := db.Encode(later)
 					w.ok(err)
-					_, err = w.raw.Txn(w.ctx()).Then(put(w.queueKey(&later), raw), put(w.keys.mark(sliceOf(w.queueKey(&later)), later.ID), nil)).Commit()
+					_, err = w.raw.Txn(w.ctx()).Then(db.Put(w.queueKey(&later), raw), db.Put(w.keys.mark(sliceOf(w.queueKey(&later)), later.ID), nil)).Commit()
 					w.ok(err)
 				}
 				return false
@@ -154,8 +155,8 @@ func TestOfTooManyTargetsOnePageIsRead(t *testing.T) {
 		w := newWorld(t)
 		for i := 0; i < n; {
 			var ops []clientv3.Op
-			for ; i < n && len(ops) < maxLevel; i++ {
-				ops = append(ops, put(fmt.Sprintf("%s-/i%05d/b", w.keys.bookmarks(hashOf("paid")), i), []byte("{}")))
+			for ; i < n && len(ops) < db.MaxLevel; i++ {
+				ops = append(ops, db.Put(fmt.Sprintf("%s-/i%05d/b", w.keys.bookmarks(hashOf("paid")), i), []byte("{}")))
 			}
 			_, err := w.raw.Txn(w.ctx()).Then(ops...).Commit()
 			w.ok(err)

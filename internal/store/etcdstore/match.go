@@ -11,6 +11,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -59,46 +60,46 @@ func (s *Upkeep) Match(ctx context.Context, st workflow.Stimulus, hash string) (
 
 func (s *conn) match(ctx context.Context, st workflow.Stimulus, hash, key string) (*Match, error) {
 	m := &Match{Hash: hash, stimulus: st}
-	var ask reads
-	var instance, waiting, starting, answer read
+	var ask db.Reads
+	var instance, waiting, starting, answer db.Read
 	if st.InstanceID != "" {
-		instance = ask.value(s.keys.instance(st.InstanceID))
+		instance = ask.Value(s.keys.instance(st.InstanceID))
 	} else {
-		starting = ask.add(below(matchOp, s.keys.triggers(hash)))
+		starting = ask.Add(db.Below(matchOp, s.keys.triggers(hash)))
 		if m.followed = s.waiting.has(s.bookmarkRange(m)); !m.followed {
-			waiting = ask.add(below(matchOp, s.bookmarkRange(m)))
+			waiting = ask.Add(db.Below(matchOp, s.bookmarkRange(m)))
 		}
 	}
 	if key != "" {
-		answer = ask.value(s.keys.keyRecord(key))
+		answer = ask.Value(s.keys.keyRecord(key))
 	}
-	resp, err := s.read(ctx, "look up stimulus of "+st.ActivityType, ask.ops...)
+	resp, err := s.Read(ctx, "look up stimulus of "+st.ActivityType, ask.Ops...)
 	if err != nil {
 		return nil, err
 	}
 	m.Revision = resp.Header.Revision
 	if key != "" {
-		if kv := answer.one(resp); kv != nil {
+		if kv := answer.One(resp); kv != nil {
 			m.Answer = new(store.Answer)
-			if err := Decode(kv.Value, m.Answer); err != nil {
+			if err := db.Decode(kv.Value, m.Answer); err != nil {
 				return nil, err
 			}
 		}
 	}
 	if st.InstanceID != "" {
-		return m, s.matchAddressed(ctx, m, instance.one(resp))
+		return m, s.matchAddressed(ctx, m, instance.One(resp))
 	}
 	if err := m.findWaiting(ctx, s, resp, waiting); err != nil {
 		return nil, err
 	}
-	triggers, err := s.rest(ctx, starting.in(resp), s.keys.triggers(hash), m)
+	triggers, err := s.rest(ctx, starting.In(resp), s.keys.triggers(hash), m)
 	if err != nil {
 		return nil, err
 	}
 	for _, kv := range triggers {
 		ref, err := s.decodeTrigger(kv)
-		if errors.Is(err, ErrDamaged) {
-			s.left(kv.Key, err)
+		if errors.Is(err, db.ErrDamaged) {
+			s.Left(kv.Key, err)
 			continue
 		}
 		if err != nil {
@@ -110,7 +111,7 @@ func (s *conn) match(ctx context.Context, st workflow.Stimulus, hash, key string
 }
 
 // findWaiting finds the bookmarks, at the look's revision or later.
-func (m *Match) findWaiting(ctx context.Context, s *conn, resp *etcdserverpb.TxnResponse, waiting read) error {
+func (m *Match) findWaiting(ctx context.Context, s *conn, resp *etcdserverpb.TxnResponse, waiting db.Read) error {
 	prefix := s.bookmarkRange(m)
 	var bookmarks []*mvccpb.KeyValue
 	var err error
@@ -118,13 +119,13 @@ func (m *Match) findWaiting(ctx context.Context, s *conn, resp *etcdserverpb.Txn
 		bookmarks, _, _, m.followed = s.waiting.at(ctx, prefix, m.Revision, maxFollowed)
 		if !m.followed {
 			var all *clientv3.GetResponse
-			if all, err = s.get(ctx, "look up stimulus of "+m.stimulus.ActivityType, prefix, clientv3.WithPrefix(), clientv3.WithLimit(matchPage), clientv3.WithRev(m.Revision)); err != nil {
+			if all, err = s.Get(ctx, "look up stimulus of "+m.stimulus.ActivityType, prefix, clientv3.WithPrefix(), clientv3.WithLimit(matchPage), clientv3.WithRev(m.Revision)); err != nil {
 				return err
 			}
 			bookmarks, err = s.rest(ctx, (*etcdserverpb.RangeResponse)(all), prefix, m)
 		}
 	} else {
-		first := waiting.in(resp)
+		first := waiting.In(resp)
 		s.waiting.looked(prefix, first.Count)
 		bookmarks, err = s.rest(ctx, first, prefix, m)
 	}
@@ -133,8 +134,8 @@ func (m *Match) findWaiting(ctx context.Context, s *conn, resp *etcdserverpb.Txn
 	}
 	for _, kv := range bookmarks {
 		var e bookmarkEntry
-		if err := DecodeWhole(kv.Value, &e); errors.Is(err, ErrDamaged) {
-			s.left(kv.Key, err) // it is no reason to keep the stimulus from the others
+		if err := db.DecodeWhole(kv.Value, &e); errors.Is(err, db.ErrDamaged) {
+			s.Left(kv.Key, err) // it is no reason to keep the stimulus from the others
 			continue
 		} else if err != nil {
 			return err
@@ -169,7 +170,7 @@ func (s *conn) rest(ctx context.Context, first *etcdserverpb.RangeResponse, pref
 		return kvs, nil
 	}
 	for more := first.More; more; {
-		page, err := s.get(ctx, "look up stimulus of "+m.stimulus.ActivityType, string(kvs[len(kvs)-1].Key)+"\x00",
+		page, err := s.Get(ctx, "look up stimulus of "+m.stimulus.ActivityType, string(kvs[len(kvs)-1].Key)+"\x00",
 			clientv3.WithRange(clientv3.GetPrefixRangeEnd(prefix)), clientv3.WithLimit(matchPage), clientv3.WithRev(m.Revision))
 		if err != nil {
 			return nil, err
@@ -208,7 +209,7 @@ func (s *conn) matchAddressed(ctx context.Context, m *Match, kv *mvccpb.KeyValue
 
 func (s *conn) decodeTrigger(kv *mvccpb.KeyValue) (store.TriggerRef, error) {
 	var e store.TriggerEntry
-	if err := DecodeWhole(kv.Value, &e); err != nil {
+	if err := db.DecodeWhole(kv.Value, &e); err != nil {
 		return store.TriggerRef{}, err
 	}
 	return store.TriggerRef{Hash: e.Hash, DefinitionID: e.DefinitionID, ActivityID: e.ActivityID, Version: e.Version,
@@ -220,13 +221,13 @@ func (s *conn) decodeTrigger(kv *mvccpb.KeyValue) (store.TriggerRef, error) {
 func (m *Match) guard(s *conn) []clientv3.Cmp {
 	if id := m.stimulus.InstanceID; id != "" {
 		if m.Instance == nil {
-			return []clientv3.Cmp{absent(s.keys.instance(id))}
+			return []clientv3.Cmp{db.Absent(s.keys.instance(id))}
 		}
-		return []clientv3.Cmp{modifiedAt(s.keys.instance(id), m.Instance.Modified)}
+		return []clientv3.Cmp{db.ModifiedAt(s.keys.instance(id), m.Instance.Modified)}
 	}
-	cmps := []clientv3.Cmp{noneNewer(s.keys.triggers(m.Hash), m.Revision)}
+	cmps := []clientv3.Cmp{db.NoneNewer(s.keys.triggers(m.Hash), m.Revision)}
 	if !m.followed {
-		cmps = append(cmps, noneNewer(s.bookmarkRange(m), m.Revision))
+		cmps = append(cmps, db.NoneNewer(s.bookmarkRange(m), m.Revision))
 	}
 	return cmps
 }
@@ -235,10 +236,10 @@ func (m *Match) guard(s *conn) []clientv3.Cmp {
 func (s *conn) bookmarkStands(b *store.BookmarkRef) clientv3.Cmp {
 	key := s.keys.bookmark(b.Hash, b.CorrelationID, b.ID)
 	if b.Unindexed {
-		return modifiedAt(s.keys.instance(b.InstanceID), b.Moved)
+		return db.ModifiedAt(s.keys.instance(b.InstanceID), b.Moved)
 	}
 	if b.Created > 0 {
-		return createdAt(key, b.Created)
+		return db.CreatedAt(key, b.Created)
 	}
-	return exists(key)
+	return db.Exists(key)
 }

@@ -8,6 +8,7 @@ import (
 	"go.etcd.io/etcd/api/v3/mvccpb"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -18,15 +19,15 @@ func (s *Upkeep) Sends(ctx context.Context, cursor string, limit int64) ([]store
 	var out []store.Send
 	take := func(kv *mvccpb.KeyValue) error {
 		send := store.Send{Created: kv.CreateRevision, Modified: kv.ModRevision}
-		if err := DecodeWhole(kv.Value, &send); err != nil {
-			s.conn.left(kv.Key, err)
+		if err := db.DecodeWhole(kv.Value, &send); err != nil {
+			s.conn.Left(kv.Key, err)
 			return nil
 		}
 		out = append(out, send)
 		return nil
 	}
 	const what = "list send records"
-	if kvs, more, ok, err := s.conn.sending.now(ctx, what, pageFrom(s.conn.keys.sends(), cursor), int(limit)); ok || err != nil {
+	if kvs, more, ok, err := s.conn.sending.now(ctx, what, db.PageFrom(s.conn.keys.sends(), cursor), int(limit)); ok || err != nil {
 		if err != nil {
 			return nil, "", err
 		}
@@ -36,7 +37,7 @@ func (s *Upkeep) Sends(ctx context.Context, cursor string, limit int64) ([]store
 		}
 		return out, strings.TrimPrefix(string(kvs[n-1].Key), s.conn.keys.sends()), nil
 	}
-	end, err := s.conn.values(ctx, what, s.conn.keys.sends(), cursor, limit, take)
+	end, err := s.conn.Values(ctx, what, s.conn.keys.sends(), cursor, limit, take)
 	if len(out) > 0 {
 		s.conn.sending.looked(s.conn.keys.sends(), int64(len(out)))
 	}
@@ -50,19 +51,19 @@ func (s *Upkeep) Sends(ctx context.Context, cursor string, limit int64) ([]store
 // records. Else: a record of its id is from an earlier copy, and as good.
 func (s *Stimuli) PutSend(ctx context.Context, send store.Send, answer *store.Answer) error {
 	rec := s.conn.keys.commandRecord("~send", send.ID)
-	t := s.conn.begin("accept stimulus", absent(rec))
-	t.put(s.conn.keys.send(send.ID), send)
-	s.conn.record(t.ops, rec, store.Effect{Outcome: workflow.OutcomeAccepted})
+	t := s.conn.Begin("accept stimulus", db.Absent(rec))
+	t.Put(s.conn.keys.send(send.ID), send)
+	s.conn.record(t.Ops, rec, store.Effect{Outcome: workflow.OutcomeAccepted})
 	if send.Key != nil && answer != nil {
-		t.when(absent(s.conn.keys.keyRecord(send.Key.Name)))
-		s.conn.answer(t.ops, send.Key, answer)
+		t.When(db.Absent(s.conn.keys.keyRecord(send.Key.Name)))
+		s.conn.answer(t.Ops, send.Key, answer)
 	}
-	earlier := t.otherwise.count(rec)
-	resp, err := t.submit(ctx)
-	if err != nil || resp.Succeeded || earlier.found(resp) {
+	earlier := t.Otherwise.Count(rec)
+	resp, err := t.Submit(ctx)
+	if err != nil || resp.Succeeded || earlier.Found(resp) {
 		return err
 	}
-	return fmt.Errorf("%s: %w", t.what, store.ErrConflict)
+	return fmt.Errorf("%s: %w", t.What, store.ErrConflict)
 }
 
 // MatchAgain looks up a send record's stimulus; what is found is delivered, or
@@ -80,29 +81,29 @@ func (s *Stimuli) MatchAgain(ctx context.Context, send *store.Send, hash string)
 //
 // If: the record's mod revision, and that of the count of what is done of its list.
 func (s *Stimuli) BurySend(ctx context.Context, send *store.Send, dead store.DeadLetter) (bool, error) {
-	t := s.conn.begin("bury stimulus", s.conn.sendStands(send)...)
-	s.dropSend(t.ops, send)
-	s.conn.putDead(t.ops, dead)
-	return applied(t.submitSmall(ctx))
+	t := s.conn.Begin("bury stimulus", s.conn.sendStands(send)...)
+	s.dropSend(t.Ops, send)
+	s.conn.putDead(t.Ops, dead)
+	return db.Applied(t.SubmitSmall(ctx))
 }
 
 // Left is what is left of the fixed list of a send record, nothing if it is not as it
 // was read. It notes in the record how much was done.
 func (s *Stimuli) Left(ctx context.Context, send *store.Send) ([]store.Target, error) {
-	var ask reads
-	counted, there := ask.value(s.conn.keys.sent(send.ID)), ask.key(s.conn.keys.send(send.ID))
-	resp, err := s.conn.read(ctx, "look what is left of stimulus "+send.ID, ask.ops...)
+	var ask db.Reads
+	counted, there := ask.Value(s.conn.keys.sent(send.ID)), ask.Key(s.conn.keys.send(send.ID))
+	resp, err := s.conn.Read(ctx, "look what is left of stimulus "+send.ID, ask.Ops...)
 	if err != nil {
 		return nil, err
 	}
-	if kv := there.one(resp); kv == nil || kv.ModRevision != send.Modified {
+	if kv := there.One(resp); kv == nil || kv.ModRevision != send.Modified {
 		return nil, nil
 	}
 	var count sentCount
-	if kv := counted.one(resp); kv != nil {
+	if kv := counted.One(resp); kv != nil {
 		send.Counted = kv.ModRevision
-		if err := DecodeWhole(kv.Value, &count); err != nil {
-			s.conn.left(kv.Key, err)
+		if err := db.DecodeWhole(kv.Value, &count); err != nil {
+			s.conn.Left(kv.Key, err)
 			return nil, nil
 		}
 	}
@@ -115,24 +116,24 @@ func (s *Stimuli) Left(ctx context.Context, send *store.Send) ([]store.Target, e
 // Standing leaves out the bookmarks that are gone. Triggers stay: the stimulus is
 // for those that it met, also if others were published or they were retracted since.
 func (s *Stimuli) Standing(ctx context.Context, targets []store.Target) ([]store.Target, error) {
-	var ask reads
-	bookmarks := make([]read, len(targets))
+	var ask db.Reads
+	bookmarks := make([]db.Read, len(targets))
 	for i, t := range targets {
 		if b := t.Bookmark; b != nil {
-			bookmarks[i] = ask.key(s.conn.keys.bookmark(b.Hash, b.CorrelationID, b.ID))
+			bookmarks[i] = ask.Key(s.conn.keys.bookmark(b.Hash, b.CorrelationID, b.ID))
 		}
 	}
-	if len(ask.ops) == 0 {
+	if len(ask.Ops) == 0 {
 		return targets, nil
 	}
-	resp, err := s.conn.read(ctx, "check targets", ask.ops...)
+	resp, err := s.conn.Read(ctx, "check targets", ask.Ops...)
 	if err != nil {
 		return nil, err
 	}
 	var out []store.Target
 	for i, t := range targets {
 		if t.Bookmark != nil {
-			kv := bookmarks[i].one(resp)
+			kv := bookmarks[i].One(resp)
 			if kv == nil || t.Bookmark.Created != 0 && kv.CreateRevision != t.Bookmark.Created {
 				continue
 			}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/weft-run/weft/internal/find"
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/internal/testsize"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -94,7 +95,7 @@ func (w *world) fillLists(n int) {
 			w.keys.cron(id, "a", w.now): store.CronEntry{DefinitionID: id, ActivityID: "a", Due: w.now},
 			w.keys.head(id):             store.DefinitionHead{ID: id, Published: 1},
 		} {
-			raw, err := Encode(v)
+			raw, err := db.Encode(v)
 			w.ok(err)
 			_, err = w.raw.Put(w.ctx(), key, string(raw))
 			w.ok(err)

@@ -8,6 +8,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -15,10 +16,10 @@ import (
 // revisionList is a list that reads a page in several requests.
 type revisionList struct {
 	under string // its keys, by which its requests are known
-	read  func(cursor string, limit int64) ([]string, PageEnd, error)
+	read  func(cursor string, limit int64) ([]string, db.PageEnd, error)
 }
 
-func idsOf[T any](items []T, end PageEnd, err error, id func(*T) string) ([]string, PageEnd, error) {
+func idsOf[T any](items []T, end db.PageEnd, err error, id func(*T) string) ([]string, db.PageEnd, error) {
 	var ids []string
 	for i := range items {
 		ids = append(ids, id(&items[i]))
@@ -29,23 +30,23 @@ func idsOf[T any](items []T, end PageEnd, err error, id func(*T) string) ([]stri
 func (w *world) revisionLists() map[string]revisionList {
 	jobs := &Jobs{w.conn}
 	return map[string]revisionList{
-		"queue": {w.keys.queues(), func(c string, n int64) ([]string, PageEnd, error) {
+		"queue": {w.keys.queues(), func(c string, n int64) ([]string, db.PageEnd, error) {
 			items, end, err := w.QueueItems(w.ctx(), "", c, n)
 			return idsOf(items, end, err, func(q *store.QueueItem) string { return q.ID })
 		}},
-		"dead letters": {w.keys.deads(), func(c string, n int64) ([]string, PageEnd, error) {
+		"dead letters": {w.keys.deads(), func(c string, n int64) ([]string, db.PageEnd, error) {
 			items, end, err := w.DeadLetters(w.ctx(), c, n)
 			return idsOf(items, end, err, func(d *store.DeadLetter) string { return d.ID })
 		}},
-		"tasks": {w.keys.tasks(""), func(c string, n int64) ([]string, PageEnd, error) {
+		"tasks": {w.keys.tasks(""), func(c string, n int64) ([]string, db.PageEnd, error) {
 			items, end, err := w.Tasks(w.ctx(), "", c, n)
 			return idsOf(items, end, err, func(t *Task) string { return t.InstanceID })
 		}},
-		"jobs": {jobKeys{w.keys.root}.jobs(), func(c string, n int64) ([]string, PageEnd, error) {
+		"jobs": {jobKeys{w.keys.root}.jobs(), func(c string, n int64) ([]string, db.PageEnd, error) {
 			items, end, err := jobs.List(w.ctx(), c, n)
 			return idsOf(items, end, err, func(j *store.Job) string { return j.ID })
 		}},
-		"definitions": {w.keys.definitions(), func(c string, n int64) ([]string, PageEnd, error) {
+		"definitions": {w.keys.definitions(), func(c string, n int64) ([]string, db.PageEnd, error) {
 			items, end, err := w.ListDefinitions(w.ctx(), c, int(n))
 			return idsOf(items, end, err, func(h *store.DefinitionHead) string { return h.ID })
 		}},
@@ -58,7 +59,7 @@ func (w *world) fillRevisionLists(n int) {
 	w.tb.Helper()
 	w.fillLists(n)
 	for i := range n {
-		raw, err := Encode(store.DefinitionHead{ID: fmt.Sprintf("a%03d", i), Deleted: &w.now})
+		raw, err := db.Encode(store.DefinitionHead{ID: fmt.Sprintf("a%03d", i), Deleted: &w.now})
 		w.ok(err)
 		_, err = w.raw.Put(w.ctx(), w.keys.head(fmt.Sprintf("a%03d", i)), string(raw))
 		w.ok(err)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/cut"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -48,28 +49,28 @@ func partsOf(s *conn) recordParts { return recordParts{s} }
 // put puts an instance's record in the place of before (nil: there is none): a large one in parts, if
 // apart, of which it puts those that are new and deletes those that are over. It tells how many bytes all of
 // the record takes, and notes in r what parts it has.
-func (s recordParts) put(o *ops, before, r *store.Record, apart bool) int64 {
+func (s recordParts) put(o *db.Ops, before, r *store.Record, apart bool) int64 {
 	key := s.conn.keys.instance(r.Header.ID)
 	if r.Apart {
-		o.fail(key, fmt.Errorf("%w: it was read without its parts", ErrDamaged))
+		o.Fail(key, fmt.Errorf("%w: it was read without its parts", db.ErrDamaged))
 		return 0
 	}
 	r.Parts, r.Waits = nil, 0
-	most := o.most
+	most := o.Most
 	if !apart {
 		r.Cut = 0 // it is whole
 	}
 	var wide *cut.Lists
 	if r.Cut == formWide {
 		wide = &cut.Lists{Part: s.conn.width.Part, Listed: s.conn.width.Listed}
-		if r.Waits, most = len(r.Header.Bookmarks), o.most+maxWaits; r.Unwritten != nil {
-			most += maxWaits // the places that go are in it, too
+		if r.Waits, most = len(r.Header.Bookmarks), o.Most+db.MaxWaits; r.Unwritten != nil {
+			most += db.MaxWaits // the places that go are in it, too
 		}
 	}
 	raw, err := workflow.Marshal(r)
 	if err != nil || len(raw) > most || len(raw) < partsAbove && wide == nil || !apart {
 		s.drop(o, before, nil)
-		return o.put(key, r) // which tells what is wrong
+		return o.Put(key, r) // which tells what is wrong
 	}
 	had := map[string]int64{}
 	if before != nil {
@@ -86,12 +87,12 @@ func (s recordParts) put(o *ops, before, r *store.Record, apart bool) int64 {
 		kept, known := had[p.ID]
 		if !known {
 			text := c.Texts[i]
-			if len(text) > compressAbove {
-				text = encoder.EncodeAll(text, make([]byte, 0, len(text)/2))
+			if len(text) > db.CompressAbove {
+				text = db.Encoder.EncodeAll(text, make([]byte, 0, len(text)/2))
 			}
 			kept = int64(len(text))
 			had[p.ID] = kept
-			o.putRaw(s.conn.keys.part(r.Header.ID, p.ID), bytes.Clone(text))
+			o.PutRaw(s.conn.keys.part(r.Header.ID, p.ID), bytes.Clone(text))
 		}
 		p.Kept = kept
 		size += kept
@@ -99,23 +100,23 @@ func (s recordParts) put(o *ops, before, r *store.Record, apart bool) int64 {
 	r.Parts = c.Parts
 	s.drop(o, before, r.Parts)
 	if len(r.Parts) == 0 {
-		return o.put(key, r)
+		return o.Put(key, r)
 	}
 	list, err := workflow.Marshal(r.Parts)
 	if err != nil {
-		o.fail(key, err)
+		o.Fail(key, err)
 	}
 	text := append(bytes.TrimSuffix(c.Left, []byte("}")), `,"parts":`...)
 	text = append(append(text, list...), '}')
-	if len(text) > compressAbove {
-		text = encoder.EncodeAll(text, make([]byte, 0, len(text)/2))
+	if len(text) > db.CompressAbove {
+		text = db.Encoder.EncodeAll(text, make([]byte, 0, len(text)/2))
 	}
-	o.putRaw(key, text)
+	o.PutRaw(key, text)
 	return size + int64(len(text))
 }
 
 // drop deletes the parts of before that are not among these.
-func (s recordParts) drop(o *ops, before *store.Record, now []store.Part) {
+func (s recordParts) drop(o *db.Ops, before *store.Record, now []store.Part) {
 	if before == nil || len(before.Parts) == 0 {
 		return
 	}
@@ -125,7 +126,7 @@ func (s recordParts) drop(o *ops, before *store.Record, now []store.Part) {
 	}
 	for _, p := range before.Parts {
 		if !stay[p.ID] {
-			o.del(s.conn.keys.part(before.Header.ID, p.ID))
+			o.Del(s.conn.keys.part(before.Header.ID, p.ID))
 		}
 	}
 }
@@ -142,15 +143,15 @@ func (s recordParts) joinAt(ctx context.Context, kv *mvccpb.KeyValue, revision i
 	if err := how(kv.Value, r); err != nil || len(r.Parts) == 0 {
 		return r, err
 	}
-	var ask reads
+	var ask db.Reads
 	id := r.Header.ID
-	record, parts := ask.key(s.conn.keys.instance(id)), ask.add(clientv3.OpGet(s.conn.keys.partsOf(id), clientv3.WithPrefix(), clientv3.WithRev(revision)))
-	resp, err := s.conn.read(ctx, "read the parts of instance "+id, ask.ops...)
+	record, parts := ask.Key(s.conn.keys.instance(id)), ask.Add(clientv3.OpGet(s.conn.keys.partsOf(id), clientv3.WithPrefix(), clientv3.WithRev(revision)))
+	resp, err := s.conn.Read(ctx, "read the parts of instance "+id, ask.Ops...)
 	if err != nil {
 		return r, err
 	}
 	texts := map[string][]byte{}
-	for _, kv := range parts.in(resp).Kvs {
+	for _, kv := range parts.In(resp).Kvs {
 		texts[strings.TrimPrefix(string(kv.Key), s.conn.keys.partsOf(id))] = kv.Value
 	}
 	whole, lacks, err := splice(kv.Value, r, texts)
@@ -158,10 +159,10 @@ func (s recordParts) joinAt(ctx context.Context, kv *mvccpb.KeyValue, revision i
 		return r, err
 	}
 	if lacks != "" {
-		if now := record.one(resp); now == nil || now.ModRevision != kv.ModRevision {
+		if now := record.One(resp); now == nil || now.ModRevision != kv.ModRevision {
 			return r, errMoved
 		}
-		return r, fmt.Errorf("%w: decode %T: its part %s is not there", ErrDamaged, r, lacks)
+		return r, fmt.Errorf("%w: decode %T: its part %s is not there", db.ErrDamaged, r, lacks)
 	}
 	full := &store.Record{Modified: kv.ModRevision}
 	return full, how(whole, full)
@@ -174,37 +175,37 @@ func (s recordParts) places(ctx context.Context, kv *mvccpb.KeyValue, revision i
 	if err != nil || r.Header.MoreWaits == 0 && (r.Unwritten == nil || r.Cut != formWide) {
 		return r, err
 	}
-	return s.joinAt(ctx, kv, revision, Decode)
+	return s.joinAt(ctx, kv, revision, db.Decode)
 }
 
 // splice puts the texts of its parts, as they are stored, into the text of a record. lacks is the first that is not there.
 func splice(stored []byte, r *store.Record, texts map[string][]byte) (whole []byte, lacks string, err error) {
-	raw, err := inflate(stored, r)
+	raw, err := db.Inflate(stored, r)
 	if err != nil {
-		return nil, "", fmt.Errorf("%w: decode %T: %w", ErrDamaged, r, err)
+		return nil, "", fmt.Errorf("%w: decode %T: %w", db.ErrDamaged, r, err)
 	}
 	at, size := 0, len(raw)
 	for _, p := range r.Parts {
 		size += max(0, p.Bytes)
 	}
-	whole = make([]byte, 0, min(size, maxJoined))
+	whole = make([]byte, 0, min(size, db.MaxJoined))
 	for _, p := range r.Parts {
 		text, there := texts[p.ID]
 		switch {
 		case !there:
 			return nil, p.ID, nil
-		case p.At < at || p.Gap < 0 || p.At+p.Gap > len(raw) || p.Bytes < 0 || len(whole)+p.At-at+p.Bytes > maxJoined:
-			return nil, "", fmt.Errorf("%w: decode %T: part %s does not fit", ErrDamaged, r, p.ID)
+		case p.At < at || p.Gap < 0 || p.At+p.Gap > len(raw) || p.Bytes < 0 || len(whole)+p.At-at+p.Bytes > db.MaxJoined:
+			return nil, "", fmt.Errorf("%w: decode %T: part %s does not fit", db.ErrDamaged, r, p.ID)
 		}
 		whole = append(whole, raw[at:p.At]...)
 		at = p.At + p.Gap
-		if bytes.HasPrefix(text, zstdMagic) { // it is unpacked in its place, if there is room
-			if text, err = decoder.DecodeAll(text, whole[len(whole):]); err != nil {
-				return nil, "", fmt.Errorf("%w: decode %T: part %s: %w", ErrDamaged, r, p.ID, err)
+		if bytes.HasPrefix(text, db.ZstdMagic) { // it is unpacked in its place, if there is room
+			if text, err = db.Decoder.DecodeAll(text, whole[len(whole):]); err != nil {
+				return nil, "", fmt.Errorf("%w: decode %T: part %s: %w", db.ErrDamaged, r, p.ID, err)
 			}
 		}
 		if len(text) != p.Bytes {
-			return nil, "", fmt.Errorf("%w: decode %T: part %s does not fit", ErrDamaged, r, p.ID)
+			return nil, "", fmt.Errorf("%w: decode %T: part %s does not fit", db.ErrDamaged, r, p.ID)
 		}
 		whole = append(whole, text...)
 	}
@@ -213,7 +214,7 @@ func splice(stored []byte, r *store.Record, texts map[string][]byte) (whole []by
 
 // sizeWithParts is how many bytes of JSON a stored record is with its parts.
 func sizeWithParts(stored []byte, r *store.Record) int {
-	size := plainSize(stored)
+	size := db.PlainSize(stored)
 	if r != nil {
 		for _, p := range r.Parts {
 			size += p.Bytes
@@ -260,6 +261,6 @@ func again[T any](look func() (T, error)) (T, error) {
 const movesSeen = 20
 
 // delete deletes all parts of an instance.
-func (s recordParts) delete(o *ops, id string) {
-	o.tail = append(o.tail, clientv3.OpDelete(s.conn.keys.partsOf(id), clientv3.WithPrefix()))
+func (s recordParts) delete(o *db.Ops, id string) {
+	o.Tail = append(o.Tail, clientv3.OpDelete(s.conn.keys.partsOf(id), clientv3.WithPrefix()))
 }

@@ -9,6 +9,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 )
 
 // Parts that are new, and more than one transaction takes, are written ahead of the commit that they are of: an import
@@ -24,38 +25,38 @@ var keepOp = clientv3.OpPut("", "", clientv3.WithIgnoreValue())
 
 // ahead prepares a commit again whose new parts are too much for it, after writing those. Else t and err are as they were.
 func ahead(ctx context.Context, s *Instances, c *store.Commit, t *prepared, err error) (*prepared, error) {
-	if c.After.Cut != formWide || c.Ahead != nil || !errors.Is(err, ErrTooLarge) && (err != nil || t.parts <= s.conn.width.Ahead) {
+	if c.After.Cut != formWide || c.Ahead != nil || !errors.Is(err, db.ErrTooLarge) && (err != nil || t.parts <= s.conn.width.Ahead) {
 		return t, err
 	}
 	guard, o := &prepared{}, s.content(c, &prepared{})
 	s.guard(c, guard)
 	var parts []clientv3.Op
-	for _, op := range o.writes {
+	for _, op := range o.Writes {
 		if isPart(s.conn.keys, c, op) {
 			parts = append(parts, op)
 		}
 	}
-	if o.err != nil || len(parts) == 0 {
+	if o.Err != nil || len(parts) == 0 {
 		return t, err
 	}
-	lease, err := s.conn.client.Grant(ctx, aheadTTL)
+	lease, err := s.conn.Client.Grant(ctx, aheadTTL)
 	if err != nil {
-		return nil, fmt.Errorf("commit of instance %s: a lease for its parts: %w", c.After.Header.ID, classify(err))
+		return nil, fmt.Errorf("commit of instance %s: a lease for its parts: %w", c.After.Header.ID, db.Classify(err))
 	}
 	c.Ahead, c.AheadLease = map[string]bool{}, int64(lease.ID)
 	for err == nil && len(parts) > 0 {
-		page := s.conn.begin("write parts of instance "+c.After.Header.ID, guard.cmps...)
-		for len(parts) > 0 && page.size < pageBytes {
+		page := s.conn.Begin("write parts of instance "+c.After.Header.ID, guard.cmps...)
+		for len(parts) > 0 && page.Size < pageBytes {
 			key, text := string(parts[0].KeyBytes()), parts[0].ValueBytes()
 			held := clientv3.OpPut(key, "", clientv3.WithLease(lease.ID))
 			held.WithValueBytes(text)
-			page.add(key, held, len(text))
+			page.Add(key, held, len(text))
 			c.Ahead[key] = true
 			parts = parts[1:]
 		}
 		var done bool
-		if done, err = applied(page.submit(ctx)); err == nil && !done {
-			err = fmt.Errorf("%s: %w", page.what, store.ErrConflict)
+		if done, err = db.Applied(page.Submit(ctx)); err == nil && !done {
+			err = fmt.Errorf("%s: %w", page.What, store.ErrConflict)
 		}
 	}
 	if err == nil {
@@ -77,28 +78,28 @@ func dropAhead(ctx context.Context, s *Instances, c *store.Commit) {
 	if c.AheadLease == 0 {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.conn.timeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.conn.Timeout)
 	defer cancel()
-	if _, err := s.conn.client.Revoke(ctx, clientv3.LeaseID(c.AheadLease)); err != nil {
-		s.conn.log.InfoContext(ctx, "a lease of parts that were written ahead of a commit ends by itself, as it could not be revoked", "instanceId", c.After.Header.ID, "error", err)
+	if _, err := s.conn.Client.Revoke(ctx, clientv3.LeaseID(c.AheadLease)); err != nil {
+		s.conn.Log.InfoContext(ctx, "a lease of parts that were written ahead of a commit ends by itself, as it could not be revoked", "instanceId", c.After.Header.ID, "error", err)
 	}
 	c.Ahead, c.AheadLease = nil, 0
 }
 
 // keepAhead writes no text of a part that was written ahead, and compares that they hang on their lease: as this never
 // becomes true again, a late copy of the commit is refused, too.
-func keepAhead(k keys, c *store.Commit, t *prepared, o *ops) {
+func keepAhead(k keys, c *store.Commit, t *prepared, o *db.Ops) {
 	if c.After.Cut != formWide {
 		return
 	}
-	for _, op := range o.writes {
+	for _, op := range o.Writes {
 		key := string(op.KeyBytes())
 		switch {
 		case !isPart(k, c, op):
 		case !c.Ahead[key]:
 			t.parts += len(op.ValueBytes())
 		default:
-			if o.add(key, on(keepOp, key), 0); t.ahead == "" {
+			if o.Add(key, db.On(keepOp, key), 0); t.ahead == "" {
 				t.ahead = key
 				t.cmps = append(t.cmps, clientv3.Compare(clientv3.LeaseValue(key), "=", c.AheadLease))
 				t.foreign++

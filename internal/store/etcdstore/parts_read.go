@@ -16,6 +16,7 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/cut"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/pkg/workflow"
 	"github.com/weft-run/weft/pkg/workflow/value"
 )
@@ -27,13 +28,13 @@ import (
 // owned reads a record for its owner.
 func (s recordParts) owned(ctx context.Context, kv *mvccpb.KeyValue) (*store.Record, error) {
 	r := &store.Record{Modified: kv.ModRevision}
-	if err := DecodeWhole(kv.Value, r); err != nil || len(r.Parts) == 0 {
+	if err := db.DecodeWhole(kv.Value, r); err != nil || len(r.Parts) == 0 {
 		return r, err
 	}
 	if r.Cut != formWide {
-		return s.join(ctx, kv, DecodeWhole)
+		return s.join(ctx, kv, db.DecodeWhole)
 	}
-	text, err := inflate(kv.Value, r)
+	text, err := db.Inflate(kv.Value, r)
 	r = withoutParts(r)
 	r.Text = text
 	return r, err
@@ -44,7 +45,7 @@ func Whole(ctx context.Context, s *Instances, r *store.Record) (*store.Record, e
 	if !r.Apart {
 		return r, nil
 	}
-	full, err := partsOf(s.conn).join(ctx, &mvccpb.KeyValue{Key: []byte(s.conn.keys.instance(r.Header.ID)), Value: r.Text, ModRevision: r.Modified}, DecodeWhole)
+	full, err := partsOf(s.conn).join(ctx, &mvccpb.KeyValue{Key: []byte(s.conn.keys.instance(r.Header.ID)), Value: r.Text, ModRevision: r.Modified}, db.DecodeWhole)
 	if isMoved(err) {
 		return nil, fmt.Errorf("read instance %s: %w", r.Header.ID, store.ErrConflict)
 	}
@@ -61,17 +62,17 @@ func Whole(ctx context.Context, s *Instances, r *store.Record) (*store.Record, e
 // code not-runnable-here: another program wrote what this one does not know.
 func Ending(ctx context.Context, s *Instances, r *store.Record) (*store.Record, *store.ListReader, error) {
 	parts, e := partsOf(s.conn), *r
-	if err := readInOut(ctx, parts, &e, DecodeWhole); err != nil {
+	if err := readInOut(ctx, parts, &e, db.DecodeWhole); err != nil {
 		return nil, nil, err
 	}
-	for _, err := range parts.placesIn(ctx, r.Header.ID, cut.Find(r.Text, r.Parts, "header", "bookmarks"), nil, DecodeWhole) {
+	for _, err := range parts.placesIn(ctx, r.Header.ID, cut.Find(r.Text, r.Parts, "header", "bookmarks"), nil, db.DecodeWhole) {
 		if err != nil {
 			return nil, nil, err
 		}
 	}
 	state := cut.Find(r.Text, r.Parts, "state", "")
 	if state == nil {
-		return nil, nil, fmt.Errorf("%w: instance %s has no state", ErrDamaged, r.Header.ID)
+		return nil, nil, fmt.Errorf("%w: instance %s has no state", db.ErrDamaged, r.Header.ID)
 	}
 	return &e, parts.reader(ctx, r.Header.ID, state), nil
 }
@@ -100,10 +101,10 @@ type headers struct{ of recordParts }
 // its parts are gone.
 func (h headers) read(ctx context.Context, kv *mvccpb.KeyValue, brief bool) (*store.Record, error) {
 	r := &store.Record{Modified: kv.ModRevision}
-	if err := Decode(kv.Value, r); err != nil || len(r.Parts) == 0 {
+	if err := db.Decode(kv.Value, r); err != nil || len(r.Parts) == 0 {
 		return r, err
 	}
-	text, err := inflate(kv.Value, r)
+	text, err := db.Inflate(kv.Value, r)
 	if err != nil {
 		return r, err
 	}
@@ -111,35 +112,35 @@ func (h headers) read(ctx context.Context, kv *mvccpb.KeyValue, brief bool) (*st
 	r = withoutParts(r)
 	r.Text = text
 	if brief && r.Header.MoreWaits > 0 {
-		err = readInOut(ctx, h.of, r, Decode)
+		err = readInOut(ctx, h.of, r, db.Decode)
 		list = nil
 	}
 	if err = cmp.Or(err, h.complete(ctx, r, 0)); err == nil && list != nil && len(list.Parts) > 0 {
 		if text, err = io.ReadAll(h.of.reader(ctx, r.Header.ID, list)); err == nil {
 			r.Header = workflow.Instance{}
-			return r, Decode(text, &r.Header)
+			return r, db.Decode(text, &r.Header)
 		}
 	}
-	if errors.Is(err, store.ErrFenced) || errors.Is(err, ErrDamaged) {
+	if errors.Is(err, store.ErrFenced) || errors.Is(err, db.ErrDamaged) {
 		err = h.whyGone(ctx, r, err)
 	}
 	return r, err
 }
 
-// whyGone is why a part of a record was not there, of which a read said err: [errMoved], or [ErrDamaged].
+// whyGone is why a part of a record was not there, of which a read said err: [errMoved], or [db.ErrDamaged].
 func (h headers) whyGone(ctx context.Context, r *store.Record, err error) error {
 	id := r.Header.ID
-	now, lost := h.of.conn.get(ctx, "read instance "+id, h.of.conn.keys.instance(id))
+	now, lost := h.of.conn.Get(ctx, "read instance "+id, h.of.conn.keys.instance(id))
 	if lost == nil && (len(now.Kvs) == 0 || now.Kvs[0].ModRevision != r.Modified) {
 		lost = errMoved
 	}
 	return cmp.Or(lost, h.complete(ctx, r, 0), err)
 }
 
-// complete looks for the parts of a record, and reads none of them. [ErrDamaged]: one is not there.
+// complete looks for the parts of a record, and reads none of them. [db.ErrDamaged]: one is not there.
 func (h headers) complete(ctx context.Context, r *store.Record, revision int64) error {
 	s, id := h.of, r.Header.ID
-	resp, err := s.conn.get(ctx, "look for the parts of instance "+id, s.conn.keys.partsOf(id), clientv3.WithPrefix(), clientv3.WithKeysOnly(), clientv3.WithRev(revision))
+	resp, err := s.conn.Get(ctx, "look for the parts of instance "+id, s.conn.keys.partsOf(id), clientv3.WithPrefix(), clientv3.WithKeysOnly(), clientv3.WithRev(revision))
 	if err != nil {
 		return err
 	}
@@ -149,7 +150,7 @@ func (h headers) complete(ctx context.Context, r *store.Record, revision int64) 
 	}
 	for _, p := range r.Parts {
 		if !found[p.ID] {
-			return fmt.Errorf("%w: instance %s: its part %s is not there", ErrDamaged, id, p.ID)
+			return fmt.Errorf("%w: instance %s: its part %s is not there", db.ErrDamaged, id, p.ID)
 		}
 	}
 	return nil
@@ -193,9 +194,9 @@ func (s recordParts) reader(ctx context.Context, id string, list *store.List) *s
 func (s recordParts) texts(ctx context.Context, id string, parts []store.Part) (texts [][]byte, err error) {
 	ops := make([]clientv3.Op, len(parts))
 	for i, p := range parts {
-		ops[i] = get(s.conn.keys.part(id, p.ID))
+		ops[i] = db.Get(s.conn.keys.part(id, p.ID))
 	}
-	resp, err := s.conn.read(ctx, "read parts of instance "+id, ops...)
+	resp, err := s.conn.Read(ctx, "read parts of instance "+id, ops...)
 	if err != nil {
 		return nil, err
 	}
@@ -205,13 +206,13 @@ func (s recordParts) texts(ctx context.Context, id string, parts []store.Part) (
 			return nil, fmt.Errorf("read parts of instance %s: %w", id, store.ErrFenced)
 		}
 		text := kvs[0].Value
-		if bytes.HasPrefix(text, zstdMagic) {
-			if text, err = decoder.DecodeAll(text, make([]byte, 0, min(max(p.Bytes, 0), maxDecoded))); err != nil {
-				return nil, fmt.Errorf("%w: part %s of instance %s: %w", ErrDamaged, p.ID, id, err)
+		if bytes.HasPrefix(text, db.ZstdMagic) {
+			if text, err = db.Decoder.DecodeAll(text, make([]byte, 0, min(max(p.Bytes, 0), db.MaxDecoded))); err != nil {
+				return nil, fmt.Errorf("%w: part %s of instance %s: %w", db.ErrDamaged, p.ID, id, err)
 			}
 		}
 		if len(text) != p.Bytes {
-			return nil, fmt.Errorf("%w: part %s of instance %s does not fit", ErrDamaged, p.ID, id)
+			return nil, fmt.Errorf("%w: part %s of instance %s does not fit", db.ErrDamaged, p.ID, id)
 		}
 		texts = append(texts, text)
 	}

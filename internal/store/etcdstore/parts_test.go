@@ -15,6 +15,7 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/cut"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/internal/testsize"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -268,14 +269,14 @@ func TestMissingAndUnusedPartsAreFound(t *testing.T) {
 	if _, err := w.Reader.Instance(w.ctx(), "big"); err == nil || !strings.Contains(err.Error(), "part "+id) {
 		t.Errorf("read with %v", err)
 	}
-	if _, err := w.Reader.Header(w.ctx(), "big"); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "part "+id) {
+	if _, err := w.Reader.Header(w.ctx(), "big"); !errors.Is(err, db.ErrDamaged) || !strings.Contains(err.Error(), "part "+id) {
 		t.Errorf("its header is read with %v", err)
 	}
 	for _, mailed := range []bool{false, true} {
 		if mailed {
 			w.mails("big", "x")
 		}
-		if st, err := w.Situation(w.ctx(), "big"); err != nil || !errors.Is(st.Damage, ErrDamaged) {
+		if st, err := w.Situation(w.ctx(), "big"); err != nil || !errors.Is(st.Damage, db.ErrDamaged) {
 			t.Errorf("it is explained with %v, %v", st, err)
 		}
 	}

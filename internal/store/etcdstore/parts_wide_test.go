@@ -11,6 +11,7 @@ import (
 	"github.com/weft-run/weft/internal/find"
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/cut"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/internal/testsize"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -163,28 +164,28 @@ func TestADecisionHoldsThePlacesOfBeforeAndOfNow(t *testing.T) {
 		return list
 	}
 	r := store.Record{Header: workflow.Instance{ID: "i", Bookmarks: places("n")}, Unwritten: &store.Unwritten{Gone: places("b")}, Cut: formWide}
-	o := newContent()
+	o := db.NewContent()
 	partsOf(w.conn).put(o, nil, &r, true)
-	if o.err != nil {
-		t.Fatal(o.err)
+	if o.Err != nil {
+		t.Fatal(o.Err)
 	}
 	texts := map[string][]byte{}
 	var stored []byte
-	for i := range o.writes {
-		if key := string(o.writes[i].KeyBytes()); key == w.keys.instance("i") {
-			stored = o.writes[i].ValueBytes()
+	for i := range o.Writes {
+		if key := string(o.Writes[i].KeyBytes()); key == w.keys.instance("i") {
+			stored = o.Writes[i].ValueBytes()
 		} else {
-			texts[strings.TrimPrefix(key, w.keys.partsOf("i"))] = o.writes[i].ValueBytes()
+			texts[strings.TrimPrefix(key, w.keys.partsOf("i"))] = o.Writes[i].ValueBytes()
 		}
 	}
 	read := &store.Record{}
-	w.ok(Decode(stored, read))
+	w.ok(db.Decode(stored, read))
 	whole, lacks, err := splice(stored, read, texts)
 	if err != nil || lacks != "" {
 		t.Fatal(err, lacks)
 	}
 	back := &store.Record{}
-	w.ok(Decode(whole, back))
+	w.ok(db.Decode(whole, back))
 	if !reflect.DeepEqual(back.Header.Bookmarks, r.Header.Bookmarks) || !reflect.DeepEqual(back.Unwritten.Gone, r.Unwritten.Gone) {
 		t.Errorf("%d places, and %d of before", len(back.Header.Bookmarks), len(back.Unwritten.Gone))
 	}
@@ -220,8 +221,8 @@ func TestTheHeaderOfAWideInstanceIsReadWithoutItsState(t *testing.T) {
 	}
 	raw := w.dump()["instance/wide"]
 	r := &store.Record{}
-	w.ok(Decode([]byte(raw), r))
-	text, err := inflate([]byte(raw), r)
+	w.ok(db.Decode([]byte(raw), r))
+	text, err := db.Inflate([]byte(raw), r)
 	w.ok(err)
 	r.Text = text
 	state := cut.Find(r.Text, r.Parts, "state", "")
@@ -231,14 +232,14 @@ func TestTheHeaderOfAWideInstanceIsReadWithoutItsState(t *testing.T) {
 	if len(state.Parts) == 0 || !reflect.DeepEqual(header().Header, whole.Header) {
 		t.Errorf("with %d parts of its state spoilt", len(state.Parts))
 	}
-	if r, err := w.Reader.Instance(w.ctx(), "wide"); !errors.Is(err, ErrDamaged) {
+	if r, err := w.Reader.Instance(w.ctx(), "wide"); !errors.Is(err, db.ErrDamaged) {
 		t.Errorf("all of it: %v, %v", r, err)
 	}
 	w.del(w.keys.part("wide", state.Parts[0].ID))
-	if r, err := w.Reader.Header(w.ctx(), "wide"); !errors.Is(err, ErrDamaged) {
+	if r, err := w.Reader.Header(w.ctx(), "wide"); !errors.Is(err, db.ErrDamaged) {
 		t.Errorf("with a part gone: %v, %v", r, err)
 	}
-	if r, err := short(); !errors.Is(err, ErrDamaged) {
+	if r, err := short(); !errors.Is(err, db.ErrDamaged) {
 		t.Errorf("in brief: %v, %v", r, err)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -36,7 +37,7 @@ func TestNoStimulusIsLostOrDoubled(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	rapid.Check(t, func(rt *rapid.T) {
-		s, err := New(Config{Client: w.client, Root: "/weft/" + clustertest.Namespace(t) + "/"})
+		s, err := New(Config{Client: w.Client, Root: "/weft/" + clustertest.Namespace(t) + "/"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -77,7 +78,7 @@ func (x *traffic) spoiled(t *rapid.T, write func() error) {
 	}
 	for range 5 {
 		err := write()
-		if errors.Is(err, ErrUnknown) {
+		if errors.Is(err, db.ErrUnknown) {
 			continue
 		}
 		for _, refusal := range []error{nil, store.ErrFenced, store.ErrConflict, store.ErrBreach} {

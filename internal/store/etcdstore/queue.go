@@ -13,6 +13,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -20,8 +21,8 @@ import (
 func (s *conn) queueItems(items []store.QueueItem, kvs []*mvccpb.KeyValue) []store.QueueItem {
 	for _, kv := range kvs {
 		item := store.QueueItem{Created: kv.CreateRevision, At: string(kv.Key)}
-		if err := DecodeWhole(kv.Value, &item); err != nil {
-			s.left(kv.Key, err)
+		if err := db.DecodeWhole(kv.Value, &item); err != nil {
+			s.Left(kv.Key, err)
 			continue
 		}
 		items = append(items, item)
@@ -68,11 +69,11 @@ type timerEntry struct {
 // putQueueItem puts an item and, as a bookmark may come that it is for, a mark of its
 // slice: with every item, since it is the marks' revision that tells whether the slice
 // was empty when somebody looked.
-func (s *conn) putQueueItem(o *ops, item store.QueueItem) {
+func (s *conn) putQueueItem(o *db.Ops, item store.QueueItem) {
 	key := s.queueKey(&item)
-	o.put(key, item)
+	o.Put(key, item)
 	if item.Held == nil {
-		o.putRaw(s.keys.mark(sliceOf(key), item.ID), nil)
+		o.PutRaw(s.keys.mark(sliceOf(key), item.ID), nil)
 	}
 }
 
@@ -83,10 +84,10 @@ func sliceOf(key string) string { return key[:strings.LastIndexByte(key, '/')+1]
 // without what the transaction takes: unless something was put there since. That
 // compare can become true again when another has deleted the marks; then there is
 // nothing to delete.
-func (s *conn) unmark(o *ops, slice string, revision int64) {
-	marks, then := s.keys.marksOf(slice), newOps()
-	then.tail = append(then.tail, clientv3.OpDelete(marks, clientv3.WithPrefix()))
-	o.nested([]clientv3.Cmp{noneWrittenAfter(marks, revision)}, then, nil)
+func (s *conn) unmark(o *db.Ops, slice string, revision int64) {
+	marks, then := s.keys.marksOf(slice), db.NewOps()
+	then.Tail = append(then.Tail, clientv3.OpDelete(marks, clientv3.WithPrefix()))
+	o.Nested([]clientv3.Cmp{db.NoneWrittenAfter(marks, revision)}, then, nil)
 }
 
 // Enqueue keeps a stimulus that matched nothing when it was looked up, unless
@@ -106,58 +107,58 @@ func (s *conn) unmark(o *ops, slice string, revision int64) {
 // a look follows: a bookmark that was created before the item was put has not met it in its
 // commit, so the item goes on as a send record. One that is created later meets it.
 func (s *Stimuli) Enqueue(ctx context.Context, item store.QueueItem, met *Match) (bool, error) {
-	t := s.conn.begin("queue stimulus", met.guard(s.conn)...)
-	s.conn.putQueueItem(t.ops, item)
+	t := s.conn.Begin("queue stimulus", met.guard(s.conn)...)
+	s.conn.putQueueItem(t.Ops, item)
 	if met.send != nil {
 		return s.enqueueSend(ctx, t, &item, met)
 	}
 	rec := s.conn.keys.commandRecord("~queue", item.ID)
 	void := s.conn.keys.commandRecord("~queue", item.ID+"@"+strconv.FormatInt(met.Revision, 10))
-	t.when(absent(rec), absent(void))
-	s.conn.record(t.ops, rec, store.Effect{Outcome: workflow.OutcomeAccepted})
+	t.When(db.Absent(rec), db.Absent(void))
+	s.conn.record(t.Ops, rec, store.Effect{Outcome: workflow.OutcomeAccepted})
 	if item.Key != nil {
-		t.when(absent(s.conn.keys.keyRecord(item.Key.Name)))
-		s.conn.answer(t.ops, item.Key, &store.Answer{BodyHash: item.Key.BodyHash, Queued: item.ID, Slot: item.Hash + "/" + sliceFor(&item.Stimulus)})
+		t.When(db.Absent(s.conn.keys.keyRecord(item.Key.Name)))
+		s.conn.answer(t.Ops, item.Key, &store.Answer{BodyHash: item.Key.BodyHash, Queued: item.ID, Slot: item.Hash + "/" + sliceFor(&item.Stimulus)})
 	}
-	earlier, used := t.otherwise.count(rec), t.otherwise.count(s.conn.keys.keyRecord(keyName(item.Key)))
-	there := t.otherwise.key(s.conn.queueKey(&item))
-	t.otherwise.add(s.conn.void(void, rec))
-	resp, err := t.submitSmall(ctx)
+	earlier, used := t.Otherwise.Count(rec), t.Otherwise.Count(s.conn.keys.keyRecord(keyName(item.Key)))
+	there := t.Otherwise.Key(s.conn.queueKey(&item))
+	t.Otherwise.Add(s.conn.void(void, rec))
+	resp, err := t.SubmitSmall(ctx)
 	if err != nil {
 		return false, err
 	}
 	if resp.Succeeded {
 		return true, s.missed(ctx, &item, met, resp.Header.Revision)
 	}
-	if earlier.found(resp) { // a lost answer: it is in
-		if kv := there.one(resp); kv != nil {
+	if earlier.Found(resp) { // a lost answer: it is in
+		if kv := there.One(resp); kv != nil {
 			return true, s.missed(ctx, &item, met, kv.CreateRevision)
 		}
 		return true, nil
 	}
-	if item.Key != nil && used.found(resp) {
+	if item.Key != nil && used.Found(resp) {
 		return false, store.ErrConflict
 	}
 	return false, nil
 }
 
-func (s *Stimuli) enqueueSend(ctx context.Context, t *txn, item *store.QueueItem, met *Match) (bool, error) {
+func (s *Stimuli) enqueueSend(ctx context.Context, t *db.Txn, item *store.QueueItem, met *Match) (bool, error) {
 	key := s.conn.keys.send(met.send.ID)
-	t.what = "queue sent stimulus"
-	t.when(modifiedAt(key, met.send.Modified))
-	t.del(key)
-	there, in := t.otherwise.key(key), t.otherwise.key(s.conn.queueKey(item))
-	resp, err := t.submitSmall(ctx)
+	t.What = "queue sent stimulus"
+	t.When(db.ModifiedAt(key, met.send.Modified))
+	t.Del(key)
+	there, in := t.Otherwise.Key(key), t.Otherwise.Key(s.conn.queueKey(item))
+	resp, err := t.SubmitSmall(ctx)
 	if err != nil {
 		return false, err
 	}
 	if resp.Succeeded {
 		return true, s.missed(ctx, item, met, resp.Header.Revision)
 	}
-	if kv := in.one(resp); kv != nil { // a lost answer
+	if kv := in.One(resp); kv != nil { // a lost answer
 		return true, s.missed(ctx, item, met, kv.CreateRevision)
 	}
-	return there.one(resp) == nil, nil
+	return there.One(resp) == nil, nil
 }
 
 // missed sends an item on that was put into the queue at a revision without a compare of what waits
@@ -170,9 +171,9 @@ func (s *Stimuli) missed(ctx context.Context, item *store.QueueItem, met *Match,
 	prefix := s.conn.bookmarkRange(met)
 	_, n, _, ok := s.conn.waiting.at(ctx, prefix, created, 1)
 	if !ok {
-		resp, err := s.conn.get(ctx, "look up what waits for queued stimulus "+item.ID, prefix, clientv3.WithPrefix(), clientv3.WithLimit(1), clientv3.WithKeysOnly())
+		resp, err := s.conn.Get(ctx, "look up what waits for queued stimulus "+item.ID, prefix, clientv3.WithPrefix(), clientv3.WithLimit(1), clientv3.WithKeysOnly())
 		if err != nil {
-			return fmt.Errorf("%w: %w", ErrUnknown, err)
+			return fmt.Errorf("%w: %w", db.ErrUnknown, err)
 		}
 		n = len(resp.Kvs)
 	}
@@ -199,17 +200,17 @@ func keyName(k *workflow.CommandKey) string {
 // The bookmark is not compared: if it is burned by then, the commit that finds
 // it gone sends the stimulus on.
 func (s *Instances) Claim(ctx context.Context, item *store.QueueItem, instance string, cmd workflow.Command) (int64, bool, error) {
-	t := s.conn.begin("claim queue item", createdAt(item.At, item.Created), exists(s.conn.keys.instance(instance)), absent(s.conn.keys.commandRecord(instance, cmd.ID)))
-	t.del(item.At)
+	t := s.conn.Begin("claim queue item", db.CreatedAt(item.At, item.Created), db.Exists(s.conn.keys.instance(instance)), db.Absent(s.conn.keys.commandRecord(instance, cmd.ID)))
+	t.Del(item.At)
 	if item.Alone > 0 {
-		s.conn.unmark(t.ops, sliceOf(item.At), item.Alone)
+		s.conn.unmark(t.Ops, sliceOf(item.At), item.Alone)
 	}
-	s.conn.putMail(t.ops, instance, cmd)
+	s.conn.putMail(t.Ops, instance, cmd)
 	if cmd.Key != nil {
-		s.conn.recordAccepted(t.ops, instance, cmd)
+		s.conn.recordAccepted(t.Ops, instance, cmd)
 	}
-	mail := t.otherwise.key(s.conn.keys.mail(instance, cmd.ID))
-	resp, err := t.submitSmall(ctx)
+	mail := t.Otherwise.Key(s.conn.keys.mail(instance, cmd.ID))
+	resp, err := t.SubmitSmall(ctx)
 	if err != nil {
 		return 0, false, err
 	}
@@ -217,7 +218,7 @@ func (s *Instances) Claim(ctx context.Context, item *store.QueueItem, instance s
 		return resp.Header.Revision, true, nil
 	}
 	// A lost answer shows as the command in the mailbox.
-	if kv := mail.one(resp); kv != nil {
+	if kv := mail.One(resp); kv != nil {
 		return kv.CreateRevision, true, nil
 	}
 	return 0, false, nil
@@ -228,7 +229,7 @@ func (s *Instances) Claim(ctx context.Context, item *store.QueueItem, instance s
 func (s *Stimuli) FindQueueItem(ctx context.Context, id string) (*store.QueueItem, error) {
 	end := encode(id)
 	for cursor := ""; ; {
-		kvs, next, err := s.conn.page(ctx, "look for a queue item", s.conn.keys.queues(), cursor, 1000, clientv3.WithKeysOnly())
+		kvs, next, err := s.conn.Page(ctx, "look for a queue item", s.conn.keys.queues(), cursor, 1000, clientv3.WithKeysOnly())
 		if err != nil {
 			return nil, err
 		}
@@ -238,12 +239,12 @@ func (s *Stimuli) FindQueueItem(ctx context.Context, id string) (*store.QueueIte
 			if last != end && !(strings.HasPrefix(key, s.conn.keys.gatedQueues()) && strings.HasSuffix(last, "-"+end)) {
 				continue
 			}
-			resp, err := s.conn.get(ctx, "read queue item", key)
+			resp, err := s.conn.Get(ctx, "read queue item", key)
 			if err != nil || len(resp.Kvs) == 0 {
 				return nil, err
 			}
 			item := &store.QueueItem{Created: resp.Kvs[0].CreateRevision, At: key}
-			if err := DecodeWhole(resp.Kvs[0].Value, item); err != nil {
+			if err := db.DecodeWhole(resp.Kvs[0].Value, item); err != nil {
 				item.ID, item.Unreadable = id, err
 			}
 			if item.ID == id {
@@ -262,18 +263,18 @@ func (s *Stimuli) FindQueueItem(ctx context.Context, id string) (*store.QueueIte
 // If: its create revision; no record of the key of send ([store.ErrConflict]). Of one that
 // only goes a record says so, by which a repeat after a lost answer knows that it was done.
 func (s *Stimuli) TakeQueueItem(ctx context.Context, item *store.QueueItem, send *store.Send) (bool, error) {
-	t := s.conn.begin("take queue item", createdAt(item.At, item.Created))
-	t.del(item.At)
+	t := s.conn.Begin("take queue item", db.CreatedAt(item.At, item.Created))
+	t.Del(item.At)
 	r := s.resend(t, send)
 	if send == nil {
-		there := t.otherwise.value(s.conn.done(t.ops, item.ID, workflow.OutcomeDropped))
+		there := t.Otherwise.Value(s.conn.done(t.Ops, item.ID, workflow.OutcomeDropped))
 		r.earlier = func(resp *pb.TxnResponse) bool {
 			var e store.Effect
-			kv := there.one(resp)
-			return kv != nil && Decode(kv.Value, &e) == nil && e.Outcome == workflow.OutcomeDropped
+			kv := there.One(resp)
+			return kv != nil && db.Decode(kv.Value, &e) == nil && e.Outcome == workflow.OutcomeDropped
 		}
 	}
-	return r.outcome(t.submitSmall(ctx))
+	return r.outcome(t.SubmitSmall(ctx))
 }
 
 // Queued is a queue item as its key tells it.
@@ -286,7 +287,7 @@ type Queued struct {
 // Queued lists queue items from cursor on, as QueueItems does, keys only. Those behind
 // gates are in no shard.
 func (s *Upkeep) Queued(ctx context.Context, shard, cursor string, limit int64) ([]Queued, string, error) {
-	kvs, next, err := s.conn.page(ctx, "list queue", s.conn.keys.queues()+shard, cursor, limit, clientv3.WithKeysOnly())
+	kvs, next, err := s.conn.Page(ctx, "list queue", s.conn.keys.queues()+shard, cursor, limit, clientv3.WithKeysOnly())
 	if err != nil {
 		return nil, "", err
 	}
@@ -300,7 +301,7 @@ func (s *Upkeep) Queued(ctx context.Context, shard, cursor string, limit int64) 
 
 // QueueItem reads one; nil if it is gone, or not readable here.
 func (s *Upkeep) QueueItem(ctx context.Context, q Queued) (*store.QueueItem, error) {
-	resp, err := s.conn.get(ctx, "read queue item", q.at)
+	resp, err := s.conn.Get(ctx, "read queue item", q.at)
 	if err != nil || len(resp.Kvs) == 0 {
 		return nil, err
 	}
@@ -313,14 +314,14 @@ func (s *Upkeep) QueueItem(ctx context.Context, q Queued) (*store.QueueItem, err
 // QueueItems lists queue items from cursor on; shard (the beginning of a hash)
 // restricts them, "" lists all. A page may be shorter than its limit and have a next
 // one.
-func (s *Reader) QueueItems(ctx context.Context, shard, cursor string, limit int64) ([]store.QueueItem, PageEnd, error) {
+func (s *Reader) QueueItems(ctx context.Context, shard, cursor string, limit int64) ([]store.QueueItem, db.PageEnd, error) {
 	prefix := s.conn.keys.queues() + shard
 	var items []store.QueueItem
-	end, err := s.conn.values(ctx, "list queue", prefix, cursor, limit, func(kv *mvccpb.KeyValue) error {
+	end, err := s.conn.Values(ctx, "list queue", prefix, cursor, limit, func(kv *mvccpb.KeyValue) error {
 		item := store.QueueItem{Created: kv.CreateRevision, At: string(kv.Key)}
 		var err error
-		if item.Unreadable = DecodeWhole(kv.Value, &item); item.Unreadable != nil {
-			err = Decode(kv.Value, &item) // what can be shown of it
+		if item.Unreadable = db.DecodeWhole(kv.Value, &item); item.Unreadable != nil {
+			err = db.Decode(kv.Value, &item) // what can be shown of it
 		}
 		if err != nil {
 			at := string(kv.Key)
@@ -337,34 +338,34 @@ func (s *Reader) QueueItems(ctx context.Context, shard, cursor string, limit int
 //
 // If: the item's create revision. Then: also, if the record of its caller's key is there, put which letter it became.
 func (s *Upkeep) ExpireQueueItem(ctx context.Context, q Queued, waited time.Duration, at time.Time) (reason workflow.DeadReason, err error) {
-	var ask reads
-	found, slice := ask.value(q.at), ask.add(clientv3.OpGet(sliceOf(q.at), clientv3.WithPrefix(), clientv3.WithLimit(2), clientv3.WithKeysOnly()))
-	resp, err := s.conn.read(ctx, "read queue item", ask.ops...)
+	var ask db.Reads
+	found, slice := ask.Value(q.at), ask.Add(clientv3.OpGet(sliceOf(q.at), clientv3.WithPrefix(), clientv3.WithLimit(2), clientv3.WithKeysOnly()))
+	resp, err := s.conn.Read(ctx, "read queue item", ask.Ops...)
 	if err != nil {
 		return "", err
 	}
-	kv := found.one(resp)
+	kv := found.One(resp)
 	if kv == nil {
 		return "", nil
 	}
 	var item store.QueueItem
-	if err := DecodeWhole(kv.Value, &item); err != nil {
-		s.conn.left(kv.Key, err)
+	if err := db.DecodeWhole(kv.Value, &item); err != nil {
+		s.conn.Left(kv.Key, err)
 		return "", nil // with the next mark it is looked at again; as an error all of the queue would be
 	}
 	dead := expired(&item, waited, at)
-	t := s.conn.begin("expire queue item", createdAt(q.at, q.Created))
-	t.del(q.at)
-	if item.Held == nil && len(slice.in(resp).Kvs) == 1 {
-		s.conn.unmark(t.ops, sliceOf(q.at), resp.Header.Revision)
+	t := s.conn.Begin("expire queue item", db.CreatedAt(q.at, q.Created))
+	t.Del(q.at)
+	if item.Held == nil && len(slice.In(resp).Kvs) == 1 {
+		s.conn.unmark(t.Ops, sliceOf(q.at), resp.Header.Revision)
 	}
-	s.conn.putDead(t.ops, dead)
+	s.conn.putDead(t.Ops, dead)
 	if k := item.Key; k != nil && item.Held == nil { // its receipt tells, also when retention took the letter
-		then := newOps()
+		then := db.NewOps()
 		s.conn.answer(then, k, &store.Answer{BodyHash: k.BodyHash, Queued: item.ID, Slot: s.conn.slot(&item.Stimulus), Dead: dead.ID})
-		t.nested([]clientv3.Cmp{exists(s.conn.keys.keyRecord(k.Name))}, then, nil)
+		t.Nested([]clientv3.Cmp{db.Exists(s.conn.keys.keyRecord(k.Name))}, then, nil)
 	}
-	if ok, err := applied(t.submitSmall(ctx)); err != nil || !ok {
+	if ok, err := db.Applied(t.SubmitSmall(ctx)); err != nil || !ok {
 		return "", err
 	}
 	return dead.Reason, nil
@@ -376,10 +377,10 @@ func (s *Upkeep) ExpireQueueItem(ctx context.Context, q Queued, waited time.Dura
 //
 // If: the item's create revision.
 func (s *Upkeep) Requeue(ctx context.Context, item *store.QueueItem) (bool, error) {
-	t := s.conn.begin("requeue stimulus", createdAt(item.At, item.Created))
-	t.del(item.At)
-	t.put(s.conn.keys.send(item.ID), store.Send{ID: item.ID, Stimulus: item.Stimulus, Key: item.Key, CreatedAt: item.CreatedAt, Trace: item.Trace})
-	return applied(t.submitSmall(ctx))
+	t := s.conn.Begin("requeue stimulus", db.CreatedAt(item.At, item.Created))
+	t.Del(item.At)
+	t.Put(s.conn.keys.send(item.ID), store.Send{ID: item.ID, Stimulus: item.Stimulus, Key: item.Key, CreatedAt: item.CreatedAt, Trace: item.Trace})
+	return db.Applied(t.SubmitSmall(ctx))
 }
 
 // Awaited reports, for each hash, whether a trigger or a bookmark of it exists:
@@ -387,18 +388,18 @@ func (s *Upkeep) Requeue(ctx context.Context, item *store.QueueItem) (bool, erro
 func (s *Upkeep) Awaited(ctx context.Context, hashes []string) (map[string]bool, error) {
 	found := map[string]bool{}
 	for len(hashes) > 0 {
-		n := min(len(hashes), maxLevel/2)
-		var ask reads
-		triggers, bookmarks := make([]read, n), make([]read, n)
+		n := min(len(hashes), db.MaxLevel/2)
+		var ask db.Reads
+		triggers, bookmarks := make([]db.Read, n), make([]db.Read, n)
 		for i, h := range hashes[:n] {
-			triggers[i], bookmarks[i] = ask.any(s.conn.keys.triggers(h)), ask.any(s.conn.keys.bookmarks(h))
+			triggers[i], bookmarks[i] = ask.Any(s.conn.keys.triggers(h)), ask.Any(s.conn.keys.bookmarks(h))
 		}
-		resp, err := s.conn.read(ctx, "look whether queued stimuli are awaited", ask.ops...)
+		resp, err := s.conn.Read(ctx, "look whether queued stimuli are awaited", ask.Ops...)
 		if err != nil {
 			return nil, err
 		}
 		for i, h := range hashes[:n] {
-			found[h] = triggers[i].one(resp) != nil || bookmarks[i].one(resp) != nil
+			found[h] = triggers[i].One(resp) != nil || bookmarks[i].One(resp) != nil
 		}
 		hashes = hashes[n:]
 	}
@@ -411,16 +412,16 @@ const QueueShards = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456
 // SomeQueued tells which shards of the queue have items, in one request however many
 // there are.
 func (s *Upkeep) SomeQueued(ctx context.Context) (shards []string, err error) {
-	var ask reads
+	var ask db.Reads
 	for i := range QueueShards {
-		ask.any(s.conn.keys.queues() + QueueShards[i:i+1])
+		ask.Any(s.conn.keys.queues() + QueueShards[i:i+1])
 	}
-	resp, err := s.conn.read(ctx, "look for queued stimuli", ask.ops...)
+	resp, err := s.conn.Read(ctx, "look for queued stimuli", ask.Ops...)
 	if err != nil {
 		return nil, err
 	}
 	for i := range QueueShards {
-		if read(i).one(resp) != nil {
+		if db.Read(i).One(resp) != nil {
 			shards = append(shards, QueueShards[i:i+1])
 		}
 	}
@@ -436,7 +437,7 @@ const marksPage = 500
 //
 // If, each nested: no mark was put since its slice was seen empty.
 func (s *Upkeep) DropMarks(ctx context.Context, cursor string) (next string, err error) {
-	kvs, next, err := s.conn.page(ctx, "list marks of the queue", s.conn.keys.marks(), cursor, marksPage, clientv3.WithKeysOnly())
+	kvs, next, err := s.conn.Page(ctx, "list marks of the queue", s.conn.keys.marks(), cursor, marksPage, clientv3.WithKeysOnly())
 	if err != nil {
 		return "", err
 	}
@@ -448,24 +449,24 @@ func (s *Upkeep) DropMarks(ctx context.Context, cursor string) (next string, err
 		}
 	}
 	for chunk := range slices.Chunk(marked, MaxFire) {
-		var ask reads
+		var ask db.Reads
 		for _, key := range chunk {
-			ask.any(key)
+			ask.Any(key)
 		}
-		resp, err := s.conn.read(ctx, "look for empty slices of the queue", ask.ops...)
+		resp, err := s.conn.Read(ctx, "look for empty slices of the queue", ask.Ops...)
 		if err != nil {
 			return "", err
 		}
-		t := s.conn.begin("drop marks of the queue")
+		t := s.conn.Begin("drop marks of the queue")
 		for i, key := range chunk {
-			if read(i).one(resp) == nil {
-				s.conn.unmark(t.ops, key, resp.Header.Revision)
+			if db.Read(i).One(resp) == nil {
+				s.conn.unmark(t.Ops, key, resp.Header.Revision)
 			}
 		}
-		if len(t.tail) == 0 {
+		if len(t.Tail) == 0 {
 			continue
 		}
-		if _, err := t.submitSmall(ctx); err != nil {
+		if _, err := t.SubmitSmall(ctx); err != nil {
 			return "", err
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -29,17 +30,17 @@ func (s *Upkeep) NextHeld(ctx context.Context, g store.Gate) (held bool, item *s
 	from, limit := s.conn.keys.gatedQueue(g), int64(1)
 	end := clientv3.WithRange(clientv3.GetPrefixRangeEnd(from))
 	for {
-		var ask reads
-		gate, behind := ask.count(s.conn.keys.gateOf(g)), ask.add(clientv3.OpGet(from, end, clientv3.WithLimit(limit)))
-		resp, err := s.conn.read(ctx, "look behind a gate", ask.ops...)
+		var ask db.Reads
+		gate, behind := ask.Count(s.conn.keys.gateOf(g)), ask.Add(clientv3.OpGet(from, end, clientv3.WithLimit(limit)))
+		resp, err := s.conn.Read(ctx, "look behind a gate", ask.Ops...)
 		if err != nil {
 			return false, nil, nil, err
 		}
-		held = gate.found(resp)
-		kvs := behind.in(resp).Kvs
+		held = gate.Found(resp)
+		kvs := behind.In(resp).Kvs
 		for _, kv := range kvs {
 			is := &store.QueueItem{Created: kv.CreateRevision, At: string(kv.Key)}
-			err := DecodeWhole(kv.Value, is)
+			err := db.DecodeWhole(kv.Value, is)
 			if err == nil && is.Held == nil {
 				err = errors.New("it says nothing about a start")
 			}
@@ -75,22 +76,22 @@ const (
 // item, whose revision never comes back, starts at most once, and nobody draws a
 // conclusion from a refusal while it is there.
 func (s *Upkeep) StartHeld(ctx context.Context, item *store.QueueItem, n *NewInstance) (HeldOutcome, error) {
-	t := s.conn.begin("start behind a gate", append(s.conn.newGuard(n, true), createdAt(item.At, item.Created))...)
-	t.del(item.At)
-	s.conn.writeNew(t.ops, n)
-	waits, there := t.otherwise.key(item.At), t.otherwise.count(s.conn.keys.instance(n.Header.ID))
-	earlier := t.otherwise.count(s.conn.keys.commandRecord(n.Header.ID, n.Command.ID))
-	resp, err := t.submitSmall(ctx)
+	t := s.conn.Begin("start behind a gate", append(s.conn.newGuard(n, true), db.CreatedAt(item.At, item.Created))...)
+	t.Del(item.At)
+	s.conn.writeNew(t.Ops, n)
+	waits, there := t.Otherwise.Key(item.At), t.Otherwise.Count(s.conn.keys.instance(n.Header.ID))
+	earlier := t.Otherwise.Count(s.conn.keys.commandRecord(n.Header.ID, n.Command.ID))
+	resp, err := t.SubmitSmall(ctx)
 	switch {
 	case err != nil:
 		return HeldWaits, err
 	case resp.Succeeded:
 		return HeldStarted, nil
 	}
-	if kv := waits.one(resp); kv == nil || kv.CreateRevision != item.Created {
+	if kv := waits.One(resp); kv == nil || kv.CreateRevision != item.Created {
 		return HeldGone, nil
 	}
-	if there.found(resp) || earlier.found(resp) {
+	if there.Found(resp) || earlier.Found(resp) {
 		return HeldDone, nil
 	}
 	return HeldWaits, nil
@@ -100,10 +101,10 @@ func (s *Upkeep) StartHeld(ctx context.Context, item *store.QueueItem, n *NewIns
 //
 // If: its create revision.
 func (s *Upkeep) DropHeld(ctx context.Context, item *store.QueueItem) error {
-	t := s.conn.begin("drop queue item", createdAt(item.At, item.Created))
-	t.del(item.At)
-	s.conn.done(t.ops, item.ID, workflow.OutcomeAccepted)
-	_, err := t.submitSmall(ctx)
+	t := s.conn.Begin("drop queue item", db.CreatedAt(item.At, item.Created))
+	t.Del(item.At)
+	s.conn.done(t.Ops, item.ID, workflow.OutcomeAccepted)
+	_, err := t.SubmitSmall(ctx)
 	return err
 }
 
@@ -113,10 +114,10 @@ func (s *Upkeep) DropHeld(ctx context.Context, item *store.QueueItem) error {
 func (s *Upkeep) BuryHeld(ctx context.Context, item *store.QueueItem, detail string, at time.Time) (bool, error) {
 	dead := expired(item, 0, at)
 	dead.Reason, dead.Detail = workflow.DeadTooLarge, detail
-	t := s.conn.begin("bury what waited behind a gate", createdAt(item.At, item.Created))
-	t.del(item.At)
-	s.conn.putDead(t.ops, dead)
-	return applied(t.submitSmall(ctx))
+	t := s.conn.Begin("bury what waited behind a gate", db.CreatedAt(item.At, item.Created))
+	t.Del(item.At)
+	s.conn.putDead(t.Ops, dead)
+	return db.Applied(t.SubmitSmall(ctx))
 }
 
 // gatesPage is how many items one look for gates reads, keys only.
@@ -126,7 +127,7 @@ const gatesPage = 1000
 // cursor on, and how many starts it met, of all gates; next is "" at the end.
 func (s *Upkeep) FreedGates(ctx context.Context, cursor string) (freed []store.Gate, n int, next string, err error) {
 	prefix := s.conn.keys.gatedQueues()
-	kvs, next, err := s.conn.page(ctx, "list gates", prefix, cursor, gatesPage, clientv3.WithKeysOnly())
+	kvs, next, err := s.conn.Page(ctx, "list gates", prefix, cursor, gatesPage, clientv3.WithKeysOnly())
 	if err != nil {
 		return nil, 0, "", err
 	}
@@ -137,12 +138,12 @@ func (s *Upkeep) FreedGates(ctx context.Context, cursor string) (freed []store.G
 			gates = append(gates, g)
 		}
 	}
-	for chunk := range slices.Chunk(gates, maxLevel) {
+	for chunk := range slices.Chunk(gates, db.MaxLevel) {
 		reads := make([]clientv3.Op, len(chunk))
 		for i, g := range chunk {
 			reads[i] = clientv3.OpGet(s.conn.keys.gateOf(g), clientv3.WithCountOnly())
 		}
-		resp, err := s.conn.read(ctx, "look whether gates are held", reads...)
+		resp, err := s.conn.Read(ctx, "look whether gates are held", reads...)
 		if err != nil {
 			return nil, 0, "", err
 		}

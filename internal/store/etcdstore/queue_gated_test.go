@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -46,7 +47,7 @@ func (w *world) heldAgain(id, instance string) *store.QueueItem {
 	item := w.held(id, instance)
 	was := *item
 	w.ok(w.DropHeld(w.ctx(), item))
-	raw, err := Encode(item)
+	raw, err := db.Encode(item)
 	w.ok(err)
 	_, err = w.raw.Put(w.ctx(), item.At, string(raw))
 	w.ok(err)
@@ -170,7 +171,7 @@ func TestGatesAreFoundByWhatWaitsBehindThem(t *testing.T) {
 		for i := range 3 {
 			item := w.item(fmt.Sprint("i", i), event("paid"))
 			item.Held = &store.HeldStart{Gate: g}
-			raw, err := Encode(item)
+			raw, err := db.Encode(item)
 			w.ok(err)
 			_, err = w.raw.Put(w.ctx(), w.queueKey(&item), string(raw))
 			w.ok(err)

@@ -6,12 +6,12 @@ import (
 	"testing"
 	"time"
 
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
-
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -218,18 +218,18 @@ func TestErrorsThatSayNothingAboutEarlierCopiesAreUnknown(t *testing.T) {
 		err  error
 		want error // nil: definite
 	}{
-		{rpctypes.ErrTooManyRequests, ErrUnknown},
-		{rpctypes.ErrNoSpace, ErrUnknown},
-		{rpctypes.ErrTimeout, ErrUnknown},
-		{status.Error(codes.Unavailable, "gone"), ErrUnknown},
-		{status.Error(codes.Canceled, "cancelled"), ErrUnknown},
-		{rpctypes.ErrRequestTooLarge, ErrTooLarge},
-		{status.Error(codes.ResourceExhausted, "trying to send message larger than max"), ErrTooLarge},
+		{rpctypes.ErrTooManyRequests, db.ErrUnknown},
+		{rpctypes.ErrNoSpace, db.ErrUnknown},
+		{rpctypes.ErrTimeout, db.ErrUnknown},
+		{status.Error(codes.Unavailable, "gone"), db.ErrUnknown},
+		{status.Error(codes.Canceled, "cancelled"), db.ErrUnknown},
+		{rpctypes.ErrRequestTooLarge, db.ErrTooLarge},
+		{status.Error(codes.ResourceExhausted, "trying to send message larger than max"), db.ErrTooLarge},
 		{rpctypes.ErrDuplicateKey, nil},
 		{rpctypes.ErrTooManyOps, nil},
 	} {
-		got := classify(c.err)
-		for _, kind := range []error{ErrUnknown, ErrTooLarge} {
+		got := db.Classify(c.err)
+		for _, kind := range []error{db.ErrUnknown, db.ErrTooLarge} {
 			if errors.Is(got, kind) != (kind == c.want) { //nolint:errorlint // these are the sentinels themselves
 				t.Errorf("%v became %v, want %v", c.err, got, c.want)
 			}

@@ -10,11 +10,12 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 )
 
 // Instance reads one record; nil if there is none.
 func (s *Reader) Instance(ctx context.Context, id string) (*store.Record, error) {
-	return s.instance(ctx, id, func(kv *mvccpb.KeyValue) (*store.Record, error) { return partsOf(s.conn).join(ctx, kv, Decode) })
+	return s.instance(ctx, id, func(kv *mvccpb.KeyValue) (*store.Record, error) { return partsOf(s.conn).join(ctx, kv, db.Decode) })
 }
 
 // Header reads one record for a caller that needs no more of it than its header: of a large instance only the parts of
@@ -32,7 +33,7 @@ func (s *Reader) Brief(ctx context.Context, id string) (*store.Record, error) {
 // instance reads the record of an instance by decode, and once more where it moved while it was read.
 func (s *Reader) instance(ctx context.Context, id string, decode func(*mvccpb.KeyValue) (*store.Record, error)) (*store.Record, error) {
 	return again(func() (*store.Record, error) {
-		resp, err := s.conn.get(ctx, "read instance "+id, s.conn.keys.instance(id))
+		resp, err := s.conn.Get(ctx, "read instance "+id, s.conn.keys.instance(id))
 		if err != nil || len(resp.Kvs) == 0 {
 			return nil, err
 		}
@@ -51,14 +52,14 @@ type Sight struct {
 // SeeInstance reads one record as it is now.
 func (s *Reader) SeeInstance(ctx context.Context, id string) (Sight, error) {
 	return again(func() (Sight, error) {
-		resp, err := s.conn.get(ctx, "read instance "+id, s.conn.keys.instance(id))
+		resp, err := s.conn.Get(ctx, "read instance "+id, s.conn.keys.instance(id))
 		if err != nil {
 			return Sight{}, err
 		}
 		seen := Sight{Revision: resp.Header.Revision}
 		if len(resp.Kvs) > 0 {
 			seen.Modified = resp.Kvs[0].ModRevision
-			seen.Record, seen.Damage = partsOf(s.conn).join(ctx, resp.Kvs[0], Decode)
+			seen.Record, seen.Damage = partsOf(s.conn).join(ctx, resp.Kvs[0], db.Decode)
 			if isMoved(seen.Damage) {
 				return seen, seen.Damage
 			}
@@ -70,7 +71,7 @@ func (s *Reader) SeeInstance(ctx context.Context, id string) (Sight, error) {
 // HadInstance tells whether there was a record at a revision. known is false when etcd
 // has forgotten that, by a compaction.
 func (s *Reader) HadInstance(ctx context.Context, id string, revision int64) (had, known bool, err error) {
-	resp, err := s.conn.get(ctx, "read instance "+id, s.conn.keys.instance(id), clientv3.WithRev(revision), clientv3.WithCountOnly())
+	resp, err := s.conn.Get(ctx, "read instance "+id, s.conn.keys.instance(id), clientv3.WithRev(revision), clientv3.WithCountOnly())
 	if errors.Is(err, rpctypes.ErrCompacted) {
 		return false, false, nil
 	}
@@ -83,7 +84,7 @@ func (s *Reader) HadInstance(ctx context.Context, id string, revision int64) (ha
 // Revision asks etcd at which revision it is, and which etcd it is: one that was restored
 // from a backup is another one, however far ahead its revisions are.
 func (s *Reader) Revision(ctx context.Context) (at int64, etcd uint64, err error) {
-	resp, err := s.conn.get(ctx, "read the revision", s.conn.keys.pause(), clientv3.WithCountOnly())
+	resp, err := s.conn.Get(ctx, "read the revision", s.conn.keys.pause(), clientv3.WithCountOnly())
 	if err != nil {
 		return 0, 0, err
 	}
@@ -92,10 +93,10 @@ func (s *Reader) Revision(ctx context.Context) (at int64, etcd uint64, err error
 
 // DeadLetters lists dead letters. A page may be shorter than its limit and have a
 // next one.
-func (s *Reader) DeadLetters(ctx context.Context, cursor string, limit int64) ([]store.DeadLetter, PageEnd, error) {
+func (s *Reader) DeadLetters(ctx context.Context, cursor string, limit int64) ([]store.DeadLetter, db.PageEnd, error) {
 	var out []store.DeadLetter
-	end, err := s.conn.values(ctx, "list dead letters", s.conn.keys.deads(), cursor, limit, func(kv *mvccpb.KeyValue) error {
-		d, err := decodeDead(kv, Decode)
+	end, err := s.conn.Values(ctx, "list dead letters", s.conn.keys.deads(), cursor, limit, func(kv *mvccpb.KeyValue) error {
+		d, err := decodeDead(kv, db.Decode)
 		if err != nil {
 			d = store.DeadLetter{ID: decode(strings.TrimPrefix(string(kv.Key), s.conn.keys.deads())), Created: kv.CreateRevision, Damaged: err.Error()}
 		}

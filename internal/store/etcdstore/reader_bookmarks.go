@@ -9,6 +9,7 @@ import (
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -49,7 +50,7 @@ func (s *Reader) Bookmarks(ctx context.Context, q BookmarkQuery) (*BookmarkPage,
 	const mostRead = 1000
 	page, at := &BookmarkPage{}, q.Cursor
 	for n := q.Limit; ; n = mostRead {
-		kvs, end, err := s.conn.pageAt(ctx, "list bookmarks", prefix, at, n, page.Revision)
+		kvs, end, err := s.conn.PageAt(ctx, "list bookmarks", prefix, at, n, page.Revision)
 		if errors.Is(err, rpctypes.ErrCompacted) && at != q.Cursor { // between two reads: what was read is a page
 			page.Next = at
 			return page, nil
@@ -90,7 +91,7 @@ func readBookmark(kv *mvccpb.KeyValue) AwaitingBookmark {
 	id, local := parts[len(parts)-2], decode(parts[len(parts)-1])
 	b := AwaitingBookmark{ID: workflow.BookmarkID(id, local), InstanceID: id}
 	var e bookmarkEntry
-	if err := Decode(kv.Value, &e); err != nil {
+	if err := db.Decode(kv.Value, &e); err != nil {
 		b.Damaged = err.Error()
 		return b
 	}

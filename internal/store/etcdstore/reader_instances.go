@@ -16,6 +16,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/find"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -111,7 +112,7 @@ type listing struct {
 
 // read reads at the revision of the page.
 func (l *listing) read(ctx context.Context, ops []clientv3.Op) (*pb.TxnResponse, error) {
-	resp, err := l.s.conn.read(ctx, "list instances", ops...)
+	resp, err := l.s.conn.Read(ctx, "list instances", ops...)
 	if err == nil && l.revision == 0 {
 		l.revision = resp.Header.Revision
 	}
@@ -129,7 +130,7 @@ func (l *listing) page(ctx context.Context) (*InstancePage, error) {
 		return nil, err
 	}
 	page, at, most := &InstancePage{}, l.places(), cmp.Or(l.q.Most, MostLooked)
-	var kept, scanned budget
+	var kept, scanned db.Budget
 	for chunk := l.q.Limit; ; chunk = min(2*chunk, mostAtOnce) {
 		entries, more, err := l.next(ctx, lists, at, min(chunk, int64(most-page.Looked)))
 		if err != nil {
@@ -145,7 +146,7 @@ func (l *listing) page(ctx context.Context) (*InstancePage, error) {
 		switch {
 		case n == len(entries) && !more:
 			return l.ended(ctx, page)
-		case full || page.Looked >= most || scanned.taken >= mostScanned:
+		case full || page.Looked >= most || scanned.Taken >= mostScanned:
 			page.Next, page.Revision = at.last, l.revision
 			return page, nil
 		}
@@ -192,7 +193,7 @@ const mostAtOnce = 1000
 // ended is the last page. Where nothing was read as nothing can fit, it is told at which revision.
 func (l *listing) ended(ctx context.Context, page *InstancePage) (*InstancePage, error) {
 	if l.revision == 0 {
-		if _, err := l.read(ctx, []clientv3.Op{get(l.s.conn.keys.format())}); err != nil {
+		if _, err := l.read(ctx, []clientv3.Op{db.Get(l.s.conn.keys.format())}); err != nil {
 			return nil, err
 		}
 	}
@@ -202,10 +203,10 @@ func (l *listing) ended(ctx context.Context, page *InstancePage) (*InstancePage,
 
 // look reads the records of entries, as long as the page has room, and keeps what fits. It
 // gives how many it has looked at, and whether the page is full.
-func (l *listing) look(ctx context.Context, entries []entry, page *InstancePage, kept, scanned *budget) (n int, full bool, err error) {
+func (l *listing) look(ctx context.Context, entries []entry, page *InstancePage, kept, scanned *db.Budget) (n int, full bool, err error) {
 	which := l.waiters.among(entries)
 	for len(which) > 0 {
-		chunk := which[:min(len(which), scanned.batch())]
+		chunk := which[:min(len(which), scanned.Batch())]
 		which = which[len(chunk):]
 		reads := make([]clientv3.Op, len(chunk))
 		for i, e := range chunk {
@@ -225,7 +226,7 @@ func (l *listing) look(ctx context.Context, entries []entry, page *InstancePage,
 					}
 				}
 				fits := rec.fits
-				if fits && !kept.has(rec.size) {
+				if fits && !kept.Has(rec.size) {
 					return n, true, nil
 				}
 				if fits && rec.apart {
@@ -236,7 +237,7 @@ func (l *listing) look(ctx context.Context, entries []entry, page *InstancePage,
 				if fits {
 					page.Items, page.Modified = append(page.Items, in), append(page.Modified, kvs[0].ModRevision)
 				}
-				scanned.count(kvs[0].Value)
+				scanned.Count(kvs[0].Value)
 			}
 			if n++; int64(len(page.Items)) == l.q.Limit {
 				return n, true, nil
@@ -255,7 +256,7 @@ func (l *listing) judge(e entry, kv *mvccpb.KeyValue) (workflow.Instance, judged
 	f := &l.q.Filter
 	r, damage := decodeRecord(kv)
 	if damage == nil {
-		j := judged{fits: f.Fits(&r.Header, l.q.Show), size: plainSize(kv.Value), unsure: r.Header.MoreWaits > 0 && f.AsksWaits()}
+		j := judged{fits: f.Fits(&r.Header, l.q.Show), size: db.PlainSize(kv.Value), unsure: r.Header.MoreWaits > 0 && f.AsksWaits()}
 		if j.apart = l.q.Whole && len(r.Parts) > 0 || l.q.Places && r.Header.MoreWaits > 0; j.apart {
 			j.size = sizeWithParts(kv.Value, r)
 		}
@@ -263,7 +264,7 @@ func (l *listing) judge(e entry, kv *mvccpb.KeyValue) (workflow.Instance, judged
 	}
 	in := l.damaged(e, damage)
 	known := find.Filter{Created: f.Created, Not: f.Not}
-	return in, judged{fits: known.Fits(&in, l.q.Show), size: plainSize(kv.Value)}
+	return in, judged{fits: known.Fits(&in, l.q.Show), size: db.PlainSize(kv.Value)}
 }
 
 // judged is what a list makes of a record.
@@ -277,11 +278,11 @@ type judged struct {
 
 // join is what is listed of an instance that lies in parts.
 func (l *listing) join(ctx context.Context, e entry, kv *mvccpb.KeyValue) (workflow.Instance, error) {
-	r, err := partsOf(l.s.conn).joinAt(ctx, kv, l.revision, Decode)
+	r, err := partsOf(l.s.conn).joinAt(ctx, kv, l.revision, db.Decode)
 	switch {
 	case err == nil:
 		return r.Header, nil
-	case errors.Is(err, ErrDamaged):
+	case errors.Is(err, db.ErrDamaged):
 		return l.damaged(e, err), nil
 	}
 	return workflow.Instance{}, err
@@ -351,7 +352,7 @@ func (l *listing) places() (p places) {
 func (l *listing) oldestFirst() bool { return l.q.Filter.Order == find.OldestFirst }
 
 // mostCounted is how many lists of the index are counted beside others at most.
-const mostCounted = maxLevel / 2
+const mostCounted = db.MaxLevel / 2
 
 // narrowest are the lists with the fewest entries of those that have all that fits. They are
 // counted in windows, until one of them fills a page.
@@ -391,7 +392,7 @@ func (l *listing) count(ctx context.Context, w window, among [][]string, counts 
 			all = append(all, counted{list, i})
 		}
 	}
-	for chunk := range slices.Chunk(all, maxLevel) {
+	for chunk := range slices.Chunk(all, db.MaxLevel) {
 		reads := make([]clientv3.Op, len(chunk))
 		for i, c := range chunk {
 			reads[i] = l.at(c.list+w.from, clientv3.WithRange(w.endOf(c.list)), clientv3.WithCountOnly())
@@ -401,7 +402,7 @@ func (l *listing) count(ctx context.Context, w window, among [][]string, counts 
 			return err
 		}
 		for i, c := range chunk {
-			counts[c.of] += read(i).in(resp).Count
+			counts[c.of] += db.Read(i).In(resp).Count
 		}
 	}
 	return nil
@@ -417,7 +418,7 @@ func (l *listing) lists(ctx context.Context) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		for _, kv := range read(0).in(resp).Kvs {
+		for _, kv := range db.Read(0).In(resp).Kvs {
 			id, _, _ := strings.Cut(strings.TrimPrefix(string(kv.Key), s.conn.keys.definitions()), "/")
 			known = append(known, id)
 		}
@@ -486,7 +487,7 @@ func (l *listing) findLists(ctx context.Context, in []span) (lists []string, err
 	open = slices.DeleteFunc(open, func(sp span) bool { return sp.from >= sp.end })
 	for len(open) > 0 {
 		var left []span
-		for chunk := range slices.Chunk(open, maxLevel) {
+		for chunk := range slices.Chunk(open, db.MaxLevel) {
 			reads := make([]clientv3.Op, len(chunk))
 			for i, sp := range chunk {
 				reads[i] = l.at(sp.from, clientv3.WithRange(sp.end), clientv3.WithLimit(1), clientv3.WithKeysOnly())
@@ -496,7 +497,7 @@ func (l *listing) findLists(ctx context.Context, in []span) (lists []string, err
 				return nil, err
 			}
 			for i, sp := range chunk {
-				kv := read(i).one(resp)
+				kv := db.Read(i).One(resp)
 				if kv == nil {
 					continue
 				}
@@ -699,7 +700,7 @@ func take(entries []entry, lists []*listRead, limit int64) []entry {
 // readOn reads the next entries of the lists of which none is left.
 func (l *listing) readOn(ctx context.Context, lists []*listRead, each int64) error {
 	dry := slices.DeleteFunc(slices.Clone(lists), func(r *listRead) bool { return len(r.places) > 0 || !r.more })
-	for chunk := range slices.Chunk(dry, maxLevel) {
+	for chunk := range slices.Chunk(dry, db.MaxLevel) {
 		reads := make([]clientv3.Op, len(chunk))
 		for i, r := range chunk {
 			reads[i] = l.at(r.from, clientv3.WithRange(r.end), clientv3.WithLimit(each), clientv3.WithKeysOnly())
@@ -709,7 +710,7 @@ func (l *listing) readOn(ctx context.Context, lists []*listRead, each int64) err
 			return err
 		}
 		for i, r := range chunk {
-			found := read(i).in(resp)
+			found := db.Read(i).In(resp)
 			for _, kv := range found.Kvs {
 				r.places = append(r.places, strings.TrimPrefix(string(kv.Key), r.list))
 				r.from = string(kv.Key) + "\x00"

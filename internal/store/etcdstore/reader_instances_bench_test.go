@@ -7,6 +7,7 @@ import (
 
 	"github.com/weft-run/weft/internal/find"
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -62,7 +63,7 @@ func (w *world) makeInstances(n int) {
 		w.ok(err)
 	}
 	for first := 0; first < n; first += 100 {
-		o := newOps()
+		o := db.NewOps()
 		for i := first; i < first+100; i++ {
 			h := w.header(fmt.Sprintf("instance-%06d", i))
 			h.DefinitionID, h.Version, h.CreatedAt = fmt.Sprint("d", i/2%20), 1+i/40%3, time.Now().Add(-time.Duration(n-i)*time.Second)
@@ -74,18 +75,18 @@ func (w *world) makeInstances(n int) {
 			if h.Status == workflow.StatusRunning {
 				w.makeWaits(o, &h, i/2, n/2)
 			}
-			o.put(w.keys.instance(h.ID), store.Record{Header: h, Seq: 1})
+			o.Put(w.keys.instance(h.ID), store.Record{Header: h, Seq: 1})
 			w.writeIndex(o, nil, &store.Record{Header: h})
 		}
-		then, err := o.render()
+		then, err := o.Render()
 		w.ok(err)
-		_, err = w.txn(w.ctx(), "make instances", nil, then, nil)
+		_, err = w.Txn(w.ctx(), "make instances", nil, then, nil)
 		w.ok(err)
 	}
 }
 
 // makeWaits makes what the nth instance of those that run waits for.
-func (w *world) makeWaits(o *ops, h *workflow.Instance, nth, of int) {
+func (w *world) makeWaits(o *db.Ops, h *workflow.Instance, nth, of int) {
 	names := []string{"all", fmt.Sprint("of-", nth%20)}
 	if nth%50 == 0 {
 		names = append(names, "some")
@@ -97,7 +98,7 @@ func (w *world) makeWaits(o *ops, h *workflow.Instance, nth, of int) {
 		b := w.bookmark(h.ID, name, name)
 		if b.Name = name; name == "pack" {
 			b.ActivityType = workflow.TaskType
-			o.putRaw(w.keys.task(&b), nil)
+			o.PutRaw(w.keys.task(&b), nil)
 		}
 		w.putBookmark(o, b, h.CorrelationID, h.ID)
 		h.Bookmarks = append(h.Bookmarks, b)

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 )
 
 // The newest come first in every list, and the other way round etcd sorts only what it has
@@ -152,7 +154,7 @@ func (l *listing) inEra(ctx context.Context, e era, lists []string, entries *[]e
 
 // whole reads all of a window.
 func (l *listing) whole(ctx context.Context, w window, lists []string) (entries []entry, err error) {
-	for chunk := range slices.Chunk(lists, maxLevel) {
+	for chunk := range slices.Chunk(lists, db.MaxLevel) {
 		reads := make([]clientv3.Op, len(chunk))
 		for i, list := range chunk {
 			reads[i] = l.at(list+w.from, clientv3.WithRange(w.endOf(list)), clientv3.WithKeysOnly())
@@ -162,7 +164,7 @@ func (l *listing) whole(ctx context.Context, w window, lists []string) (entries 
 			return nil, err
 		}
 		for i, list := range chunk {
-			for _, kv := range read(i).in(resp).Kvs {
+			for _, kv := range db.Read(i).In(resp).Kvs {
 				entries = append(entries, entry{list, strings.TrimPrefix(string(kv.Key), list)})
 			}
 		}

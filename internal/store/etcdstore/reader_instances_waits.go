@@ -9,6 +9,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/find"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -74,14 +75,14 @@ func (l *listing) askWhoWaits(ctx context.Context, page *InstancePage, at places
 		return nil
 	}
 	resp, err := l.read(ctx, []clientv3.Op{l.at(under, clientv3.WithPrefix(), clientv3.WithCountOnly())})
-	if err != nil || read(0).in(resp).Count > mostWaiting {
+	if err != nil || db.Read(0).In(resp).Count > mostWaiting {
 		return err
 	}
 	if resp, err = l.read(ctx, []clientv3.Op{l.at(under, clientv3.WithPrefix(), clientv3.WithKeysOnly())}); err != nil {
 		return err
 	}
 	ids := map[string]struct{}{}
-	for _, kv := range read(0).in(resp).Kvs {
+	for _, kv := range db.Read(0).In(resp).Kvs {
 		if parts := strings.Split(string(kv.Key), "/"); len(parts) > 1 {
 			ids[parts[len(parts)-2]] = struct{}{} // before the bookmark's own
 		}
@@ -100,9 +101,9 @@ func (l *listing) directly(ctx context.Context, ids map[string]struct{}, at plac
 	for id := range ids {
 		left = append(left, id)
 	}
-	var scanned budget
+	var scanned db.Budget
 	for len(left) > 0 {
-		chunk := left[:min(len(left), scanned.batch())]
+		chunk := left[:min(len(left), scanned.Batch())]
 		left = left[len(chunk):]
 		reads := make([]clientv3.Op, len(chunk))
 		for i, id := range chunk {
@@ -113,7 +114,7 @@ func (l *listing) directly(ctx context.Context, ids map[string]struct{}, at plac
 			return nil, false, err
 		}
 		for i := range chunk {
-			kv := read(i).one(resp)
+			kv := db.Read(i).One(resp)
 			if kv == nil {
 				continue
 			}
@@ -125,9 +126,9 @@ func (l *listing) directly(ctx context.Context, ids map[string]struct{}, at plac
 			if l.q.Filter.Fits(&r.Header, l.q.Show) && at.before(e.place) {
 				entries = append(entries, e)
 			}
-			scanned.count(kv.Value)
+			scanned.Count(kv.Value)
 		}
-		if scanned.taken >= mostScanned {
+		if scanned.Taken >= mostScanned {
 			return nil, false, nil
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -30,10 +31,10 @@ type JournalSpan struct {
 }
 
 // ScanJournal gives the commits of an instance to do, one after the other, until do says
-// that it is enough, or [PageBytes] were read; nil if there is no such instance. What is
+// that it is enough, or [db.PageBytes] were read; nil if there is no such instance. What is
 // between two numbers is read by its keys, so either direction costs the same (etcd note 32).
 func (s *Reader) ScanJournal(ctx context.Context, id string, scan JournalScan, do func(*workflow.JournalEntry) (enough bool)) (*JournalSpan, error) {
-	resp, err := s.conn.get(ctx, "read instance "+id, s.conn.keys.instance(id), clientv3.WithRev(scan.Revision))
+	resp, err := s.conn.Get(ctx, "read instance "+id, s.conn.keys.instance(id), clientv3.WithRev(scan.Revision))
 	if err != nil || len(resp.Kvs) == 0 {
 		return nil, err
 	}
@@ -52,18 +53,18 @@ func (s *Reader) ScanJournal(ctx context.Context, id string, scan JournalScan, d
 }
 
 func (s *Reader) scanJournal(ctx context.Context, id string, at int64, scan *JournalScan, j *JournalSpan, do func(*workflow.JournalEntry) bool) error {
-	var b budget
+	var b db.Budget
 	back, read := scan.Back, readEntry
 	if scan.Heads {
 		read = readHead
 	}
 	for at >= j.First && at <= j.Last {
-		n := int64(b.chunk())
+		n := int64(b.Chunk())
 		from, to := at, min(j.Last, at+n-1)
 		if back {
 			from, to = max(j.First, at-n+1), at
 		}
-		resp, err := s.conn.get(ctx, "read journal of "+id, s.conn.keys.journal(id, from), clientv3.WithRange(s.conn.keys.journal(id, to+1)), clientv3.WithRev(j.Revision))
+		resp, err := s.conn.Get(ctx, "read journal of "+id, s.conn.keys.journal(id, from), clientv3.WithRange(s.conn.keys.journal(id, to+1)), clientv3.WithRev(j.Revision))
 		if err != nil {
 			return err
 		}
@@ -73,7 +74,7 @@ func (s *Reader) scanJournal(ctx context.Context, id string, at int64, scan *Jou
 		for _, kv := range resp.Kvs {
 			key := string(kv.Key)
 			seq, _ := strconv.ParseInt(key[strings.LastIndexByte(key, '/')+1:], 10, 64)
-			if !b.takes(kv.Value) {
+			if !b.Takes(kv.Value) {
 				j.Next = seq
 				return nil
 			}
@@ -98,7 +99,7 @@ func (s *Reader) scanJournal(ctx context.Context, id string, at int64, scan *Jou
 // readEntry never fails: an entry that cannot be read is shown as what it is.
 func readEntry(seq int64, raw []byte) workflow.JournalEntry {
 	var e journalEntry
-	if err := Decode(raw, &e); err != nil {
+	if err := db.Decode(raw, &e); err != nil {
 		return brokenEntry(seq, err.Error())
 	}
 	return e.entry()
@@ -107,7 +108,7 @@ func readEntry(seq int64, raw []byte) workflow.JournalEntry {
 // readHead is [readEntry] without items and variables.
 func readHead(seq int64, raw []byte) workflow.JournalEntry {
 	var e entryHead
-	if err := Decode(raw, &e); err != nil {
+	if err := db.Decode(raw, &e); err != nil {
 		return brokenEntry(seq, err.Error())
 	}
 	return e.entry()

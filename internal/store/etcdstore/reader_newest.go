@@ -10,6 +10,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -29,7 +30,7 @@ func (s *Reader) NewestDeadLetters(ctx context.Context, limit int64) ([]store.De
 	}
 	var out []store.DeadLetter
 	err = s.newest(ctx, "list dead letters", s.conn.keys.deads(), limit, func(kv *mvccpb.KeyValue) {
-		if d, err := decodeDead(kv, Decode); err == nil {
+		if d, err := decodeDead(kv, db.Decode); err == nil {
 			out = append(out, d)
 		}
 	})
@@ -45,7 +46,7 @@ func (s *Reader) NewestQueueItems(ctx context.Context, limit int64) ([]store.Que
 	var out []store.QueueItem
 	err = s.newest(ctx, "list queue", s.conn.keys.queues(), limit, func(kv *mvccpb.KeyValue) {
 		item := store.QueueItem{Created: kv.CreateRevision, At: string(kv.Key)}
-		if DecodeWhole(kv.Value, &item) == nil {
+		if db.DecodeWhole(kv.Value, &item) == nil {
 			out = append(out, item)
 		}
 	})
@@ -55,31 +56,31 @@ func (s *Reader) NewestQueueItems(ctx context.Context, limit int64) ([]store.Que
 // newest reads the values of a range that were put last, and gives each to do.
 func (s *Reader) newest(ctx context.Context, what, prefix string, limit int64, do func(*mvccpb.KeyValue)) error {
 	// In one page: etcd counts the rest of the range for each.
-	kvs, end, err := s.conn.pageAt(ctx, what, prefix, "", mostNewestKeys, 0, clientv3.WithKeysOnly())
+	kvs, end, err := s.conn.PageAt(ctx, what, prefix, "", mostNewestKeys, 0, clientv3.WithKeysOnly())
 	if err != nil {
 		return err
 	}
 	revision := end.Revision
 	keys := slices.DeleteFunc(kvs, func(kv *mvccpb.KeyValue) bool { return strings.HasPrefix(string(kv.Key), s.conn.keys.gatedQueues()) })
 	slices.SortFunc(keys, func(a, b *mvccpb.KeyValue) int { return cmp.Compare(b.CreateRevision, a.CreateRevision) })
-	var b budget
+	var b db.Budget
 	for keys = keys[:min(int64(len(keys)), limit)]; len(keys) > 0; {
-		chunk := keys[:min(len(keys), b.chunk())]
+		chunk := keys[:min(len(keys), b.Chunk())]
 		keys = keys[len(chunk):]
-		var ask reads
+		var ask db.Reads
 		for _, kv := range chunk {
-			ask.add(clientv3.OpGet(string(kv.Key), clientv3.WithRev(revision)))
+			ask.Add(clientv3.OpGet(string(kv.Key), clientv3.WithRev(revision)))
 		}
-		resp, err := s.conn.read(ctx, what, ask.ops...)
+		resp, err := s.conn.Read(ctx, what, ask.Ops...)
 		if err != nil {
 			return err
 		}
 		for i := range chunk {
-			kv := read(i).one(resp)
+			kv := db.Read(i).One(resp)
 			if kv == nil {
 				continue
 			}
-			if !b.takes(kv.Value) {
+			if !b.Takes(kv.Value) {
 				return nil
 			}
 			do(kv)
@@ -92,24 +93,24 @@ func (s *Reader) newest(ctx context.Context, what, prefix string, limit int64, d
 // nor a dead letter was taken since, or deleted.
 func (s *Reader) Whereabouts(ctx context.Context, sent []store.SentStimulus) ([]store.Whereabouts, error) {
 	out := make([]store.Whereabouts, len(sent))
-	for from := 0; from < len(sent); from += maxLevel / 2 {
-		chunk := sent[from:min(len(sent), from+maxLevel/2)]
-		var ask reads
+	for from := 0; from < len(sent); from += db.MaxLevel / 2 {
+		chunk := sent[from:min(len(sent), from+db.MaxLevel/2)]
+		var ask db.Reads
 		for i := range chunk {
 			hash, err := workflow.Hash(chunk[i].Stimulus.ActivityType, chunk[i].Stimulus.Payload)
 			if err != nil {
 				return nil, err
 			}
-			ask.add(clientv3.OpGet(s.conn.keys.queueSlice(hash, sliceFor(&chunk[i].Stimulus))+encode(chunk[i].ID), clientv3.WithKeysOnly()))
-			ask.add(clientv3.OpGet(s.conn.keys.dead(chunk[i].ID+"@"), clientv3.WithPrefix(), clientv3.WithLimit(1), clientv3.WithKeysOnly()))
+			ask.Add(clientv3.OpGet(s.conn.keys.queueSlice(hash, sliceFor(&chunk[i].Stimulus))+encode(chunk[i].ID), clientv3.WithKeysOnly()))
+			ask.Add(clientv3.OpGet(s.conn.keys.dead(chunk[i].ID+"@"), clientv3.WithPrefix(), clientv3.WithLimit(1), clientv3.WithKeysOnly()))
 		}
-		resp, err := s.conn.read(ctx, "look for what was sent", ask.ops...)
+		resp, err := s.conn.Read(ctx, "look for what was sent", ask.Ops...)
 		if err != nil {
 			return nil, err
 		}
 		for i := range chunk {
-			out[from+i].Queued = read(2*i).one(resp) != nil
-			if kv := read(2*i + 1).one(resp); kv != nil {
+			out[from+i].Queued = db.Read(2*i).One(resp) != nil
+			if kv := db.Read(2*i + 1).One(resp); kv != nil {
 				out[from+i].Letter = decode(strings.TrimPrefix(string(kv.Key), s.conn.keys.deads()))
 			}
 		}
@@ -120,18 +121,18 @@ func (s *Reader) Whereabouts(ctx context.Context, sent []store.SentStimulus) ([]
 // Gates reads who holds activation gates, at a revision; "" where nobody does.
 func (s *Reader) Gates(ctx context.Context, gates []store.Gate, revision int64) ([]string, error) {
 	out := make([]string, 0, len(gates))
-	for chunk := range slices.Chunk(gates, maxLevel) {
-		var ask reads
+	for chunk := range slices.Chunk(gates, db.MaxLevel) {
+		var ask db.Reads
 		for _, g := range chunk {
-			ask.add(clientv3.OpGet(s.conn.keys.gateOf(g), clientv3.WithRev(revision)))
+			ask.Add(clientv3.OpGet(s.conn.keys.gateOf(g), clientv3.WithRev(revision)))
 		}
-		resp, err := s.conn.read(ctx, "look at gates", ask.ops...)
+		resp, err := s.conn.Read(ctx, "look at gates", ask.Ops...)
 		if err != nil {
 			return nil, err
 		}
 		for i := range chunk {
 			holder := ""
-			if kv := read(i).one(resp); kv != nil {
+			if kv := db.Read(i).One(resp); kv != nil {
 				holder = string(kv.Value)
 			}
 			out = append(out, holder)

@@ -11,6 +11,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -20,11 +21,11 @@ func (w *world) puts(kvs map[string]any) {
 	w.tb.Helper()
 	var ops []clientv3.Op
 	for key, v := range kvs {
-		raw, err := Encode(v)
+		raw, err := db.Encode(v)
 		w.ok(err)
 		ops = append(ops, clientv3.OpPut(key, string(raw)))
 	}
-	for chunk := range slices.Chunk(ops, maxLevel) {
+	for chunk := range slices.Chunk(ops, db.MaxLevel) {
 		_, err := w.raw.Txn(w.ctx()).Then(chunk...).Commit()
 		w.ok(err)
 	}
@@ -131,7 +132,7 @@ func TestWhereWhatWasSentIs(t *testing.T) {
 		w.keys.dead(StimulusDeadID("dd", w.now.Add(time.Hour))): &store.DeadLetter{Stimulus: &dead},
 	})
 	sent := []store.SentStimulus{{ID: "q", Stimulus: queued}, {ID: "d", Stimulus: dead}, {ID: "g", Stimulus: gone}, {ID: "x", Stimulus: queued}}
-	for range maxLevel { // more than one request has room for
+	for range db.MaxLevel { // more than one request has room for
 		sent = append(sent, store.SentStimulus{ID: "none", Stimulus: gone})
 	}
 	sent = append(sent, store.SentStimulus{ID: "x", Stimulus: other})

@@ -12,6 +12,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -24,7 +25,7 @@ type Task struct {
 
 // Tasks lists the tasks of one name, or of all ("") name by name, the oldest first.
 // A page may be shorter than its limit and have a next one.
-func (s *Reader) Tasks(ctx context.Context, name, cursor string, limit int64) ([]Task, PageEnd, error) {
+func (s *Reader) Tasks(ctx context.Context, name, cursor string, limit int64) ([]Task, db.PageEnd, error) {
 	for {
 		tasks, end, err := s.tasks(ctx, name, cursor, limit)
 		if !errors.Is(err, rpctypes.ErrCompacted) { // between two reads of the page
@@ -33,11 +34,11 @@ func (s *Reader) Tasks(ctx context.Context, name, cursor string, limit int64) ([
 	}
 }
 
-func (s *Reader) tasks(ctx context.Context, name, cursor string, limit int64) ([]Task, PageEnd, error) {
+func (s *Reader) tasks(ctx context.Context, name, cursor string, limit int64) ([]Task, db.PageEnd, error) {
 	prefix := s.conn.keys.tasks(name)
 	kvs, end, err := s.taskKeys(ctx, name, cursor, limit)
 	if err != nil {
-		return nil, PageEnd{}, err
+		return nil, db.PageEnd{}, err
 	}
 	var ids []string // of their instances, each once
 	place := map[string]int{}
@@ -67,7 +68,7 @@ func (s *Reader) tasks(ctx context.Context, name, cursor string, limit int64) ([
 		return false
 	})
 	if err != nil {
-		return nil, PageEnd{}, err
+		return nil, db.PageEnd{}, err
 	}
 	var out []Task
 	for i, entry := range bookmarks {
@@ -93,11 +94,11 @@ const manyTasks = 1000
 // and etcd counts all of a range for its first keys. So where many wait, a node remembers up to
 // where the last first page went, reads up to there, and goes on in windows, each longer than the one
 // before. A wrong memory leaves nothing out. Of all names together it reads one range.
-func (s *Reader) taskKeys(ctx context.Context, name, cursor string, limit int64) (kvs []*mvccpb.KeyValue, end PageEnd, err error) {
+func (s *Reader) taskKeys(ctx context.Context, name, cursor string, limit int64) (kvs []*mvccpb.KeyValue, end db.PageEnd, err error) {
 	prefix := s.conn.keys.tasks(name)
-	list, from, last := []string{prefix}, pageFrom(prefix, cursor), clientv3.GetPrefixRangeEnd(prefix)
+	list, from, last := []string{prefix}, db.PageFrom(prefix, cursor), clientv3.GetPrefixRangeEnd(prefix)
 	read := func(to string) (*clientv3.GetResponse, error) {
-		resp, err := s.conn.get(ctx, "list tasks", from, clientv3.WithRange(to), clientv3.WithLimit(limit-int64(len(kvs))), clientv3.WithRev(end.Revision), clientv3.WithKeysOnly())
+		resp, err := s.conn.Get(ctx, "list tasks", from, clientv3.WithRange(to), clientv3.WithLimit(limit-int64(len(kvs))), clientv3.WithRev(end.Revision), clientv3.WithKeysOnly())
 		if err != nil {
 			return nil, err
 		}
@@ -127,7 +128,7 @@ func (s *Reader) taskKeys(ctx context.Context, name, cursor string, limit int64)
 		for wide := int64(firstEra); at+wide < time.Now().UnixMilli(); wide *= widerEras {
 			at += wide
 			if _, err := read(prefix + eraPart(at) + "0"); err != nil { // 0 comes after /
-				return nil, PageEnd{}, err
+				return nil, db.PageEnd{}, err
 			}
 			if int64(len(kvs)) == limit {
 				ends(true, true)
@@ -137,7 +138,7 @@ func (s *Reader) taskKeys(ctx context.Context, name, cursor string, limit int64)
 	}
 	resp, err := read(last)
 	if err != nil {
-		return nil, PageEnd{}, err
+		return nil, db.PageEnd{}, err
 	}
 	ends(resp.More, resp.Count > manyTasks)
 	return kvs, end, nil

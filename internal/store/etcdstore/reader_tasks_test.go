@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/internal/testsize"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -28,7 +29,7 @@ func (w *world) tasksOf(name string, instances, each int, first time.Time, apart
 			tasks = append(tasks, b)
 			ops = append(ops, clientv3.OpPut(w.keys.task(&b), ""))
 		}
-		raw, err := Encode(&r)
+		raw, err := db.Encode(&r)
 		w.ok(err)
 		ops = append(ops, clientv3.OpPut(w.keys.instance(id), string(raw)))
 	}

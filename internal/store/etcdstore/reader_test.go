@@ -9,6 +9,7 @@ import (
 
 	"github.com/weft-run/weft/internal/find"
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/internal/testsize"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -34,7 +35,7 @@ func pages[T any](t *testing.T, read func(cursor string) ([]T, string, error), i
 }
 
 // cursorOf is a page with its cursor alone.
-func cursorOf[T any](items []T, end PageEnd, err error) ([]T, string, error) {
+func cursorOf[T any](items []T, end db.PageEnd, err error) ([]T, string, error) {
 	return items, end.Next, err
 }
 
@@ -67,7 +68,7 @@ func TestPagesGiveEverythingOnce(t *testing.T) {
 	w.commit(c)
 	for i := range n {
 		w.queued(fmt.Sprint("q/", i), event(fmt.Sprint("e", i)))
-		raw, err := Encode(timerEntry{Instance: "i0", Bookmark: fmt.Sprint("t", i), Due: w.now})
+		raw, err := db.Encode(timerEntry{Instance: "i0", Bookmark: fmt.Sprint("t", i), Due: w.now})
 		w.ok(err)
 		_, err = w.raw.Put(w.ctx(), w.keys.timer(fmt.Sprint("t", i), w.now), string(raw))
 		w.ok(err)
@@ -174,7 +175,7 @@ func TestListsCostWhatTheyGive(t *testing.T) {
 				t.Errorf("%s by %d: %v, want %v", sub, limit, got, want[sub])
 			}
 			// The definitions, its list, that there is no other, the windows of a page, and its records.
-			if most := 13*pages + len(want[sub])/firstChunk; calls()-before > most {
+			if most := 13*pages + len(want[sub])/db.FirstChunk; calls()-before > most {
 				t.Errorf("%s by %d: %d calls for %d items, want at most %d", sub, limit, calls()-before, len(got), most)
 			}
 		}
@@ -269,7 +270,7 @@ func TestPagesAreBoundedInBytes(t *testing.T) {
 	testsize.NotRaced(t, "it goes over many keys on one goroutine")
 	t.Parallel()
 	w := newWorld(t)
-	const n, size, each = 60, 960 << 10, (PageBytes + 2*(960<<10)) / (960 << 10)
+	const n, size, each = 60, 960 << 10, (db.PageBytes + 2*(960<<10)) / (960 << 10)
 	text := strings.Repeat("an order with many lines; ", size/26)
 	input := map[string]any{"text": text}
 	var want []string

@@ -10,6 +10,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -27,7 +28,7 @@ const (
 // entry where it is now.
 func (s *Reader) Receipts(ctx context.Context, value string) (*store.Receipts, error) {
 	prefix := s.conn.keys.keyRecord(store.KeyPrefix(value))
-	resp, err := s.conn.get(ctx, "read receipts", prefix, clientv3.WithPrefix(), clientv3.WithLimit(mostReceipts))
+	resp, err := s.conn.Get(ctx, "read receipts", prefix, clientv3.WithPrefix(), clientv3.WithLimit(mostReceipts))
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +39,7 @@ func (s *Reader) Receipts(ctx context.Context, value string) (*store.Receipts, e
 		f.name = decode(key[strings.LastIndexByte(key, '/')+1:])
 		r := store.Receipt{Modified: kv.ModRevision}
 		var a store.Answer
-		if err := Decode(kv.Value, &a); err != nil {
+		if err := db.Decode(kv.Value, &a); err != nil {
 			r.Damage = err.Error()
 		} else if err := f.pursue(ctx, &a, kv.CreateRevision, &r); err != nil {
 			return nil, err
@@ -60,8 +61,8 @@ type pursuit struct {
 	gated  map[string]bool // ids of what waits behind gates; nil: not read yet
 }
 
-func (f *pursuit) read(ctx context.Context, ask *reads) (*pb.TxnResponse, error) {
-	return f.s.conn.read(ctx, "read receipts", ask.ops...)
+func (f *pursuit) read(ctx context.Context, ask *db.Reads) (*pb.TxnResponse, error) {
+	return f.s.conn.Read(ctx, "read receipts", ask.Ops...)
 }
 
 // at makes an operation one of the pursuit's revision.
@@ -69,17 +70,17 @@ func (f *pursuit) at(key string, opts ...clientv3.OpOption) clientv3.Op {
 	return clientv3.OpGet(key, append(opts, clientv3.WithRev(f.revision))...)
 }
 
-func (f *pursuit) there(ask *reads, key string) read {
-	return ask.add(f.at(key, clientv3.WithKeysOnly()))
+func (f *pursuit) there(ask *db.Reads, key string) db.Read {
+	return ask.Add(f.at(key, clientv3.WithKeysOnly()))
 }
 
 // letter reads the dead letter of a stimulus, whose id has a time that is not known here.
-func (f *pursuit) letter(ask *reads, stimulus string) read {
-	return ask.add(f.at(f.s.conn.keys.dead(stimulus+"@"), clientv3.WithPrefix(), clientv3.WithLimit(1), clientv3.WithKeysOnly()))
+func (f *pursuit) letter(ask *db.Reads, stimulus string) db.Read {
+	return ask.Add(f.at(f.s.conn.keys.dead(stimulus+"@"), clientv3.WithPrefix(), clientv3.WithLimit(1), clientv3.WithKeysOnly()))
 }
 
-func (f *pursuit) letterID(resp *pb.TxnResponse, r read) string {
-	if kv := r.one(resp); kv != nil {
+func (f *pursuit) letterID(resp *pb.TxnResponse, r db.Read) string {
+	if kv := r.One(resp); kv != nil {
 		return decode(strings.TrimPrefix(string(kv.Key), f.s.conn.keys.deads()))
 	}
 	return ""
@@ -122,12 +123,12 @@ func (f *pursuit) pursue(ctx context.Context, a *store.Answer, since int64, r *s
 // job is how far a job is.
 func (f *pursuit) job(ctx context.Context, id string, r *store.Receipt) error {
 	r.Job = &store.Job{ID: id}
-	resp, err := f.s.conn.get(ctx, "read job", jobKeys{f.s.conn.keys.root}.job(id), clientv3.WithRev(f.revision))
+	resp, err := f.s.conn.Get(ctx, "read job", jobKeys{f.s.conn.keys.root}.job(id), clientv3.WithRev(f.revision))
 	if err != nil || len(resp.Kvs) == 0 {
 		return err
 	}
 	var job store.Job
-	if Decode(resp.Kvs[0].Value, &job) == nil {
+	if db.Decode(resp.Kvs[0].Value, &job) == nil {
 		r.Job = &job
 	}
 	return nil
@@ -157,23 +158,23 @@ func (s *Reader) CommandFates(ctx context.Context, commands []store.Effect, afte
 func (f *pursuit) item(ctx context.Context, a *store.Answer) (store.Fate, error) {
 	k := f.s.conn.keys
 	fate := store.Fate{Item: a.Queued, Command: a.Queued, Outcome: workflow.OutcomeAccepted}
-	var ask reads
+	var ask db.Reads
 	queued := f.there(&ask, k.queues()+a.Slot+"/"+encode(a.Queued))
 	sending, letter := f.there(&ask, k.send(a.Queued)), f.letter(&ask, a.Queued)
-	done := ask.add(f.at(k.commandRecord(doneRecords, a.Queued)))
+	done := ask.Add(f.at(k.commandRecord(doneRecords, a.Queued)))
 	resp, err := f.read(ctx, &ask)
 	if err != nil {
 		return fate, err
 	}
 	fate.Letter = f.letterID(resp, letter)
 	switch {
-	case queued.one(resp) != nil:
+	case queued.One(resp) != nil:
 		fate.State = store.FateQueued
-	case sending.one(resp) != nil:
+	case sending.One(resp) != nil:
 		fate.State = store.FateSending
 	case fate.Letter != "":
 		fate.State = store.FateDead
-	case done.one(resp) != nil:
+	case done.One(resp) != nil:
 		fate.State = store.FateDropped
 	case a.Dead != "":
 		fate.State, fate.Letter, fate.LetterGone = store.FateDead, a.Dead, true
@@ -187,15 +188,15 @@ func (f *pursuit) item(ctx context.Context, a *store.Answer) (store.Fate, error)
 func (f *pursuit) targets(ctx context.Context, targets []store.Effect, fates []store.Fate) error {
 	const opsEach, opsBeside = 3, 3
 	k := f.s.conn.keys
-	for from := 0; from < len(targets); from += (maxLevel - opsBeside) / opsEach {
-		to := min(len(targets), from+(maxLevel-opsBeside)/opsEach)
-		var ask reads
-		sending, counted, letter := f.there(&ask, k.send(f.sent)), ask.add(f.at(k.sent(f.sent))), f.letter(&ask, f.sent)
-		of := make([][opsEach]read, to-from)
+	for from := 0; from < len(targets); from += (db.MaxLevel - opsBeside) / opsEach {
+		to := min(len(targets), from+(db.MaxLevel-opsBeside)/opsEach)
+		var ask db.Reads
+		sending, counted, letter := f.there(&ask, k.send(f.sent)), ask.Add(f.at(k.sent(f.sent))), f.letter(&ask, f.sent)
+		of := make([][opsEach]db.Read, to-from)
 		for i := range of {
 			e := &targets[from+i]
 			command := cmp.Or(e.Command, f.name)
-			of[i] = [opsEach]read{ask.add(f.at(k.commandRecord(e.InstanceID, command))), f.there(&ask, k.mail(e.InstanceID, command)), f.there(&ask, k.instance(e.InstanceID))}
+			of[i] = [opsEach]db.Read{ask.Add(f.at(k.commandRecord(e.InstanceID, command))), f.there(&ask, k.mail(e.InstanceID, command)), f.there(&ask, k.instance(e.InstanceID))}
 		}
 		resp, err := f.read(ctx, &ask)
 		if err != nil {
@@ -203,15 +204,15 @@ func (f *pursuit) targets(ctx context.Context, targets []store.Effect, fates []s
 		}
 		f.buried = f.letterID(resp, letter)
 		var count sentCount
-		if kv := counted.one(resp); kv != nil {
-			_ = Decode(kv.Value, &count) // of a damaged one: none is known to be done
+		if kv := counted.One(resp); kv != nil {
+			_ = db.Decode(kv.Value, &count) // of a damaged one: none is known to be done
 		}
 		for i, reads := range of {
 			e := targets[from+i]
-			if kv := reads[0].one(resp); kv != nil && e.Outcome == workflow.OutcomeAccepted {
+			if kv := reads[0].One(resp); kv != nil && e.Outcome == workflow.OutcomeAccepted {
 				id, command := e.InstanceID, e.Command
 				var known store.Effect
-				if Decode(kv.Value, &known) == nil {
+				if db.Decode(kv.Value, &known) == nil {
 					e = known
 				}
 				e.InstanceID, e.Command = id, command
@@ -222,11 +223,11 @@ func (f *pursuit) targets(ctx context.Context, targets []store.Effect, fates []s
 				fate.Commit = &store.FateCommit{Seq: e.Seq}
 			}
 			switch {
-			case reads[1].one(resp) != nil:
+			case reads[1].One(resp) != nil:
 				fate.State = store.FateMailbox
-			case e.Outcome == workflow.OutcomeAccepted && sending.one(resp) != nil && from+i >= count.Done:
+			case e.Outcome == workflow.OutcomeAccepted && sending.One(resp) != nil && from+i >= count.Done:
 				fate.State = store.FateSending
-			case e.Outcome == workflow.OutcomeAccepted && reads[2].one(resp) == nil:
+			case e.Outcome == workflow.OutcomeAccepted && reads[2].One(resp) == nil:
 				fate.State, fate.Detail = store.FateUnknown, "its instance is gone"
 			case e.Outcome == workflow.OutcomeAccepted:
 				fate.State, fate.Detail = store.FateUnknown, "its record was kept for 10 minutes"
@@ -307,7 +308,7 @@ func fateCommit(e *workflow.JournalEntry) *store.FateCommit {
 
 // entry reads the head of a commit, and the revision at which it was made; nil: it is not kept.
 func (f *pursuit) entry(ctx context.Context, id string, seq int64) (*workflow.JournalEntry, int64, error) {
-	resp, err := f.s.conn.get(ctx, "read journal of "+id, f.s.conn.keys.journal(id, seq), clientv3.WithRev(f.revision))
+	resp, err := f.s.conn.Get(ctx, "read journal of "+id, f.s.conn.keys.journal(id, seq), clientv3.WithRev(f.revision))
 	if err != nil || len(resp.Kvs) == 0 {
 		return nil, 0, err
 	}
@@ -321,7 +322,7 @@ func (f *pursuit) behindGate(ctx context.Context, fate *store.Fate) error {
 		f.gated = map[string]bool{}
 		prefix := f.s.conn.keys.gatedQueues()
 		for cursor := ""; len(f.gated) < mostGatedKeys; {
-			kvs, next, err := f.s.conn.page(ctx, "look behind gates", prefix, cursor, 1000, clientv3.WithKeysOnly(), clientv3.WithRev(f.revision))
+			kvs, next, err := f.s.conn.Page(ctx, "look behind gates", prefix, cursor, 1000, clientv3.WithKeysOnly(), clientv3.WithRev(f.revision))
 			if err != nil {
 				return err
 			}
@@ -343,7 +344,7 @@ func (f *pursuit) behindGate(ctx context.Context, fate *store.Fate) error {
 
 // inJournal looks for the commit that took a command up, among those that were made since it came.
 func (f *pursuit) inJournal(ctx context.Context, since int64, fate *store.Fate) error {
-	resp, err := f.s.conn.get(ctx, "read instance "+fate.InstanceID, f.s.conn.keys.instance(fate.InstanceID), clientv3.WithRev(f.revision))
+	resp, err := f.s.conn.Get(ctx, "read instance "+fate.InstanceID, f.s.conn.keys.instance(fate.InstanceID), clientv3.WithRev(f.revision))
 	if err != nil || len(resp.Kvs) == 0 {
 		return err
 	}
@@ -393,7 +394,7 @@ func (f *pursuit) begins(ctx context.Context, id string, commit int64) (bool, er
 // letters looks whether the dead letters are there.
 func (f *pursuit) letters(ctx context.Context, fates []store.Fate) error {
 	var dead []*store.Fate
-	var ask reads
+	var ask db.Reads
 	for i := range fates {
 		if fates[i].Letter != "" {
 			dead = append(dead, &fates[i])
@@ -408,7 +409,7 @@ func (f *pursuit) letters(ctx context.Context, fates []store.Fate) error {
 		return err
 	}
 	for i, fate := range dead {
-		fate.LetterGone = read(i).one(resp) == nil
+		fate.LetterGone = db.Read(i).One(resp) == nil
 	}
 	return nil
 }

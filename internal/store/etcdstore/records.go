@@ -3,17 +3,24 @@ package etcdstore
 import (
 	"context"
 	"errors"
+	"strconv"
 	"sync/atomic"
+	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 )
+
+// attempt names one attempt to do something, which is sent again only as it is;
+// a new attempt of the same thing has another name.
+func attempt(id string, at time.Time) string { return id + "@" + strconv.FormatInt(at.UnixNano(), 10) }
 
 // conn is the one connection of a cluster's store, which all its parts share: it writes
 // and reads what more than one of them has to know.
 type conn struct {
-	*link
+	*db.Conn
 	keys       keys
 	partsKnown func(form int) bool // see [Config.PartsKnown]
 	width      Width
@@ -30,17 +37,17 @@ type conn struct {
 func (s *conn) void(record string, applied ...string) clientv3.Op {
 	var cmps []clientv3.Cmp
 	for _, key := range applied {
-		cmps = append(cmps, absent(key))
+		cmps = append(cmps, db.Absent(key))
 	}
 	return clientv3.OpTxn(cmps, s.putVoid(record), nil)
 }
 
 // putVoid writes the record.
 func (s *conn) putVoid(record string) []clientv3.Op {
-	o := newOps()
-	o.putRaw(record, []byte(`{"outcome":"void"}`))
-	o.putRaw(s.keys.expiry(s.elapsed.Load(), record), nil)
-	return o.list()
+	o := db.NewOps()
+	o.PutRaw(record, []byte(`{"outcome":"void"}`))
+	o.PutRaw(s.keys.expiry(s.elapsed.Load(), record), nil)
+	return o.List()
 }
 
 // reading is how much of instances is read.
@@ -57,14 +64,14 @@ const (
 // said then. It returns how many of ids it has looked at: all, unless do said that it was
 // enough, or the page is full.
 func (s *conn) records(ctx context.Context, ids []string, much reading, revision int64, do func(i int, r *store.Record, damage error) (enough bool)) (int, error) {
-	var b budget
+	var b db.Budget
 	for at := 0; at < len(ids); {
-		chunk := ids[at:min(len(ids), at+b.chunk())]
+		chunk := ids[at:min(len(ids), at+b.Chunk())]
 		reads := make([]clientv3.Op, len(chunk))
 		for i, id := range chunk {
 			reads[i] = clientv3.OpGet(s.keys.instance(id), clientv3.WithRev(revision))
 		}
-		resp, err := s.read(ctx, "read instances", reads...)
+		resp, err := s.Read(ctx, "read instances", reads...)
 		if err != nil {
 			return at, err
 		}
@@ -73,15 +80,15 @@ func (s *conn) records(ctx context.Context, ids []string, much reading, revision
 			var damage error
 			if kvs := r.GetResponseRange().Kvs; len(kvs) > 0 {
 				rec, damage = decodeRecord(kvs[0])
-				size, apart := plainSize(kvs[0].Value), damage == nil && (much == inWhole && len(rec.Parts) > 0 || much == withPlaces && rec.Header.MoreWaits > 0)
+				size, apart := db.PlainSize(kvs[0].Value), damage == nil && (much == inWhole && len(rec.Parts) > 0 || much == withPlaces && rec.Header.MoreWaits > 0)
 				if apart {
 					size = sizeWithParts(kvs[0].Value, rec)
 				}
-				if !b.has(size) {
+				if !b.Has(size) {
 					return at, nil
 				}
 				if apart {
-					if rec, damage = partsOf(s).joinAt(ctx, kvs[0], resp.Header.Revision, Decode); damage != nil && !errors.Is(damage, ErrDamaged) {
+					if rec, damage = partsOf(s).joinAt(ctx, kvs[0], resp.Header.Revision, db.Decode); damage != nil && !errors.Is(damage, db.ErrDamaged) {
 						return at - 1, damage
 					}
 				}

@@ -11,6 +11,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -59,22 +60,22 @@ type removal struct {
 	told  bool          // that it ends, who waits for it
 
 	guard  []clientv3.Cmp // that it is as it was read, and who removes it may
-	beside *ops           // what else the last transaction does; nil: nothing
+	beside *db.Ops        // what else the last transaction does; nil: nothing
 }
 
 // lookToRemove is nil if there is no such instance.
 func (s *conn) lookToRemove(ctx context.Context, f *store.Fence, id string, at time.Time) (*removal, error) {
-	resp, err := s.get(ctx, "read instance "+id, s.keys.instance(id))
+	resp, err := s.Get(ctx, "read instance "+id, s.keys.instance(id))
 	if err != nil || len(resp.Kvs) == 0 {
 		return nil, err
 	}
-	r := &removal{s: s, fence: f, id: id, at: at, seen: resp.Header.Revision, guard: append(fenceCompares(f), modifiedAt(s.keys.instance(id), resp.Kvs[0].ModRevision))}
+	r := &removal{s: s, fence: f, id: id, at: at, seen: resp.Header.Revision, guard: append(fenceCompares(f), db.ModifiedAt(s.keys.instance(id), resp.Kvs[0].ModRevision))}
 	if r.rec, err = partsOf(s).places(ctx, resp.Kvs[0], resp.Header.Revision); err == nil && r.rec.Header.ID == id {
 		r.read = true
 		return r, nil
 	}
 	r.rec = &store.Record{Header: workflow.Instance{ID: id}, Modified: resp.Kvs[0].ModRevision}
-	s.log.WarnContext(ctx, "a damaged instance is removed", "instanceId", id, "error", err)
+	s.Log.WarnContext(ctx, "a damaged instance is removed", "instanceId", id, "error", err)
 	return r, nil
 }
 
@@ -82,12 +83,12 @@ func (s *conn) lookToRemove(ctx context.Context, f *store.Fence, id string, at t
 func (r *removal) buryMail(ctx context.Context) error {
 	for {
 		work := r.s.workFor(r.id)
-		resp, err := r.s.read(ctx, "read mail of "+r.id, work.ops...)
+		resp, err := r.s.Read(ctx, "read mail of "+r.id, work.Ops...)
 		if err != nil {
 			return err
 		}
 		r.seen = resp.Header.Revision
-		mail := decodeMail(work.mail.in(resp).Kvs)
+		mail := decodeMail(work.mail.In(resp).Kvs)
 		if len(mail) == 0 {
 			return nil
 		}
@@ -110,7 +111,7 @@ func (r *removal) readable(ctx context.Context) (bool, error) {
 	all := true
 	err := r.each(ctx, r.s.keys.mailbox(r.id), func(kv *mvccpb.KeyValue) {
 		var cmd workflow.Command
-		all = all && DecodeWhole(kv.Value, &cmd) == nil && cmd.Kind.Known()
+		all = all && db.DecodeWhole(kv.Value, &cmd) == nil && cmd.Kind.Known()
 	})
 	return all, err
 }
@@ -125,13 +126,13 @@ func (r *removal) remove(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	begin := func() *txn { return r.s.begin("remove instance "+r.id, r.guard...) }
+	begin := func() *db.Txn { return r.s.Begin("remove instance "+r.id, r.guard...) }
 	for len(keys) > removeChunk {
 		t := begin()
 		for _, key := range keys[:removeChunk] {
-			t.del(key)
+			t.Del(key)
 		}
-		if done, err := applied(t.submit(ctx)); err != nil || !done {
+		if done, err := db.Applied(t.Submit(ctx)); err != nil || !done {
 			return false, err
 		}
 		keys = keys[removeChunk:]
@@ -141,31 +142,31 @@ func (r *removal) remove(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	t := begin()
-	t.when(noneNewer(r.s.keys.mailbox(r.id), r.seen))
+	t.When(db.NoneNewer(r.s.keys.mailbox(r.id), r.seen))
 	if r.beside != nil {
-		t.ops = r.beside
+		t.Ops = r.beside
 	}
 	for _, key := range keys {
-		t.del(key)
+		t.Del(key)
 	}
 	if gate != "" {
-		then := newOps()
-		then.del(gate)
-		t.nested(r.s.holdsGate(gate, r.id), then, nil)
+		then := db.NewOps()
+		then.Del(gate)
+		t.Nested(r.s.holdsGate(gate, r.id), then, nil)
 	}
-	if err := r.tell(ctx, t.ops); err != nil {
+	if err := r.tell(ctx, t.Ops); err != nil {
 		return false, err
 	}
-	t.del(r.s.keys.instance(r.id))
-	t.del(r.s.keys.cancel(r.id))
+	t.Del(r.s.keys.instance(r.id))
+	t.Del(r.s.keys.cancel(r.id))
 	if r.rec.Unwritten != nil {
-		t.del(r.s.keys.mail(r.id, workflow.ContinueID))
+		t.Del(r.s.keys.mail(r.id, workflow.ContinueID))
 	}
-	r.s.record(t.ops, r.s.keys.commandRecord(r.id, deletedRecord), deletedEntry{})
-	r.s.forgetIncidents(&r.rec.Header, t.ops)
-	t.tail = append(t.tail, clientv3.OpDelete(r.s.keys.journalOf(r.id), clientv3.WithPrefix()))
-	partsOf(r.s).delete(t.ops, r.id)
-	return applied(t.submit(ctx))
+	r.s.record(t.Ops, r.s.keys.commandRecord(r.id, deletedRecord), deletedEntry{})
+	r.s.forgetIncidents(&r.rec.Header, t.Ops)
+	t.Tail = append(t.Tail, clientv3.OpDelete(r.s.keys.journalOf(r.id), clientv3.WithPrefix()))
+	partsOf(r.s).delete(t.Ops, r.id)
+	return db.Applied(t.Submit(ctx))
 }
 
 // narrow takes the bookmarks of a wide instance away under one decision, as a commit does
@@ -185,27 +186,27 @@ func (r *removal) narrow(ctx context.Context) (bool, error) {
 		return true, nil
 	}
 	d := Decide(&store.Commit{Delete: true, Before: r.rec, After: *r.rec, Burned: r.rec.Header.Bookmarks, At: r.at})
-	t := r.s.begin("decide that instance "+r.id+" is removed", r.guard...)
-	t.when(noneNewer(r.s.keys.mailbox(r.id), r.seen))
+	t := r.s.Begin("decide that instance "+r.id+" is removed", r.guard...)
+	t.When(db.NoneNewer(r.s.keys.mailbox(r.id), r.seen))
 	if d.After.Apart = false; r.rec.Cut == formWide {
-		partsOf(r.s).put(t.ops, r.rec, &d.After, true)
+		partsOf(r.s).put(t.Ops, r.rec, &d.After, true)
 	} else {
 		d.After.Parts = nil
-		t.put(r.s.keys.instance(r.id), &d.After)
-		partsOf(r.s).delete(t.ops, r.id)
+		t.Put(r.s.keys.instance(r.id), &d.After)
+		partsOf(r.s).delete(t.Ops, r.id)
 	}
-	t.put(r.s.keys.mail(r.id, workflow.ContinueID), d.Continue)
-	if err := r.tell(ctx, t.ops); err != nil {
+	t.Put(r.s.keys.mail(r.id, workflow.ContinueID), d.Continue)
+	if err := r.tell(ctx, t.Ops); err != nil {
 		return false, err
 	}
-	resp, err := t.submit(ctx)
+	resp, err := t.Submit(ctx)
 	if err != nil || !resp.Succeeded {
 		return false, err
 	}
 	left := d.After
 	left.Modified, r.seen = resp.Header.Revision, resp.Header.Revision
 	r.rec, r.told = &left, true
-	r.guard = append(fenceCompares(r.fence), modifiedAt(r.s.keys.instance(r.id), left.Modified))
+	r.guard = append(fenceCompares(r.fence), db.ModifiedAt(r.s.keys.instance(r.id), left.Modified))
 	return indexWrites{r.s}.writePages(ctx, r.guard, r.rec)
 }
 
@@ -219,13 +220,13 @@ func (r *removal) cancelChildren(ctx context.Context) (bool, error) {
 		}
 	}
 	for slice := range slices.Chunk(ids, removedChildren) {
-		t := r.s.begin("remove instance "+r.id, r.guard...)
+		t := r.s.Begin("remove instance "+r.id, r.guard...)
 		for _, child := range slice {
-			cancel := newOps()
+			cancel := db.NewOps()
 			r.s.putOutgoing(cancel, store.Outgoing{InstanceID: child, Command: workflow.Command{ID: store.CancelCommand(r.id, child), Kind: workflow.CommandCancel, CreatedAt: r.at}})
-			t.nested([]clientv3.Cmp{exists(r.s.keys.instance(child))}, cancel, nil)
+			t.Nested([]clientv3.Cmp{db.Exists(r.s.keys.instance(child))}, cancel, nil)
 		}
-		if done, err := applied(t.submit(ctx)); err != nil || !done {
+		if done, err := db.Applied(t.Submit(ctx)); err != nil || !done {
 			return false, err
 		}
 	}
@@ -293,7 +294,7 @@ func (r *removal) gate(ctx context.Context) (key string, err error) {
 
 func (r *removal) each(ctx context.Context, prefix string, do func(*mvccpb.KeyValue), opts ...clientv3.OpOption) error {
 	for cursor := ""; ; {
-		kvs, next, err := r.s.page(ctx, "look for keys of "+r.id, prefix, cursor, removeChunk, opts...)
+		kvs, next, err := r.s.Page(ctx, "look for keys of "+r.id, prefix, cursor, removeChunk, opts...)
 		if err != nil {
 			return err
 		}
@@ -310,7 +311,7 @@ func (r *removal) each(ctx context.Context, prefix string, do func(*mvccpb.KeyVa
 var childTypes = []string{"Elsa.ExecuteWorkflow", "Elsa.DispatchWorkflow", "Elsa.BulkDispatchWorkflows"}
 
 // tell ends what waits for the instance.
-func (r *removal) tell(ctx context.Context, o *ops) error {
+func (r *removal) tell(ctx context.Context, o *db.Ops) error {
 	if r.told {
 		return nil
 	}
@@ -327,9 +328,9 @@ func (r *removal) tell(ctx context.Context, o *ops) error {
 		parents = append(parents, *h.Parent)
 	}
 	for _, p := range parents {
-		end := newOps()
+		end := db.NewOps()
 		r.s.putOutgoing(end, store.Outgoing{InstanceID: p.InstanceID, Command: ChildEnd(p.BookmarkID, r.id, workflow.Cancelled, nil, r.at)})
-		o.nested([]clientv3.Cmp{exists(r.s.keys.instance(p.InstanceID))}, end, nil)
+		o.Nested([]clientv3.Cmp{db.Exists(r.s.keys.instance(p.InstanceID))}, end, nil)
 	}
 	return nil
 }
@@ -343,7 +344,7 @@ func (r *removal) parents(ctx context.Context) ([]workflow.Parent, error) {
 		if err != nil {
 			return nil, fmt.Errorf("look for parents of %s: %w", r.id, err)
 		}
-		kvs, _, err := r.s.page(ctx, "look for parents of "+r.id, r.s.keys.bookmarks(hash), "", mostChunk, clientv3.WithKeysOnly())
+		kvs, _, err := r.s.Page(ctx, "look for parents of "+r.id, r.s.keys.bookmarks(hash), "", db.MostChunk, clientv3.WithKeysOnly())
 		if err != nil {
 			return nil, err
 		}

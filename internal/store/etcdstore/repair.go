@@ -12,6 +12,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 )
 
 // mend is the transaction that repairs one finding. It compares the mod revision of
@@ -19,7 +20,7 @@ import (
 // changes only what is still as it was, and does nothing a second time.
 type mend struct {
 	cmps  []clientv3.Cmp
-	ops   *ops
+	ops   *db.Ops
 	aside []*mvccpb.KeyValue // kept below damaged/ with it
 	lost  string             // an instance that is removed, in the place of ops
 	first bool               // nothing else can be judged before
@@ -28,8 +29,8 @@ type mend struct {
 // repair says what is done about a finding, judged by the keys by, and gives the
 // operations to be filled in. What another version wrote all of is no ground to
 // judge by, nor is what has an id of a newer one.
-func (f *fsck) repair(n *Finding, what string, by ...string) *ops {
-	m := &mend{ops: newOps()}
+func (f *fsck) repair(n *Finding, what string, by ...string) *db.Ops {
+	m := &mend{ops: db.NewOps()}
 	for _, key := range by {
 		name := f.below(key)
 		n.newer = n.newer || ofNewer(name)
@@ -41,24 +42,24 @@ func (f *fsck) repair(n *Finding, what string, by ...string) *ops {
 		if kv := f.kvs[name]; kv != nil {
 			modified = kv.ModRevision
 		}
-		m.cmps = append(m.cmps, modifiedAt(f.s.conn.keys.root+name, modified))
+		m.cmps = append(m.cmps, db.ModifiedAt(f.s.conn.keys.root+name, modified))
 	}
 	n.Repair, n.mend = what, m
 	return m.ops
 }
 
 // setAside is repair for a record that nobody can use: it is moved below damaged/.
-func (f *fsck) setAside(n *Finding, kv *mvccpb.KeyValue, by ...string) *ops {
+func (f *fsck) setAside(n *Finding, kv *mvccpb.KeyValue, by ...string) *db.Ops {
 	return f.replace(n, kv, "", by...)
 }
 
 // replace is setAside for a record in whose place something is put.
-func (f *fsck) replace(n *Finding, kv *mvccpb.KeyValue, what string, by ...string) *ops {
+func (f *fsck) replace(n *Finding, kv *mvccpb.KeyValue, what string, by ...string) *db.Ops {
 	o := f.repair(n, "sets it aside as "+f.below(f.s.conn.keys.aside(string(kv.Key), kv.ModRevision, 0))+what, append(by, string(kv.Key))...)
 	if n.mend != nil {
 		n.mend.aside = append(n.mend.aside, kv)
 	}
-	o.del(string(kv.Key))
+	o.Del(string(kv.Key))
 	return o
 }
 
@@ -88,12 +89,12 @@ func (s *Upkeep) putAside(ctx context.Context, m *mend, kv *mvccpb.KeyValue) (bo
 		value = value[len(chunk):]
 		at := s.conn.keys.aside(string(kv.Key), kv.ModRevision, part)
 		if len(value) == 0 {
-			m.ops.putRaw(at, chunk)
+			m.ops.PutRaw(at, chunk)
 			return true, nil
 		}
-		t := s.conn.begin("repair", m.cmps...)
-		t.putRaw(at, chunk)
-		if done, err := applied(t.submit(ctx)); err != nil || !done {
+		t := s.conn.Begin("repair", m.cmps...)
+		t.PutRaw(at, chunk)
+		if done, err := db.Applied(t.Submit(ctx)); err != nil || !done {
 			return false, err
 		}
 	}
@@ -130,7 +131,7 @@ func (s *Upkeep) Repair(ctx context.Context, locks func(id string) string) (*Rep
 			some, rest := together(todo)
 			done, err := s.mend(ctx, some, locks)
 			switch {
-			case errors.Is(err, ErrTooLarge):
+			case errors.Is(err, db.ErrTooLarge):
 				some[0].Repair, some[0].Hint = "", "it does not fit a transaction: "+err.Error()
 			case err != nil:
 				return out, fmt.Errorf("repair %s: %w (run it again: nothing is done twice)", some[0].Key, err)
@@ -177,20 +178,20 @@ func together(todo []*Finding) (some, rest []*Finding) {
 	written, size := map[string]bool{}, 0
 	for i, n := range todo {
 		m := n.mend
-		own := m.ops.size + sizeOf(m.cmps)
+		own := m.ops.Size + db.SizeOf(m.cmps)
 		size += own
-		alone := own > maxRequest/2 || m.lost != "" || len(m.aside) > 0 || m.ops.err != nil || len(m.ops.tail) > 0 || len(m.cmps) > mostOfOne || len(m.ops.writes) > mostOfOne
+		alone := own > db.MaxRequest/2 || m.lost != "" || len(m.aside) > 0 || m.ops.Err != nil || len(m.ops.Tail) > 0 || len(m.cmps) > mostOfOne || len(m.ops.Writes) > mostOfOne
 		switch {
 		case i == 0 && alone:
 			return todo[:1], todo[1:]
-		case alone || size > maxRequest/2 || len(some) == mostMends:
+		case alone || size > db.MaxRequest/2 || len(some) == mostMends:
 			return some, append(rest, todo[i:]...)
 		}
 		touched := slices.ContainsFunc(m.cmps, func(c clientv3.Cmp) bool { return written[string(c.KeyBytes())] })
-		for key := range m.ops.places {
+		for key := range m.ops.Places {
 			touched = touched || written[key]
 		}
-		for key := range m.ops.places {
+		for key := range m.ops.Places {
 			written[key] = true
 		}
 		if touched {
@@ -204,7 +205,7 @@ func together(todo []*Finding) (some, rest []*Finding) {
 
 // mend repairs what [together] chose, and gives those of which nothing had moved.
 func (s *Upkeep) mend(ctx context.Context, todo []*Finding, locks func(id string) string) (done []*Finding, err error) {
-	t := s.conn.begin("repair")
+	t := s.conn.Begin("repair")
 	for _, n := range todo {
 		m := n.mend
 		for _, kv := range m.aside {
@@ -219,12 +220,12 @@ func (s *Upkeep) mend(ctx context.Context, todo []*Finding, locks func(id string
 			return todo, nil
 		}
 		if len(todo) == 1 {
-			t.cmps, t.ops = m.cmps, m.ops
+			t.Cmps, t.Ops = m.cmps, m.ops
 		} else {
-			t.nested(m.cmps, m.ops, nil)
+			t.Nested(m.cmps, m.ops, nil)
 		}
 	}
-	resp, err := t.submit(ctx)
+	resp, err := t.Submit(ctx)
 	if err != nil || !resp.Succeeded {
 		return nil, err
 	}
@@ -250,7 +251,7 @@ func (s *Upkeep) removeLost(ctx context.Context, m *mend, locks func(id string) 
 	}
 	r.guard, r.beside = m.cmps, m.ops
 	if locks != nil {
-		r.guard = append(slices.Clone(m.cmps), noneNewer(locks(m.lost), 0))
+		r.guard = append(slices.Clone(m.cmps), db.NoneNewer(locks(m.lost), 0))
 	}
 	if done, err := r.readable(ctx); err != nil || !done {
 		return false, err
@@ -269,29 +270,29 @@ func (s *Upkeep) removeLost(ctx context.Context, m *mend, locks func(id string) 
 // keepJournal copies the journal below damaged/, before the instance takes it along:
 // it says what the instance did.
 func (r *removal) keepJournal(ctx context.Context) (bool, error) {
-	const most = maxRequest / 4
-	begin := func() *txn { return r.s.begin("repair", r.guard...) }
+	const most = db.MaxRequest / 4
+	begin := func() *db.Txn { return r.s.Begin("repair", r.guard...) }
 	all, t := true, begin()
 	send := func() error {
-		if len(t.writes) == 0 || !all {
+		if len(t.Writes) == 0 || !all {
 			return nil
 		}
-		done, err := applied(t.submit(ctx))
+		done, err := db.Applied(t.Submit(ctx))
 		all, t = done, begin()
 		return err
 	}
 	for cursor := ""; ; {
-		kvs, next, err := r.s.page(ctx, "read journal of "+r.id, r.s.keys.journalOf(r.id), cursor, mostChunk)
+		kvs, next, err := r.s.Page(ctx, "read journal of "+r.id, r.s.keys.journalOf(r.id), cursor, db.MostChunk)
 		if err != nil {
 			return false, err
 		}
 		for _, kv := range kvs {
-			if t.size+len(kv.Value) > most {
+			if t.Size+len(kv.Value) > most {
 				if err := send(); err != nil {
 					return false, err
 				}
 			}
-			t.putRaw(r.s.keys.aside(string(kv.Key), kv.ModRevision, 0), kv.Value)
+			t.PutRaw(r.s.keys.aside(string(kv.Key), kv.ModRevision, 0), kv.Value)
 		}
 		if cursor = next; next == "" {
 			err := send()

@@ -14,6 +14,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -41,11 +42,11 @@ func furnished(t *testing.T) *world {
 	w.ok(w.PutSend(w.ctx(), store.Send{ID: "sent", Stimulus: event("bought"), Targets: append(targets, targets...), CreatedAt: w.now}, nil))
 	_, err = w.raw.Put(w.ctx(), w.keys.sent("sent"), `{"done":1}`)
 	w.ok(err)
-	o := newOps()
+	o := db.NewOps()
 	w.putDead(o, store.DeadLetter{ID: "dead", Reason: workflow.DeadExpired, CreatedAt: w.now})
 	w.putMail(o, "i", workflow.Command{ID: "m", Kind: workflow.CommandResume, Bookmark: "i~b", CreatedAt: w.now})
 	w.putMail(o, "i", workflow.Command{ID: "stop", Kind: workflow.CommandCancel, CreatedAt: w.now})
-	_, err = w.raw.Txn(w.ctx()).Then(o.list()...).Commit()
+	_, err = w.raw.Txn(w.ctx()).Then(o.List()...).Commit()
 	w.ok(err)
 	return w
 }
@@ -128,7 +129,7 @@ func rules(check *Check) []string {
 // aside as it was or made again, all else fits then, and a second repair does nothing.
 func TestWhatIsDamagedIsRepaired(t *testing.T) {
 	t.Parallel()
-	bomb, huge := encoder.EncodeAll(bytes.Repeat([]byte{'x'}, maxDecoded+1), nil), []byte(random(1_500_000))
+	bomb, huge := db.Encoder.EncodeAll(bytes.Repeat([]byte{'x'}, db.MaxDecoded+1), nil), []byte(random(1_500_000))
 	forms := map[string]func(old []byte) []byte{
 		"cut":    func(old []byte) []byte { return old[:len(old)*2/3] },
 		"shape":  func([]byte) []byte { return []byte(`["junk"]`) },
@@ -286,7 +287,7 @@ func (w *world) withState(id, state string) {
 	w.tb.Helper()
 	rec := w.record(id)
 	rec.State = json.RawMessage(state)
-	raw, err := Encode(rec)
+	raw, err := db.Encode(rec)
 	w.ok(err)
 	w.spoil(w.keys.instance(id), raw)
 }
@@ -410,9 +411,9 @@ func TestADeadLetterIsWhatAnInstanceWaitsFor(t *testing.T) {
 				w := furnished(t)
 				id, cmd := lose(w)
 				cmd.ID = cmp.Or(tt.command, cmd.ID)
-				o := newOps()
+				o := db.NewOps()
 				w.putDead(o, store.DeadLetter{ID: DeadID(id, &cmd), Reason: workflow.DeadTooLarge, Command: &cmd, InstanceID: cmp.Or(tt.of, id), Dropped: tt.dropped, CreatedAt: w.now})
-				_, err := w.raw.Txn(w.ctx()).Then(o.list()...).Commit()
+				_, err := w.raw.Txn(w.ctx()).Then(o.List()...).Commit()
 				w.ok(err)
 				want := []string{rule}
 				if tt.sound {
@@ -447,9 +448,9 @@ func TestARepairLeavesWhatMoved(t *testing.T) {
 		"a timer that fired": {
 			func(w *world) { _, err := w.raw.Delete(w.ctx(), w.keys.timer("i~t", timerDue)); w.ok(err) },
 			func(w *world) {
-				o := newOps()
+				o := db.NewOps()
 				w.putMail(o, "i", workflow.Command{ID: "timer-" + workflow.DeriveID("i~t"), Kind: workflow.CommandResume, Timer: true, Bookmark: "i~t", CreatedAt: w.now})
-				_, err := w.raw.Txn(w.ctx()).Then(o.list()...).Commit()
+				_, err := w.raw.Txn(w.ctx()).Then(o.List()...).Commit()
 				w.ok(err)
 			},
 		},
@@ -637,8 +638,8 @@ func TestManyFindingsAreRepairedTogether(t *testing.T) {
 func TestALargeRepairHasATransactionOfItsOwn(t *testing.T) {
 	t.Parallel()
 	of := func(key string, bytes int) *Finding {
-		m := &mend{ops: newOps()}
-		m.ops.putRaw(key, make([]byte, bytes))
+		m := &mend{ops: db.NewOps()}
+		m.ops.PutRaw(key, make([]byte, bytes))
 		return &Finding{Key: key, mend: m}
 	}
 	todo := []*Finding{of("a", 1), of("b", 800<<10), of("c", 1), of("d", 1300<<10), of("e", 800<<10), of("f", 1)}

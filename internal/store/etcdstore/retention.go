@@ -11,6 +11,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -28,8 +29,8 @@ type Finished struct {
 const keyBytes = 600
 
 // writeEnd puts a finished instance into the order of ends, with its size.
-func (s *conn) writeEnd(o *ops, r *store.Record, size int64) {
-	o.putRaw(s.keys.finished(&r.Header), strconv.AppendInt(nil, size+r.JournalBytes+keyBytes, 10))
+func (s *conn) writeEnd(o *db.Ops, r *store.Record, size int64) {
+	o.PutRaw(s.keys.finished(&r.Header), strconv.AppendInt(nil, size+r.JournalBytes+keyBytes, 10))
 }
 
 // Finished lists finished instances of a shard, the one that ended first, by the
@@ -48,7 +49,7 @@ func (s *Upkeep) Finished(ctx context.Context, shard int, cursor string, until t
 	if !until.IsZero() {
 		end = prefix + millis(until)
 	}
-	resp, err := s.conn.get(ctx, "list finished instances", from, clientv3.WithRange(end), clientv3.WithLimit(limit))
+	resp, err := s.conn.Get(ctx, "list finished instances", from, clientv3.WithRange(end), clientv3.WithLimit(limit))
 	if err != nil {
 		return nil, 0, "", err
 	}
@@ -70,17 +71,17 @@ func (s *Upkeep) SomeFinished(ctx context.Context, shards []int) ([]int, error) 
 	if len(shards) == 0 {
 		return nil, nil
 	}
-	var ask reads
+	var ask db.Reads
 	for _, shard := range shards {
-		ask.any(s.conn.keys.finishedIn(shard))
+		ask.Any(s.conn.keys.finishedIn(shard))
 	}
-	resp, err := s.conn.read(ctx, "look for finished instances", ask.ops...)
+	resp, err := s.conn.Read(ctx, "look for finished instances", ask.Ops...)
 	if err != nil {
 		return nil, err
 	}
 	var some []int
 	for i, shard := range shards {
-		if read(i).one(resp) != nil {
+		if db.Read(i).One(resp) != nil {
 			some = append(some, shard)
 		}
 	}
@@ -107,37 +108,37 @@ const MaxPurge = 30
 //
 // Of a journal of more than a slice, a slice goes first.
 func (s *Upkeep) Purge(ctx context.Context, ids []string, locks func(id string) string) (purged []string, err error) {
-	var ask reads
+	var ask db.Reads
 	for _, id := range ids {
-		ask.value(s.conn.keys.instance(id))
+		ask.Value(s.conn.keys.instance(id))
 	}
-	resp, err := s.conn.read(ctx, "read finished instances", ask.ops...)
+	resp, err := s.conn.Read(ctx, "read finished instances", ask.Ops...)
 	if err != nil {
 		return nil, err
 	}
 	batch := purge{s: s}
 	var failed error
 	for i := range ids {
-		kv := read(i).one(resp)
+		kv := db.Read(i).One(resp)
 		if kv == nil {
 			continue // it is gone, and with it its place in the order
 		}
 		rec, err := wholeRecord(kv)
 		if err != nil {
-			s.conn.log.ErrorContext(ctx, "a finished instance cannot be read; it is kept", "instanceId", ids[i], "error", err)
+			s.conn.Log.ErrorContext(ctx, "a finished instance cannot be read; it is kept", "instanceId", ids[i], "error", err)
 			continue
 		}
 		if rec.Header.Status != workflow.StatusFinished || len(rec.Header.Bookmarks) > 0 {
 			continue
 		}
-		guard := []clientv3.Cmp{modifiedAt(s.conn.keys.instance(ids[i]), rec.Modified), noneNewer(s.conn.keys.mailbox(ids[i]), 0)}
+		guard := []clientv3.Cmp{db.ModifiedAt(s.conn.keys.instance(ids[i]), rec.Modified), db.NoneNewer(s.conn.keys.mailbox(ids[i]), 0)}
 		if locks != nil {
-			guard = append(guard, noneNewer(locks(ids[i]), 0))
+			guard = append(guard, db.NoneNewer(locks(ids[i]), 0))
 		}
 		entries := rec.Seq - journalFrom(rec) + 1
 		if entries > journalSlice {
 			// It puts, which etcd refuses when it has no space: the others go on.
-			if rec, err = partsOf(s.conn).join(ctx, kv, DecodeWhole); err == nil {
+			if rec, err = partsOf(s.conn).join(ctx, kv, db.DecodeWhole); err == nil {
 				err = s.shortenJournal(ctx, rec, guard)
 			}
 			if !isMoved(err) {
@@ -166,17 +167,17 @@ type purge struct {
 }
 
 func (p *purge) add(rec *store.Record, guard []clientv3.Cmp, entries int64) {
-	o := newOps()
-	o.del(p.s.conn.keys.instance(rec.Header.ID))
+	o := db.NewOps()
+	o.Del(p.s.conn.keys.instance(rec.Header.ID))
 	for _, key := range p.s.conn.indexEntries(&rec.Header) {
-		o.del(key)
+		o.Del(key)
 	}
 	p.s.conn.forgetIncidents(&rec.Header, o)
-	o.tail = append(o.tail, clientv3.OpDelete(p.s.conn.keys.journalOf(rec.Header.ID), clientv3.WithPrefix()))
+	o.Tail = append(o.Tail, clientv3.OpDelete(p.s.conn.keys.journalOf(rec.Header.ID), clientv3.WithPrefix()))
 	if len(rec.Parts) > 0 {
 		partsOf(p.s.conn).delete(o, rec.Header.ID)
 	}
-	p.list = append(p.list, clientv3.OpTxn(guard, o.list(), nil))
+	p.list = append(p.list, clientv3.OpTxn(guard, o.List(), nil))
 	p.ids = append(p.ids, rec.Header.ID)
 	p.entries += entries
 }
@@ -186,12 +187,12 @@ func (p *purge) send(ctx context.Context, purged []string) ([]string, error) {
 	if len(p.list) == 0 {
 		return purged, nil
 	}
-	resp, err := p.s.conn.txn(ctx, "purge finished instances", nil, p.list, nil)
+	resp, err := p.s.conn.Txn(ctx, "purge finished instances", nil, p.list, nil)
 	if err != nil {
 		return purged, err
 	}
 	for i, id := range p.ids {
-		if read(i).nested(resp).Succeeded {
+		if db.Read(i).Nested(resp).Succeeded {
 			purged = append(purged, id)
 		}
 	}
@@ -206,13 +207,13 @@ func (s *Upkeep) shortenJournal(ctx context.Context, rec *store.Record, guard []
 	left := *rec
 	left.JournalFrom = from + journalSlice
 	left.JournalBytes -= left.JournalBytes * journalSlice / have
-	t := s.conn.begin("shorten the journal of "+rec.Header.ID, guard...)
-	s.conn.writeEnd(t.ops, &left, partsOf(s.conn).put(t.ops, rec, &left, len(rec.Parts) > 0))
-	t.tail = append(t.tail, clientv3.OpDelete(s.conn.keys.journal(rec.Header.ID, from), clientv3.WithRange(s.conn.keys.journal(rec.Header.ID, left.JournalFrom))))
+	t := s.conn.Begin("shorten the journal of "+rec.Header.ID, guard...)
+	s.conn.writeEnd(t.Ops, &left, partsOf(s.conn).put(t.Ops, rec, &left, len(rec.Parts) > 0))
+	t.Tail = append(t.Tail, clientv3.OpDelete(s.conn.keys.journal(rec.Header.ID, from), clientv3.WithRange(s.conn.keys.journal(rec.Header.ID, left.JournalFrom))))
 	if h := &rec.Header; len(h.Incidents) > 0 {
-		t.tail = append(t.tail, clientv3.OpDelete(s.conn.keys.incident(h.DefinitionID, h.ID, from), clientv3.WithRange(s.conn.keys.incident(h.DefinitionID, h.ID, left.JournalFrom))))
+		t.Tail = append(t.Tail, clientv3.OpDelete(s.conn.keys.incident(h.DefinitionID, h.ID, from), clientv3.WithRange(s.conn.keys.incident(h.DefinitionID, h.ID, left.JournalFrom))))
 	}
-	_, err := t.submitSmall(ctx)
+	_, err := t.SubmitSmall(ctx)
 	return err
 }
 
@@ -226,10 +227,10 @@ type DeadSize struct {
 // DeadSizes lists dead letters; next is "" at the end.
 func (s *Upkeep) DeadSizes(ctx context.Context, cursor string, limit int64) ([]DeadSize, string, error) {
 	var out []DeadSize
-	end, err := s.conn.values(ctx, "list dead letters", s.conn.keys.deads(), cursor, limit, func(kv *mvccpb.KeyValue) error {
+	end, err := s.conn.Values(ctx, "list dead letters", s.conn.keys.deads(), cursor, limit, func(kv *mvccpb.KeyValue) error {
 		var d store.DeadLetter
-		if err := Decode(kv.Value, &d); err != nil {
-			s.conn.log.ErrorContext(ctx, "a dead letter cannot be read; it is kept", "key", string(kv.Key), "error", err)
+		if err := db.Decode(kv.Value, &d); err != nil {
+			s.conn.Log.ErrorContext(ctx, "a dead letter cannot be read; it is kept", "key", string(kv.Key), "error", err)
 			return nil
 		}
 		out = append(out, DeadSize{ID: decode(strings.TrimPrefix(string(kv.Key), s.conn.keys.deads())),
@@ -248,14 +249,14 @@ func (s *Upkeep) PurgeDead(ctx context.Context, dead []DeadSize) (n int, err err
 	list := make([]clientv3.Op, len(dead))
 	for i, d := range dead {
 		key := s.conn.keys.dead(d.ID)
-		list[i] = clientv3.OpTxn([]clientv3.Cmp{createdAt(key, d.Created)}, []clientv3.Op{clientv3.OpDelete(key)}, nil)
+		list[i] = clientv3.OpTxn([]clientv3.Cmp{db.CreatedAt(key, d.Created)}, []clientv3.Op{clientv3.OpDelete(key)}, nil)
 	}
-	resp, err := s.conn.txn(ctx, "purge dead letters", nil, list, nil)
+	resp, err := s.conn.Txn(ctx, "purge dead letters", nil, list, nil)
 	if err != nil {
 		return 0, err
 	}
 	for i := range dead {
-		if read(i).nested(resp).Succeeded {
+		if db.Read(i).Nested(resp).Succeeded {
 			n++
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/internal/testsize"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -133,7 +134,7 @@ func TestAPurgeTakesNoInstanceThatSomethingIsDoneWith(t *testing.T) {
 			w := newWorld(t)
 			w.ended("a")
 			w.faults.Add(clustertest.Rule{Fault: clustertest.DeliverLate, Times: 1, Match: writes})
-			if _, err := w.Purge(w.ctx(), []string{"a"}, w.lockOf); !errors.Is(err, ErrUnknown) {
+			if _, err := w.Purge(w.ctx(), []string{"a"}, w.lockOf); !errors.Is(err, db.ErrUnknown) {
 				t.Fatal(err)
 			}
 			goOn(w)
@@ -226,7 +227,7 @@ func TestTheJournalOfALongRunningInstanceIsBounded(t *testing.T) {
 	f := w.lock("a", "me")
 	c := w.next("a", f)
 	w.faults.Add(clustertest.Rule{Fault: clustertest.LoseAnswer, Times: 1, Match: writes})
-	if _, err := w.Commit(w.ctx(), c); !errors.Is(err, ErrUnknown) {
+	if _, err := w.Commit(w.ctx(), c); !errors.Is(err, db.ErrUnknown) {
 		t.Fatal(err)
 	}
 	done, err := w.Commit(w.ctx(), c)

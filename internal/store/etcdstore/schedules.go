@@ -8,6 +8,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 )
 
 // Head reads the head of a definition that is due, as [Definitions.Head] does.
@@ -29,29 +30,29 @@ func (s *Upkeep) Head(ctx context.Context, id string) (*store.DefinitionHead, er
 // They all have the same gate or none. A gate admits the first of them, or none if
 // it is held; how many it kept out is told, and said in the next occurrence.
 func (s *Upkeep) FireSchedule(ctx context.Context, due *store.CronEntry, head *store.DefinitionHead, next *store.CronEntry, starts []NewInstance) (fired bool, gated int, err error) {
-	t := s.conn.begin("fire schedule of "+due.DefinitionID, createdAt(due.Key, due.Created))
-	t.del(due.Key)
+	t := s.conn.Begin("fire schedule of "+due.DefinitionID, db.CreatedAt(due.Key, due.Created))
+	t.Del(due.Key)
 	if head != nil {
-		t.when(modifiedAt(s.conn.keys.head(due.DefinitionID), head.Modified))
+		t.When(db.ModifiedAt(s.conn.keys.head(due.DefinitionID), head.Modified))
 	} else {
-		t.when(modifiedAt(due.Key, due.Modified))
+		t.When(db.ModifiedAt(due.Key, due.Modified))
 	}
 	behind := len(starts) > 0 && starts[0].Gate != nil
 	if behind {
-		then, otherwise := newOps(), newOps()
+		then, otherwise := db.NewOps(), db.NewOps()
 		s.conn.writeNew(then, &starts[0])
 		s.putNext(then, next, starts[1:])
 		s.putNext(otherwise, next, starts)
-		t.nested(s.conn.newGuard(&starts[0], true), then, otherwise)
+		t.Nested(s.conn.newGuard(&starts[0], true), then, otherwise)
 	} else {
-		s.putNext(t.ops, next, nil)
+		s.putNext(t.Ops, next, nil)
 		for i := range starts {
-			then := newOps()
+			then := db.NewOps()
 			s.conn.writeNew(then, &starts[i])
-			t.nested(s.conn.newGuard(&starts[i], true), then, nil)
+			t.Nested(s.conn.newGuard(&starts[i], true), then, nil)
 		}
 	}
-	resp, err := t.submit(ctx)
+	resp, err := t.Submit(ctx)
 	if err != nil || !resp.Succeeded {
 		return false, 0, err
 	}
@@ -59,7 +60,7 @@ func (s *Upkeep) FireSchedule(ctx context.Context, due *store.CronEntry, head *s
 		return true, 0, nil
 	}
 	gated = len(starts)
-	if lastOf.nested(resp).Succeeded {
+	if db.LastOf.Nested(resp).Succeeded {
 		gated--
 	}
 	return true, gated, nil
@@ -70,18 +71,18 @@ func (s *Upkeep) FireSchedule(ctx context.Context, due *store.CronEntry, head *s
 // again the occurrences that it read, and one that was dropped in between would come back.
 //
 // Errors: [store.ErrHeadMoved] (read again; also if the occurrence has fired), or one that wraps
-// [ErrUnknown].
+// [db.ErrUnknown].
 func (s *Definitions) SkipSchedule(ctx context.Context, st *store.DefinitionState, due, next *store.CronEntry, at time.Time) (*store.DefinitionHead, error) {
 	c := s.newChange("skip an occurrence of", st, at)
-	c.stands = []clientv3.Cmp{createdAt(due.Key, due.Created)}
-	c.ops.del(due.Key)
-	c.ops.put(s.conn.cronKey(next), *next)
+	c.stands = []clientv3.Cmp{db.CreatedAt(due.Key, due.Created)}
+	c.ops.Del(due.Key)
+	c.ops.Put(s.conn.cronKey(next), *next)
 	return s.apply(ctx, c)
 }
 
 // putNext puts the occurrence that follows, nil if none does, which says what the
 // gate has kept out.
-func (s *Upkeep) putNext(o *ops, next *store.CronEntry, gated []NewInstance) {
+func (s *Upkeep) putNext(o *db.Ops, next *store.CronEntry, gated []NewInstance) {
 	if next == nil {
 		return
 	}
@@ -90,23 +91,23 @@ func (s *Upkeep) putNext(o *ops, next *store.CronEntry, gated []NewInstance) {
 		e.Gated += int64(n)
 		e.GatedAt = gated[n-1].Header.CreatedAt
 	}
-	o.put(s.conn.cronKey(&e), e)
+	o.Put(s.conn.cronKey(&e), e)
 }
 
 // ScheduleShard is the shard of a definition's occurrences.
 func ScheduleShard(definition string) int { return timerShard(definition) }
 
 // Schedules lists the occurrences to come, one for each schedule, the soonest first: at a revision, of which etcd may know nothing any more
-// ([ErrCompacted]), or at the present one (0).
-func (s *Reader) Schedules(ctx context.Context, cursor string, limit, revision int64) ([]store.CronEntry, PageEnd, error) {
+// ([db.ErrCompacted]), or at the present one (0).
+func (s *Reader) Schedules(ctx context.Context, cursor string, limit, revision int64) ([]store.CronEntry, db.PageEnd, error) {
 	kvs, end, err := s.soonest(ctx, "list schedules", s.conn.keys.crons, cursor, limit, revision)
 	if err != nil {
-		return nil, PageEnd{}, err
+		return nil, db.PageEnd{}, err
 	}
 	out := make([]store.CronEntry, len(kvs))
 	for i, kv := range kvs {
 		out[i] = *cronAt(kv)
-		if err := Decode(kv.Value, &out[i]); err != nil {
+		if err := db.Decode(kv.Value, &out[i]); err != nil {
 			parts := strings.Split(out[i].Key, "/")
 			out[i] = *cronAt(kv)
 			out[i].Damaged, out[i].Due = err.Error(), fromMillis(parts[len(parts)-3])

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -74,7 +75,7 @@ func TestSecuringAgainTellsTheRevisionOfTheKey(t *testing.T) {
 	rec, f, b := w.instance("a", "paid"), w.lock("a", "me"), w.look(event("paid")).Bookmarks[0]
 	w.faults.Add(clustertest.Rule{Fault: clustertest.LoseAnswer, Times: 1, Match: writes})
 	secure := func() (int64, error) { return w.Secure(w.ctx(), f, "a", rec, nil, w.resume("c1", &b, nil)) }
-	if _, err := secure(); !errors.Is(err, ErrUnknown) {
+	if _, err := secure(); !errors.Is(err, db.ErrUnknown) {
 		t.Fatal(err)
 	}
 	rev, err := secure()

@@ -40,23 +40,23 @@ func (s *SignOuts) Put(ctx context.Context, out store.SignOut) error {
 	if out.Session == "" {
 		key = s.conn.keys.signOutOfAll(out.Until, out.Who, out.Before)
 	}
-	t := s.conn.begin("end sessions")
-	t.putRaw(key, nil)
-	_, err := t.submit(ctx)
+	t := s.conn.Begin("end sessions")
+	t.PutRaw(key, nil)
+	_, err := t.Submit(ctx)
 	return err
 }
 
 // List gives a page of them, those that are forgotten first at first; next is "" at the
 // end. What cannot be read is left out, with a line in the log.
 func (s *SignOuts) List(ctx context.Context, cursor string, limit int64) (page []store.SignOut, next string, err error) {
-	kvs, next, err := s.conn.page(ctx, "list sessions that have ended", s.conn.keys.signOuts(), cursor, limit, clientv3.WithKeysOnly())
+	kvs, next, err := s.conn.Page(ctx, "list sessions that have ended", s.conn.keys.signOuts(), cursor, limit, clientv3.WithKeysOnly())
 	if err != nil {
 		return nil, "", err
 	}
 	for _, kv := range kvs {
 		out, err := readSignOut(strings.TrimPrefix(string(kv.Key), s.conn.keys.signOuts()))
 		if err != nil {
-			s.conn.left(kv.Key, err)
+			s.conn.Left(kv.Key, err)
 			continue
 		}
 		page = append(page, out)
@@ -95,13 +95,13 @@ func readMillis(text string) (time.Time, error) {
 //
 // It compares nothing: a copy that comes late deletes what was to be deleted then already.
 func (s *SignOuts) Forget(ctx context.Context, before time.Time) error {
-	t := s.conn.begin("forget sessions that have ended")
-	t.tail = append(t.tail, clientv3.OpDelete(s.conn.keys.signOuts(), clientv3.WithRange(s.conn.keys.signOutsUntil(before))))
-	_, err := t.submitSmall(ctx)
+	t := s.conn.Begin("forget sessions that have ended")
+	t.Tail = append(t.Tail, clientv3.OpDelete(s.conn.keys.signOuts(), clientv3.WithRange(s.conn.keys.signOutsUntil(before))))
+	_, err := t.SubmitSmall(ctx)
 	return err
 }
 
 // Watch gives a hint when the list has changed, as [Reader.WatchInstance] does.
 func (s *SignOuts) Watch(ctx context.Context) <-chan struct{} {
-	return s.conn.hints(ctx, s.conn.keys.signOuts(), clientv3.WithPrefix(), clientv3.WithFilterDelete())
+	return s.conn.Hints(ctx, s.conn.keys.signOuts(), clientv3.WithPrefix(), clientv3.WithFilterDelete())
 }

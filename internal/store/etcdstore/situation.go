@@ -10,6 +10,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -31,26 +32,26 @@ func (s *Reader) situation(ctx context.Context, id string) (*store.Situation, er
 	st := &store.Situation{Keys: store.SituationKeys{
 		Instance: s.conn.keys.instance(id), Mailbox: s.conn.keys.mailbox(id), Cancel: s.conn.keys.cancel(id), Pause: s.conn.keys.pause(),
 	}}
-	var ask reads
-	record, mail, cancel, pause := ask.value(st.Keys.Instance), ask.add(s.conn.getMail(id)), ask.value(st.Keys.Cancel), ask.value(st.Keys.Pause)
-	resp, err := s.conn.read(ctx, "explain instance "+id, ask.ops...)
+	var ask db.Reads
+	record, mail, cancel, pause := ask.Value(st.Keys.Instance), ask.Add(s.conn.getMail(id)), ask.Value(st.Keys.Cancel), ask.Value(st.Keys.Pause)
+	resp, err := s.conn.Read(ctx, "explain instance "+id, ask.Ops...)
 	if err != nil {
 		return nil, err
 	}
 	st.Revision = resp.Header.Revision
-	box := mail.in(resp)
+	box := mail.In(resp)
 	st.Mail = decodeMail(box.Kvs)
 	if len(st.Mail) > mailBatch {
 		st.Mail = st.Mail[:mailBatch]
 	}
 	st.MailLeft = box.Count - int64(len(st.Mail))
-	if kv := cancel.one(resp); kv != nil {
+	if kv := cancel.One(resp); kv != nil {
 		st.Cancel = string(kv.Value)
 	}
-	if kv := pause.one(resp); kv != nil {
+	if kv := pause.One(resp); kv != nil {
 		st.Paused = string(kv.Value) == "true"
 	}
-	kv := record.one(resp)
+	kv := record.One(resp)
 	if kv == nil {
 		return st, s.startBehindGate(ctx, st, id)
 	}
@@ -60,7 +61,7 @@ func (s *Reader) situation(ctx context.Context, id string) (*store.Situation, er
 		if (len(st.Mail) > 0 || rec.Header.Status == workflow.StatusFinished) && len(rec.Header.Incidents) == 0 {
 			damage = headers{partsOf(s.conn)}.complete(ctx, rec, st.Revision)
 		} else {
-			rec, damage = partsOf(s.conn).join(ctx, kv, Decode)
+			rec, damage = partsOf(s.conn).join(ctx, kv, db.Decode)
 		}
 	}
 	if isMoved(damage) {
@@ -80,30 +81,30 @@ func (s *Reader) situation(ctx context.Context, id string) (*store.Situation, er
 // beside reads the last commit, and what is queued with the stimuli of bookmarks.
 func (s *Reader) beside(ctx context.Context, st *store.Situation, marks []workflow.Bookmark) error {
 	at := clientv3.WithRev(st.Revision)
-	var ask reads
-	entry := ask.add(clientv3.OpGet(s.conn.keys.journal(st.Record.Header.ID, st.Record.Seq), at))
-	holder, behind := read(-1), read(-1)
+	var ask db.Reads
+	entry := ask.Add(clientv3.OpGet(s.conn.keys.journal(st.Record.Header.ID, st.Record.Seq), at))
+	holder, behind := db.Read(-1), db.Read(-1)
 	if g := st.Record.Gate; g != nil {
 		holder, behind = s.askGate(&ask, *g, st.Revision)
 	}
-	queued := map[string][]read{}
+	queued := map[string][]db.Read{}
 	for i := range marks {
 		b := &marks[i]
 		if child := b.Child(); child != "" {
 			st.Children = append(st.Children, store.ChildState{ID: child})
 		} else if _, asked := queued[b.Hash]; !asked {
 			for _, from := range s.queuedLike(b.Hash, st.Record.Header.CorrelationID) {
-				queued[b.Hash] = append(queued[b.Hash], ask.add(clientv3.OpGet(from, clientv3.WithPrefix(), clientv3.WithLimit(situationItems), clientv3.WithKeysOnly(), at)))
+				queued[b.Hash] = append(queued[b.Hash], ask.Add(clientv3.OpGet(from, clientv3.WithPrefix(), clientv3.WithLimit(situationItems), clientv3.WithKeysOnly(), at)))
 			}
 		}
 	}
-	resp, err := s.conn.read(ctx, "explain instance "+st.Record.Header.ID, ask.ops...)
+	resp, err := s.conn.Read(ctx, "explain instance "+st.Record.Header.ID, ask.Ops...)
 	if err != nil {
 		return err
 	}
-	if kv := entry.one(resp); kv != nil {
+	if kv := entry.One(resp); kv != nil {
 		var e entryHead
-		if Decode(kv.Value, &e) == nil {
+		if db.Decode(kv.Value, &e) == nil {
 			st.Commit = &store.LastCommit{Seq: e.Seq, Fence: e.Fence, Node: e.Node, At: e.ended()}
 		}
 	}
@@ -112,7 +113,7 @@ func (s *Reader) beside(ctx context.Context, st *store.Situation, marks []workfl
 	}
 	for hash, parts := range queued {
 		for _, r := range parts {
-			for _, kv := range r.in(resp).Kvs {
+			for _, kv := range r.In(resp).Kvs {
 				if item := s.queuedFor(hash, string(kv.Key)); !slices.Contains(st.Queued, item) {
 					st.Queued = append(st.Queued, item)
 				}
@@ -173,46 +174,46 @@ func (s *Reader) untold(ctx context.Context, st *store.Situation, damaged map[in
 		b := &st.Record.Header.Bookmarks[i]
 		bookmarks[b.Child()] = b.ID
 	}
-	var ask reads
-	own := ask.value(s.conn.keys.instance(st.Record.Header.ID))
-	mails := map[int]read{}
+	var ask db.Reads
+	own := ask.Value(s.conn.keys.instance(st.Record.Header.ID))
+	mails := map[int]db.Read{}
 	for i, c := range st.Children {
 		if !damaged[i] && (c.Header == nil || c.Header.Status == workflow.StatusFinished) {
-			mails[i] = ask.add(clientv3.OpGet(s.conn.keys.mail(st.Record.Header.ID, store.ChildEndCommand(bookmarks[c.ID], c.ID)), clientv3.WithCountOnly()))
+			mails[i] = ask.Add(clientv3.OpGet(s.conn.keys.mail(st.Record.Header.ID, store.ChildEndCommand(bookmarks[c.ID], c.ID)), clientv3.WithCountOnly()))
 		}
 	}
 	if len(mails) == 0 {
 		return nil
 	}
-	resp, err := s.conn.read(ctx, "look for the ends of children", ask.ops...)
+	resp, err := s.conn.Read(ctx, "look for the ends of children", ask.Ops...)
 	if err != nil {
 		return err
 	}
-	if kv := own.one(resp); kv == nil || kv.ModRevision != st.Record.Modified {
+	if kv := own.One(resp); kv == nil || kv.ModRevision != st.Record.Modified {
 		return nil
 	}
 	for i, mail := range mails {
-		st.Children[i].Untold = mail.in(resp).Count == 0
+		st.Children[i].Untold = mail.In(resp).Count == 0
 	}
 	return nil
 }
 
 // askGate asks who holds a gate, and how many starts wait behind it.
-func (s *Reader) askGate(ask *reads, g store.Gate, revision int64) (holder, behind read) {
+func (s *Reader) askGate(ask *db.Reads, g store.Gate, revision int64) (holder, behind db.Read) {
 	at := clientv3.WithRev(revision)
-	return ask.add(clientv3.OpGet(s.conn.keys.gateOf(g), at)), ask.add(clientv3.OpGet(s.conn.keys.gatedQueue(g), clientv3.WithPrefix(), clientv3.WithCountOnly(), at))
+	return ask.Add(clientv3.OpGet(s.conn.keys.gateOf(g), at)), ask.Add(clientv3.OpGet(s.conn.keys.gatedQueue(g), clientv3.WithPrefix(), clientv3.WithCountOnly(), at))
 }
 
-func (s *Reader) gateState(g store.Gate, holder, behind read, resp *pb.TxnResponse) *store.GateState {
-	st := &store.GateState{Gate: g, Behind: behind.in(resp).Count, Key: s.conn.keys.gateOf(g)}
-	if kv := holder.one(resp); kv != nil {
+func (s *Reader) gateState(g store.Gate, holder, behind db.Read, resp *pb.TxnResponse) *store.GateState {
+	st := &store.GateState{Gate: g, Behind: behind.In(resp).Count, Key: s.conn.keys.gateOf(g)}
+	if kv := holder.One(resp); kv != nil {
 		st.Holder = string(kv.Value)
 	}
 	return st
 }
 
 // mostHeldStarts is how many items are read at most whose key does not say which instance they
-// start: fewer, if they are large ([PageBytes]).
+// start: fewer, if they are large ([db.PageBytes]).
 const mostHeldStarts = 50
 
 // startBehindGate looks for the start of an instance that is not there.
@@ -221,9 +222,9 @@ func (s *Reader) startBehindGate(ctx context.Context, st *store.Situation, id st
 	if err != nil || item == nil {
 		return err
 	}
-	var ask reads
+	var ask db.Reads
 	holder, behind := s.askGate(&ask, item.Held.Gate, st.Revision)
-	resp, err := s.conn.read(ctx, "look at the gate of "+id, ask.ops...)
+	resp, err := s.conn.Read(ctx, "look at the gate of "+id, ask.Ops...)
 	if err != nil {
 		return err
 	}
@@ -243,7 +244,7 @@ func (s *Reader) heldStart(ctx context.Context, id string, revision int64) (*sto
 	var others []string
 	looked := 0
 	for cursor := ""; looked < mostGatedKeys; {
-		kvs, next, err := s.conn.page(ctx, "look behind gates", s.conn.keys.gatedQueues(), cursor, 1000, clientv3.WithKeysOnly(), at)
+		kvs, next, err := s.conn.Page(ctx, "look behind gates", s.conn.keys.gatedQueues(), cursor, 1000, clientv3.WithKeysOnly(), at)
 		if err != nil {
 			return nil, err
 		}
@@ -260,24 +261,24 @@ func (s *Reader) heldStart(ctx context.Context, id string, revision int64) (*sto
 			break
 		}
 	}
-	var b budget
+	var b db.Budget
 	for len(others) > 0 {
-		chunk := others[:min(len(others), b.chunk())]
+		chunk := others[:min(len(others), b.Chunk())]
 		others = others[len(chunk):]
-		var ask reads
+		var ask db.Reads
 		for _, key := range chunk {
-			ask.add(clientv3.OpGet(key, at))
+			ask.Add(clientv3.OpGet(key, at))
 		}
-		resp, err := s.conn.read(ctx, "read queue items", ask.ops...)
+		resp, err := s.conn.Read(ctx, "read queue items", ask.Ops...)
 		if err != nil {
 			return nil, err
 		}
 		for i := range chunk {
-			kv := read(i).one(resp)
+			kv := db.Read(i).One(resp)
 			if kv == nil {
 				continue
 			}
-			if !b.takes(kv.Value) {
+			if !b.Takes(kv.Value) {
 				return nil, nil // no more is looked at
 			}
 			if item := startOf(id, kv.Value); item != nil {
@@ -296,7 +297,7 @@ func gatedItem(key string) string {
 
 // itemThatStarts reads a queue item, if it is the start of an instance.
 func (s *Reader) itemThatStarts(ctx context.Context, id, key string, revision int64) (*store.QueueItem, error) {
-	resp, err := s.conn.get(ctx, "read queue item", key, clientv3.WithRev(revision))
+	resp, err := s.conn.Get(ctx, "read queue item", key, clientv3.WithRev(revision))
 	if err != nil || len(resp.Kvs) == 0 {
 		return nil, err
 	}
@@ -306,7 +307,7 @@ func (s *Reader) itemThatStarts(ctx context.Context, id, key string, revision in
 // startOf is a queue item, if it is the start of an instance; nil: it is not.
 func startOf(id string, value []byte) *store.QueueItem {
 	item := &store.QueueItem{}
-	if damage := Decode(value, item); damage != nil || item.Held == nil {
+	if damage := db.Decode(value, item); damage != nil || item.Held == nil {
 		return nil // nobody knows what it starts, and it holds up nobody
 	}
 	if t := &item.Held.Trigger; store.TriggeredInstance(item.Held.Event, t.DefinitionID, t.ActivityID) != id {

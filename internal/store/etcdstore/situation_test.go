@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/internal/testsize"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -27,7 +28,7 @@ func TestAStartBehindAGateIsFoundInFewRequests(t *testing.T) {
 		fewest, requests int64
 	}{
 		"small ones":          {detail: 10, found: []int{0, mostHeldStarts - 1}, missing: []int{mostHeldStarts, all}, fewest: 2, requests: 6},
-		"large ones, not all": {detail: PageBytes/10 - 1000, found: []int{0, 9}, missing: []int{10, all}, fewest: 2, requests: 4},
+		"large ones, not all": {detail: db.PageBytes/10 - 1000, found: []int{0, 9}, missing: []int{10, all}, fewest: 2, requests: 4},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -38,7 +39,7 @@ func TestAStartBehindAGateIsFoundInFewRequests(t *testing.T) {
 				st.Input = map[string]any{"note": strings.Repeat("x", c.detail)}
 				item := w.item(id, st)
 				item.Held = &store.HeldStart{Event: id, Trigger: trigger, Gate: *single}
-				raw, err := Encode(&item)
+				raw, err := db.Encode(&item)
 				w.ok(err)
 				_, err = w.raw.Put(w.ctx(), w.keys.gatedQueue(*single)+millis(w.now)+"-"+encode(id), string(raw))
 				w.ok(err)
@@ -98,7 +99,7 @@ func TestAnEndThatNothingTells(t *testing.T) {
 			w := newWorld(t)
 			put := func(key string, v any) {
 				t.Helper()
-				raw, err := Encode(v)
+				raw, err := db.Encode(v)
 				w.ok(err)
 				w.ok(errOf(w.raw.Put(w.ctx(), key, string(raw))))
 			}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/internal/testsize"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -17,7 +18,7 @@ func TestWhatIsWrittenCanBeRead(t *testing.T) {
 	testsize.NotRaced(t, "it encodes megabytes on one goroutine")
 	t.Parallel()
 	const mib = 1 << 20
-	for _, size := range []int{0, compressAbove, mib, maxEncoded - 4096, maxEncoded, 65 * mib} {
+	for _, size := range []int{0, db.CompressAbove, mib, db.MaxEncoded - 4096, db.MaxEncoded, 65 * mib} {
 		text := strings.Repeat("x", size)
 		input := map[string]any{"text": text}
 		st := workflow.Stimulus{ActivityType: "Test", Input: input}
@@ -26,9 +27,9 @@ func TestWhatIsWrittenCanBeRead(t *testing.T) {
 			&workflow.Command{ID: "c", Input: input}, &store.Send{Stimulus: st}, &store.QueueItem{Stimulus: st}, &store.DeadLetter{Stimulus: &st},
 			&store.DefinitionVersion{Source: text}, &store.Answer{Instance: &workflow.Instance{Output: input}},
 		} {
-			raw, err := Encode(v)
-			if size >= maxEncoded {
-				if !errors.Is(err, ErrTooLarge) || !strings.Contains(err.Error(), fmt.Sprint("at most ", maxEncoded)) {
+			raw, err := db.Encode(v)
+			if size >= db.MaxEncoded {
+				if !errors.Is(err, db.ErrTooLarge) || !strings.Contains(err.Error(), fmt.Sprint("at most ", db.MaxEncoded)) {
 					t.Errorf("%T with %d bytes: %v", v, size, err)
 				}
 				continue
@@ -36,7 +37,7 @@ func TestWhatIsWrittenCanBeRead(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%T with %d bytes: %v", v, size, err)
 			}
-			if err := DecodeWhole(raw, v); err != nil {
+			if err := db.DecodeWhole(raw, v); err != nil {
 				t.Errorf("%T with %d bytes cannot be read again: %v", v, size, err)
 			}
 		}
@@ -49,9 +50,9 @@ func TestWhatWasAcceptedGoesOnWhateverItsSize(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	cmd := workflow.Command{ID: "c", Kind: workflow.CommandResume, Input: map[string]any{}}
-	raw, err := Encode(cmd)
+	raw, err := db.Encode(cmd)
 	w.ok(err)
-	cmd.Input["text"] = strings.Repeat("x", maxEncoded-len(raw)-len(`"input":{"text":""},`))
+	cmd.Input["text"] = strings.Repeat("x", db.MaxEncoded-len(raw)-len(`"input":{"text":""},`))
 	f := w.lock("i", "1")
 	_, err = w.Secure(w.ctx(), f, "i", nil, &store.Record{Header: w.header("i")}, cmd)
 	w.ok(err)
@@ -61,7 +62,7 @@ func TestWhatWasAcceptedGoesOnWhateverItsSize(t *testing.T) {
 	for range 8 {
 		cmd.Begun = append(cmd.Begun, workflow.Begun{Process: "process", Node: "node", At: w.now})
 	}
-	if _, err := Encode(cmd); !errors.Is(err, ErrTooLarge) {
+	if _, err := db.Encode(cmd); !errors.Is(err, db.ErrTooLarge) {
 		t.Fatal("the command is not at the limit")
 	}
 	_, err = w.CountAttempt(w.ctx(), f, "i", cmd, l.Mail[0].Created)

@@ -27,9 +27,9 @@ type Space struct {
 // Space asks every member. Members that do not answer are left out; it is an error
 // if none does.
 func (s *Upkeep) Space(ctx context.Context) (Space, error) {
-	ctx, cancel := context.WithTimeout(ctx, s.conn.timeout)
+	ctx, cancel := context.WithTimeout(ctx, s.conn.Timeout)
 	defer cancel()
-	endpoints := s.conn.client.Endpoints()
+	endpoints := s.conn.Client.Endpoints()
 	if len(endpoints) == 0 {
 		endpoints = []string{""} // in this process
 	}
@@ -37,8 +37,8 @@ func (s *Upkeep) Space(ctx context.Context) (Space, error) {
 	var errs []error
 	for _, e := range endpoints {
 		// One that hangs takes no time from the others.
-		part, cancel := context.WithTimeout(ctx, s.conn.timeout/time.Duration(len(endpoints)))
-		resp, err := s.conn.client.Status(part, e)
+		part, cancel := context.WithTimeout(ctx, s.conn.Timeout/time.Duration(len(endpoints)))
+		resp, err := s.conn.Client.Status(part, e)
 		cancel()
 		if err != nil {
 			errs = append(errs, fmt.Errorf("ask etcd for its size: %w", err))
@@ -75,9 +75,9 @@ func (sp Space) part() float64 {
 // Compact forgets what etcd keeps from before a revision; nothing, if that was
 // done.
 func (s *Upkeep) Compact(ctx context.Context, revision int64) error {
-	ctx, cancel := context.WithTimeout(ctx, s.conn.timeout)
+	ctx, cancel := context.WithTimeout(ctx, s.conn.Timeout)
 	defer cancel()
-	if _, err := s.conn.client.Compact(ctx, revision, clientv3.WithCompactPhysical()); err != nil && !errors.Is(err, rpctypes.ErrCompacted) {
+	if _, err := s.conn.Client.Compact(ctx, revision, clientv3.WithCompactPhysical()); err != nil && !errors.Is(err, rpctypes.ErrCompacted) {
 		return fmt.Errorf("compact etcd: %w", err)
 	}
 	return nil
@@ -85,9 +85,9 @@ func (s *Upkeep) Compact(ctx context.Context, revision int64) error {
 
 // Disarm takes back the alarm that there is no space: etcd writes again.
 func (s *Upkeep) Disarm(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, s.conn.timeout)
+	ctx, cancel := context.WithTimeout(ctx, s.conn.Timeout)
 	defer cancel()
-	if _, err := s.conn.client.AlarmDisarm(ctx, &clientv3.AlarmMember{}); err != nil {
+	if _, err := s.conn.Client.AlarmDisarm(ctx, &clientv3.AlarmMember{}); err != nil {
 		return fmt.Errorf("disarm etcd's alarm: %w", err)
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/pkg/metrics"
 )
 
@@ -45,7 +46,7 @@ type Width struct {
 }
 
 func (w Width) withDefaults() Width {
-	return Width{cmp.Or(w.Ops, maxOps), cmp.Or(w.PageOps, 2000), cmp.Or(w.Places, 5000), cmp.Or(w.Stays, 1<<20), cmp.Or(w.Part, 16<<10), cmp.Or(w.Ahead, 1<<20), cmp.Or(w.Listed, 100)}
+	return Width{cmp.Or(w.Ops, db.MaxOps), cmp.Or(w.PageOps, 2000), cmp.Or(w.Places, 5000), cmp.Or(w.Stays, 1<<20), cmp.Or(w.Part, 16<<10), cmp.Or(w.Ahead, 1<<20), cmp.Or(w.Listed, 100)}
 }
 
 // Store is what one cluster keeps in etcd, in parts. A caller is given the part that
@@ -100,11 +101,11 @@ func New(cfg Config) (*Store, error) {
 	if cfg.Client == nil || cfg.Root == "" {
 		return nil, errors.New("etcdstore: Client and Root are required")
 	}
-	l := &link{client: cfg.Client, log: cfg.Log, metrics: cfg.Metrics, timeout: cmp.Or(cfg.Timeout, 5*time.Second)}
-	if l.log == nil {
-		l.log = slog.New(slog.DiscardHandler)
+	l := &db.Conn{Client: cfg.Client, Log: cfg.Log, Metrics: cfg.Metrics, Timeout: cmp.Or(cfg.Timeout, 5*time.Second)}
+	if l.Log == nil {
+		l.Log = slog.New(slog.DiscardHandler)
 	}
-	c := &conn{link: l, keys: keysBelow(cfg.Root), partsKnown: cfg.PartsKnown, width: cfg.Width.withDefaults()}
+	c := &conn{Conn: l, keys: keysBelow(cfg.Root), partsKnown: cfg.PartsKnown, width: cfg.Width.withDefaults()}
 	if c.partsKnown == nil {
 		c.partsKnown = func(int) bool { return true }
 	}

@@ -11,6 +11,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -56,27 +57,27 @@ const MaxFire = 40
 // put the command, whose id derives from the bookmark. A timer without an
 // instance goes too, or it would be due for ever.
 func (s *Upkeep) FireTimers(ctx context.Context, due []Due, now time.Time) ([]string, error) {
-	o := newOps()
+	o := db.NewOps()
 	for i := range due {
 		d := &due[i]
 		cmd := workflow.Command{ID: store.TimerCommand(d.entry.Bookmark), Kind: workflow.CommandResume, CreatedAt: now, Bookmark: d.entry.Bookmark,
 			Timer: true, Due: &d.At, Trace: d.Trace}
-		then, mail := newOps(), newOps()
-		mail.put(s.conn.keys.mail(d.entry.Instance, cmd.ID), cmd)
-		then.del(d.key)
-		then.nested([]clientv3.Cmp{exists(s.conn.keys.instance(d.entry.Instance))}, mail, nil)
-		o.nested([]clientv3.Cmp{createdAt(d.key, d.created)}, then, nil)
+		then, mail := db.NewOps(), db.NewOps()
+		mail.Put(s.conn.keys.mail(d.entry.Instance, cmd.ID), cmd)
+		then.Del(d.key)
+		then.Nested([]clientv3.Cmp{db.Exists(s.conn.keys.instance(d.entry.Instance))}, mail, nil)
+		o.Nested([]clientv3.Cmp{db.CreatedAt(d.key, d.created)}, then, nil)
 	}
-	if err := o.check(0); err != nil {
+	if err := o.Check(0); err != nil {
 		return nil, err
 	}
-	resp, err := s.conn.txn(ctx, "fire timers", nil, o.list(), nil) // one level, so that each answer is where its timer is
+	resp, err := s.conn.Txn(ctx, "fire timers", nil, o.List(), nil) // one level, so that each answer is where its timer is
 	if err != nil {
 		return nil, err
 	}
 	var fired []string
 	for i := range due {
-		if t := read(i).nested(resp); t.Succeeded && lastOf.nested(t).Succeeded {
+		if t := db.Read(i).Nested(resp); t.Succeeded && db.LastOf.Nested(t).Succeeded {
 			fired = append(fired, due[i].entry.Instance)
 		}
 	}
@@ -84,15 +85,15 @@ func (s *Upkeep) FireTimers(ctx context.Context, due []Due, now time.Time) ([]st
 }
 
 // Timers lists timers to come, the soonest first.
-func (s *Reader) Timers(ctx context.Context, cursor string, limit int64) ([]Due, PageEnd, error) {
+func (s *Reader) Timers(ctx context.Context, cursor string, limit int64) ([]Due, db.PageEnd, error) {
 	kvs, end, err := s.soonest(ctx, "list timers", s.conn.keys.timers, cursor, limit, 0)
 	if err != nil {
-		return nil, PageEnd{}, err
+		return nil, db.PageEnd{}, err
 	}
 	var out []Due
 	for _, kv := range kvs {
 		d := Due{key: string(kv.Key), created: kv.CreateRevision}
-		if err := Decode(kv.Value, &d.entry); err != nil {
+		if err := db.Decode(kv.Value, &d.entry); err != nil {
 			parts := strings.Split(d.key, "/")
 			bookmark := decode(parts[len(parts)-1])
 			instance, _ := workflow.SplitBookmarkID(bookmark)
@@ -112,21 +113,21 @@ func (d Due) Bookmark() string { return d.entry.Bookmark }
 // name, at a revision (0: the present one). It reads the beginning of each shard behind the
 // cursor, and gives what surely stands before all that it has not read: a page may be shorter
 // than its limit, and is not empty before the end.
-func (s *Reader) soonest(ctx context.Context, what string, shard func(int) string, cursor string, limit, revision int64) ([]*mvccpb.KeyValue, PageEnd, error) {
-	ask := reads{ops: make([]clientv3.Op, timerShards)}
-	for i := range ask.ops {
-		ask.ops[i] = clientv3.OpGet(pageFrom(shard(i), cursor), clientv3.WithRange(clientv3.GetPrefixRangeEnd(shard(i))), clientv3.WithLimit(max(4, limit/4)), clientv3.WithRev(revision))
+func (s *Reader) soonest(ctx context.Context, what string, shard func(int) string, cursor string, limit, revision int64) ([]*mvccpb.KeyValue, db.PageEnd, error) {
+	ask := db.Reads{Ops: make([]clientv3.Op, timerShards)}
+	for i := range ask.Ops {
+		ask.Ops[i] = clientv3.OpGet(db.PageFrom(shard(i), cursor), clientv3.WithRange(clientv3.GetPrefixRangeEnd(shard(i))), clientv3.WithLimit(max(4, limit/4)), clientv3.WithRev(revision))
 	}
-	resp, err := s.conn.read(ctx, what, ask.ops...)
+	resp, err := s.conn.Read(ctx, what, ask.Ops...)
 	if err != nil {
-		return nil, PageEnd{}, err
+		return nil, db.PageEnd{}, err
 	}
-	end := PageEnd{Revision: cmp.Or(revision, resp.Header.Revision)}
+	end := db.PageEnd{Revision: cmp.Or(revision, resp.Header.Revision)}
 	place := map[*mvccpb.KeyValue]string{} // behind its shard
 	var all []*mvccpb.KeyValue
 	sure := "" // what stands behind it may have others before it; "": nothing has
-	for i := range ask.ops {
-		r := read(i).in(resp)
+	for i := range ask.Ops {
+		r := db.Read(i).In(resp)
 		for _, kv := range r.Kvs {
 			place[kv] = strings.TrimPrefix(string(kv.Key), shard(i))
 		}

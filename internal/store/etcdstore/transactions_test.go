@@ -8,6 +8,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -453,12 +454,12 @@ var transactions = []transaction{
 			_, err := w.raw.Put(w.ctx(), w.keys.journal("a", rec.Seq), "{}")
 			w.ok(err)
 		}
-		raw, err := Encode(rec)
+		raw, err := db.Encode(rec)
 		w.ok(err)
 		_, err = w.raw.Put(w.ctx(), w.keys.instance("a"), string(raw))
 		w.ok(err)
 		rec = w.record("a") // a purge reads anew; a copy is of one reading
-		guard := []clientv3.Cmp{modifiedAt(w.keys.instance("a"), rec.Modified)}
+		guard := []clientv3.Cmp{db.ModifiedAt(w.keys.instance("a"), rec.Modified)}
 		return func() (string, error) { return done(w.shortenJournal(w.ctx(), rec, guard)) }
 	}},
 	{name: "purging dead letters", moves: terms{deleted: 1, dead: -1}, again: "0", prepare: func(w *world) func() (string, error) {

@@ -9,6 +9,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -266,8 +267,8 @@ func TestAWatchThatHangsKeepsNobodyFromLooking(t *testing.T) {
 			t.Run(fmt.Sprint(name, "/", goesOn), func(t *testing.T) {
 				t.Parallel()
 				w := newWorld(t)
-				etcd := &hangs{Watcher: w.client.Watcher, goesOn: make(chan struct{})}
-				w.client.Watcher = etcd
+				etcd := &hangs{Watcher: w.Client.Watcher, goesOn: make(chan struct{})}
+				w.Client.Watcher = etcd
 				ctx, cancel := context.WithTimeout(w.ctx(), 20*time.Second)
 				defer cancel()
 				hint := watch(w, ctx)
@@ -301,15 +302,15 @@ func TestAWatchThatHangsKeepsNobodyFromFollowing(t *testing.T) {
 		t.Run(fmt.Sprint(goesOn), func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			etcd := &hangs{Watcher: w.client.Watcher, goesOn: make(chan struct{})}
-			w.client.Watcher = etcd
+			etcd := &hangs{Watcher: w.Client.Watcher, goesOn: make(chan struct{})}
+			w.Client.Watcher = etcd
 			ctx, cancel := context.WithTimeout(w.ctx(), 20*time.Second)
 			defer cancel()
 			names, heads := w.WatchControl(ctx), w.WatchHeads(ctx, w.revision())
 			if ctx.Err() != nil {
 				t.Fatal("who follows looks when all is over")
 			}
-			raw, err := Encode(store.DefinitionHead{ID: "d", Published: 1})
+			raw, err := db.Encode(store.DefinitionHead{ID: "d", Published: 1})
 			w.ok(err)
 			for key, value := range map[string]string{w.keys.cancel("early"): "{}", w.keys.pause(): "true", w.keys.head("d"): string(raw)} {
 				_, err := w.raw.Put(ctx, key, value)

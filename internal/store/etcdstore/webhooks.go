@@ -13,6 +13,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -73,7 +74,7 @@ func WebhookRanges(w *store.Webhook) []string {
 
 // List gives all webhooks, in the order of their names.
 func (s *Webhooks) List(ctx context.Context) ([]store.Webhook, error) {
-	resp, err := s.conn.get(ctx, "list webhooks", s.conn.keys.webhooks(), clientv3.WithPrefix())
+	resp, err := s.conn.Get(ctx, "list webhooks", s.conn.keys.webhooks(), clientv3.WithPrefix())
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +82,7 @@ func (s *Webhooks) List(ctx context.Context) ([]store.Webhook, error) {
 	for _, kv := range resp.Kvs {
 		w, err := s.decodeWebhook(kv)
 		if err != nil {
-			s.conn.left(kv.Key, err)
+			s.conn.Left(kv.Key, err)
 			continue
 		}
 		out = append(out, *w)
@@ -91,30 +92,30 @@ func (s *Webhooks) List(ctx context.Context) ([]store.Webhook, error) {
 
 func (s *Webhooks) decodeWebhook(kv *mvccpb.KeyValue) (*store.Webhook, error) {
 	w := &store.Webhook{Created: kv.CreateRevision, Modified: kv.ModRevision}
-	return w, DecodeWhole(kv.Value, w)
+	return w, db.DecodeWhole(kv.Value, w)
 }
 
 // WatchList gives a hint when a webhook was put or deleted, as [Reader.WatchInstance] does.
 func (s *Webhooks) WatchList(ctx context.Context) <-chan struct{} {
-	return s.conn.hints(ctx, s.conn.keys.webhooks(), clientv3.WithPrefix())
+	return s.conn.Hints(ctx, s.conn.keys.webhooks(), clientv3.WithPrefix())
 }
 
 // Webhook reads one and how far it is; nil if there is none. It tells how many letters wait,
 // and how many were given up.
 func (s *Webhooks) Webhook(ctx context.Context, name string) (w *store.Webhook, at *store.WebhookPosition, due, failed int64, err error) {
-	var ask reads
-	is, position := ask.value(s.conn.keys.webhook(name)), ask.value(s.conn.keys.webhookAt(name))
-	waits := ask.add(clientv3.OpGet(s.conn.keys.webhookDues(name), clientv3.WithPrefix(), clientv3.WithCountOnly()))
-	lost := ask.add(clientv3.OpGet(s.conn.keys.webhookFails(name), clientv3.WithPrefix(), clientv3.WithCountOnly()))
-	resp, err := s.conn.read(ctx, "read webhook", ask.ops...)
-	if err != nil || is.one(resp) == nil {
+	var ask db.Reads
+	is, position := ask.Value(s.conn.keys.webhook(name)), ask.Value(s.conn.keys.webhookAt(name))
+	waits := ask.Add(clientv3.OpGet(s.conn.keys.webhookDues(name), clientv3.WithPrefix(), clientv3.WithCountOnly()))
+	lost := ask.Add(clientv3.OpGet(s.conn.keys.webhookFails(name), clientv3.WithPrefix(), clientv3.WithCountOnly()))
+	resp, err := s.conn.Read(ctx, "read webhook", ask.Ops...)
+	if err != nil || is.One(resp) == nil {
 		return nil, nil, 0, 0, err
 	}
-	if w, err = s.decodeWebhook(is.one(resp)); err != nil {
+	if w, err = s.decodeWebhook(is.One(resp)); err != nil {
 		return nil, nil, 0, 0, err
 	}
-	at = s.position(w, position.one(resp), resp.Header.Revision)
-	return w, at, waits.in(resp).Count, lost.in(resp).Count, nil
+	at = s.position(w, position.One(resp), resp.Header.Revision)
+	return w, at, waits.In(resp).Count, lost.In(resp).Count, nil
 }
 
 // position is how far a webhook is, as kv says it (nil: nothing does), in an etcd of that revision.
@@ -122,9 +123,9 @@ func (s *Webhooks) position(w *store.Webhook, kv *mvccpb.KeyValue, revision int6
 	at := &store.WebhookPosition{}
 	if kv != nil {
 		at.Modified = kv.ModRevision
-		if err := DecodeWhole(kv.Value, at); err != nil {
-			s.conn.left(kv.Key, err)
-			at.At, at.Behind, at.Foreign = nil, nil, !errors.Is(err, ErrDamaged)
+		if err := db.DecodeWhole(kv.Value, at); err != nil {
+			s.conn.Left(kv.Key, err)
+			at.At, at.Behind, at.Foreign = nil, nil, !errors.Is(err, db.ErrDamaged)
 		}
 	}
 	// A range without a position came with the last change, by a program that did not put one.
@@ -140,18 +141,18 @@ var ErrTooMany = fmt.Errorf("there are as many webhooks as may be, %d; one for s
 //
 // If: its mod revision as read; that of its position.
 func (s *Webhooks) PutWebhook(ctx context.Context, w *store.Webhook) (bool, error) {
-	t := s.conn.begin("put webhook", modifiedAt(s.conn.keys.webhook(w.Name), w.Modified))
+	t := s.conn.Begin("put webhook", db.ModifiedAt(s.conn.keys.webhook(w.Name), w.Modified))
 	if err := s.move(ctx, w, t); err != nil {
 		return false, err
 	}
-	if err := s.unwant(ctx, w.Name, t.ops); err != nil {
+	if err := s.unwant(ctx, w.Name, t.Ops); err != nil {
 		return false, err
 	}
-	t.put(s.conn.keys.webhook(w.Name), w)
+	t.Put(s.conn.keys.webhook(w.Name), w)
 	for key := range s.conn.wants(w) {
-		t.putRaw(key, nil)
+		t.PutRaw(key, nil)
 	}
-	resp, err := t.submitSmall(ctx)
+	resp, err := t.SubmitSmall(ctx)
 	if err == nil && resp.Succeeded {
 		w.Modified = resp.Header.Revision
 	}
@@ -159,43 +160,43 @@ func (s *Webhooks) PutWebhook(ctx context.Context, w *store.Webhook) (bool, erro
 }
 
 // move has t put how far a webhook is that is put as w. A position that a newer program wrote stays as it is.
-func (s *Webhooks) move(ctx context.Context, w *store.Webhook, t *txn) error {
-	var ask reads
-	is, position := ask.value(s.conn.keys.webhook(w.Name)), ask.value(s.conn.keys.webhookAt(w.Name))
-	all := ask.add(clientv3.OpGet(s.conn.keys.webhooks(), clientv3.WithPrefix(), clientv3.WithCountOnly()))
-	resp, err := s.conn.read(ctx, "read how far the webhook is", ask.ops...)
+func (s *Webhooks) move(ctx context.Context, w *store.Webhook, t *db.Txn) error {
+	var ask db.Reads
+	is, position := ask.Value(s.conn.keys.webhook(w.Name)), ask.Value(s.conn.keys.webhookAt(w.Name))
+	all := ask.Add(clientv3.OpGet(s.conn.keys.webhooks(), clientv3.WithPrefix(), clientv3.WithCountOnly()))
+	resp, err := s.conn.Read(ctx, "read how far the webhook is", ask.Ops...)
 	if err != nil {
 		return err
 	}
 	now, at := resp.Header.Revision, &store.WebhookPosition{} // an earlier one of this name took its position with it
-	if w.Modified == 0 && all.in(resp).Count >= MaxWebhooks {
+	if w.Modified == 0 && all.In(resp).Count >= MaxWebhooks {
 		return ErrTooMany
 	}
-	if kv := is.one(resp); w.Modified != 0 && kv != nil {
+	if kv := is.One(resp); w.Modified != 0 && kv != nil {
 		was, err := s.decodeWebhook(kv)
 		if err != nil {
 			return err
 		}
-		at = s.position(was, position.one(resp), now)
-		t.when(modifiedAt(s.conn.keys.webhookAt(w.Name), at.Modified))
+		at = s.position(was, position.One(resp), now)
+		t.When(db.ModifiedAt(s.conn.keys.webhookAt(w.Name), at.Modified))
 	}
 	if !at.Foreign {
-		t.put(s.conn.keys.webhookAt(w.Name), at.Change(WebhookRanges(w), now))
+		t.Put(s.conn.keys.webhookAt(w.Name), at.Change(WebhookRanges(w), now))
 	}
 	return nil
 }
 
 // unwant deletes the keys by which commits know what a webhook wants, also those that a node
 // which knows nothing of incidents left behind. Who put it since is who the transaction refuses.
-func (s *Webhooks) unwant(ctx context.Context, name string, o *ops) error {
+func (s *Webhooks) unwant(ctx context.Context, name string, o *db.Ops) error {
 	for cursor := ""; ; {
-		kvs, next, err := s.conn.page(ctx, "list wanted incidents", s.conn.keys.allWanted(), cursor, chunkSize, clientv3.WithKeysOnly())
+		kvs, next, err := s.conn.Page(ctx, "list wanted incidents", s.conn.keys.allWanted(), cursor, db.ChunkSize, clientv3.WithKeysOnly())
 		if err != nil {
 			return err
 		}
 		for _, kv := range kvs {
 			if key := string(kv.Key); strings.HasSuffix(key, "/"+name) {
-				o.del(key)
+				o.Del(key)
 			}
 		}
 		if cursor = next; next == "" {
@@ -210,13 +211,13 @@ func (s *Webhooks) unwant(ctx context.Context, name string, o *ops) error {
 //
 // If: its mod revision.
 func (s *Webhooks) DeleteWebhook(ctx context.Context, name string, modified int64) (bool, error) {
-	t := s.conn.begin("delete webhook", modifiedAt(s.conn.keys.webhook(name), modified))
-	t.del(s.conn.keys.webhook(name))
-	t.del(s.conn.keys.webhookAt(name))
-	if err := s.unwant(ctx, name, t.ops); err != nil {
+	t := s.conn.Begin("delete webhook", db.ModifiedAt(s.conn.keys.webhook(name), modified))
+	t.Del(s.conn.keys.webhook(name))
+	t.Del(s.conn.keys.webhookAt(name))
+	if err := s.unwant(ctx, name, t.Ops); err != nil {
 		return false, err
 	}
-	ok, err := applied(t.submitSmall(ctx))
+	ok, err := db.Applied(t.SubmitSmall(ctx))
 	if err != nil || !ok {
 		return ok, err
 	}
@@ -233,15 +234,15 @@ func (s *Webhooks) DeleteWebhook(ctx context.Context, name string, modified int6
 // If: there is no such webhook. One that comes later drops what is not its own.
 func (s *Webhooks) dropLetters(ctx context.Context, name, prefix string) error {
 	for {
-		kvs, _, err := s.conn.page(ctx, "list letters", prefix, "", chunkSize, clientv3.WithKeysOnly())
+		kvs, _, err := s.conn.Page(ctx, "list letters", prefix, "", db.ChunkSize, clientv3.WithKeysOnly())
 		if err != nil || len(kvs) == 0 {
 			return err
 		}
-		t := s.conn.begin("drop letters", absent(s.conn.keys.webhook(name)))
+		t := s.conn.Begin("drop letters", db.Absent(s.conn.keys.webhook(name)))
 		for _, kv := range kvs {
-			t.del(string(kv.Key))
+			t.Del(string(kv.Key))
 		}
-		if ok, err := applied(t.submitSmall(ctx)); err != nil || !ok {
+		if ok, err := db.Applied(t.SubmitSmall(ctx)); err != nil || !ok {
 			return err
 		}
 	}
@@ -262,14 +263,14 @@ func (s *Webhooks) Advance(ctx context.Context, w *store.Webhook, at *store.Webh
 	for {
 		some := letters[:min(len(letters), lettersAtOnce)]
 		letters = letters[len(some):]
-		t := s.conn.begin("advance webhook", createdAt(s.conn.keys.webhook(w.Name), w.Created), modifiedAt(s.conn.keys.webhookAt(w.Name), at.Modified))
+		t := s.conn.Begin("advance webhook", db.CreatedAt(s.conn.keys.webhook(w.Name), w.Created), db.ModifiedAt(s.conn.keys.webhookAt(w.Name), at.Modified))
 		for i := range some {
-			t.put(s.conn.keys.webhookDue(w.Name, some[i].Due, some[i].ID), &some[i])
+			t.Put(s.conn.keys.webhookDue(w.Name, some[i].Due, some[i].ID), &some[i])
 		}
 		if len(letters) == 0 {
-			t.put(s.conn.keys.webhookAt(w.Name), at)
+			t.Put(s.conn.keys.webhookAt(w.Name), at)
 		}
-		resp, err := t.submitSmall(ctx)
+		resp, err := t.SubmitSmall(ctx)
 		if err != nil || !resp.Succeeded {
 			return false, err
 		}
@@ -286,14 +287,14 @@ const lettersAtOnce = 20
 
 // Letters gives the letters of a webhook that are due first, and how many there are at all.
 func (s *Webhooks) Letters(ctx context.Context, w *store.Webhook, limit int64) (first []store.WebhookLetter, all int64, err error) {
-	resp, err := s.conn.get(ctx, "list letters", s.conn.keys.webhookDues(w.Name), clientv3.WithPrefix(), clientv3.WithLimit(limit))
+	resp, err := s.conn.Get(ctx, "list letters", s.conn.keys.webhookDues(w.Name), clientv3.WithPrefix(), clientv3.WithLimit(limit))
 	if err != nil {
 		return nil, 0, err
 	}
 	for _, kv := range resp.Kvs {
 		l, err := s.decodeLetter(kv)
 		if err != nil {
-			s.conn.left(kv.Key, err)
+			s.conn.Left(kv.Key, err)
 			continue
 		}
 		at, _, _ := strings.Cut(strings.TrimPrefix(string(kv.Key), s.conn.keys.webhookDues(w.Name)), "/")
@@ -305,7 +306,7 @@ func (s *Webhooks) Letters(ctx context.Context, w *store.Webhook, limit int64) (
 
 func (s *Webhooks) decodeLetter(kv *mvccpb.KeyValue) (*store.WebhookLetter, error) {
 	l := &store.WebhookLetter{Modified: kv.ModRevision}
-	return l, DecodeWhole(kv.Value, l)
+	return l, db.DecodeWhole(kv.Value, l)
 }
 
 // Settle takes a due letter away, and puts what is left of it: to be tried again when it is
@@ -314,26 +315,26 @@ func (s *Webhooks) decodeLetter(kv *mvccpb.KeyValue) (*store.WebhookLetter, erro
 // If: the letter's mod revision; if something is put, the webhook's create revision.
 func (s *Webhooks) Settle(ctx context.Context, w *store.Webhook, l *store.WebhookLetter, left *store.WebhookLetter, givenUp bool) (bool, error) {
 	key := s.conn.keys.webhookDue(w.Name, l.Due, l.ID)
-	t := s.conn.begin("settle letter", modifiedAt(key, l.Modified))
-	t.del(key)
+	t := s.conn.Begin("settle letter", db.ModifiedAt(key, l.Modified))
+	t.Del(key)
 	switch {
 	case left == nil:
 	case givenUp:
-		t.when(createdAt(s.conn.keys.webhook(w.Name), w.Created))
-		t.put(s.conn.keys.webhookFailed(w.Name, left.ID), left)
+		t.When(db.CreatedAt(s.conn.keys.webhook(w.Name), w.Created))
+		t.Put(s.conn.keys.webhookFailed(w.Name, left.ID), left)
 	default:
-		t.when(createdAt(s.conn.keys.webhook(w.Name), w.Created))
-		t.put(s.conn.keys.webhookDue(w.Name, left.Due, left.ID), left)
+		t.When(db.CreatedAt(s.conn.keys.webhook(w.Name), w.Created))
+		t.Put(s.conn.keys.webhookDue(w.Name, left.Due, left.ID), left)
 	}
-	return applied(t.submitSmall(ctx))
+	return db.Applied(t.SubmitSmall(ctx))
 }
 
 // Failed gives a page of the letters that were given up.
-func (s *Webhooks) Failed(ctx context.Context, name, cursor string, limit int64) (page []store.WebhookLetter, end PageEnd, err error) {
-	end, err = s.conn.values(ctx, "list failed letters", s.conn.keys.webhookFails(name), cursor, limit, func(kv *mvccpb.KeyValue) error {
+func (s *Webhooks) Failed(ctx context.Context, name, cursor string, limit int64) (page []store.WebhookLetter, end db.PageEnd, err error) {
+	end, err = s.conn.Values(ctx, "list failed letters", s.conn.keys.webhookFails(name), cursor, limit, func(kv *mvccpb.KeyValue) error {
 		l, err := s.decodeLetter(kv)
 		if err != nil {
-			s.conn.left(kv.Key, err)
+			s.conn.Left(kv.Key, err)
 			return nil
 		}
 		page = append(page, *l)
@@ -347,15 +348,15 @@ func (s *Webhooks) Failed(ctx context.Context, name, cursor string, limit int64)
 // If: its mod revision; to make it due, the webhook's create revision.
 func (s *Webhooks) Replay(ctx context.Context, w *store.Webhook, l *store.WebhookLetter, due time.Time, forget bool) (bool, error) {
 	key := s.conn.keys.webhookFailed(w.Name, l.ID)
-	t := s.conn.begin("replay letter", modifiedAt(key, l.Modified))
-	t.del(key)
+	t := s.conn.Begin("replay letter", db.ModifiedAt(key, l.Modified))
+	t.Del(key)
 	if !forget {
-		t.when(createdAt(s.conn.keys.webhook(w.Name), w.Created))
+		t.When(db.CreatedAt(s.conn.keys.webhook(w.Name), w.Created))
 		again := *l
 		again.Attempts, again.At = 0, due
-		t.put(s.conn.keys.webhookDue(w.Name, due, l.ID), &again)
+		t.Put(s.conn.keys.webhookDue(w.Name, due, l.ID), &again)
 	}
-	return applied(t.submitSmall(ctx))
+	return db.Applied(t.SubmitSmall(ctx))
 }
 
 // eventOf is what a key that was put says; false: nothing.
@@ -394,7 +395,7 @@ func occasion(key string, kv *mvccpb.KeyValue) string {
 		return ""
 	case strings.HasPrefix(key, "incident/"): // its number of the commit is in the key
 		var note IncidentNote
-		if Decode(kv.Value, &note) != nil || note.Made.IsZero() {
+		if db.Decode(kv.Value, &note) != nil || note.Made.IsZero() {
 			return revision
 		}
 		return note.Made.UTC().Format(time.RFC3339Nano)
@@ -424,7 +425,7 @@ func (s *Webhooks) DeadLetterAt(ctx context.Context, id string, revision int64) 
 	if err != nil || kv == nil {
 		return nil, err
 	}
-	d, err := decodeDead(kv, Decode)
+	d, err := decodeDead(kv, db.Decode)
 	if err != nil {
 		return nil, nil //nolint:nilerr // as above
 	}
@@ -432,9 +433,9 @@ func (s *Webhooks) DeadLetterAt(ctx context.Context, id string, revision int64) 
 }
 
 func (s *Webhooks) oneAt(ctx context.Context, what, key string, revision int64) (*mvccpb.KeyValue, error) {
-	resp, err := s.conn.get(ctx, what, key, clientv3.WithRev(revision))
-	if errors.Is(err, ErrCompacted) {
-		resp, err = s.conn.get(ctx, what, key)
+	resp, err := s.conn.Get(ctx, what, key, clientv3.WithRev(revision))
+	if errors.Is(err, db.ErrCompacted) {
+		resp, err = s.conn.Get(ctx, what, key)
 	}
 	if err != nil || len(resp.Kvs) == 0 {
 		return nil, err

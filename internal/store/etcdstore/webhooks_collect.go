@@ -13,6 +13,7 @@ import (
 
 	"github.com/weft-run/weft/internal/pace"
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 )
 
 const (
@@ -75,7 +76,7 @@ func (c *collection) watch(ctx context.Context, wait time.Duration) error {
 	defer cancel()
 	for r, at := range c.to.At {
 		followers.Go(func() {
-			events := c.s.conn.client.Watch(own, c.s.conn.keys.root+r, clientv3.WithPrefix(), clientv3.WithRev(at+1), clientv3.WithFilterDelete())
+			events := c.s.conn.Client.Watch(own, c.s.conn.keys.root+r, clientv3.WithPrefix(), clientv3.WithRev(at+1), clientv3.WithFilterDelete())
 			handOn(ctx, r, events, told)
 		})
 	}
@@ -95,7 +96,7 @@ func (c *collection) watch(ctx context.Context, wait time.Duration) error {
 			// stay behind what etcd compacts.
 			asked = true
 			enough.Reset(webhookQuiet * 10)
-			if err := c.s.conn.client.RequestProgress(own); err != nil && ctx.Err() == nil {
+			if err := c.s.conn.Client.RequestProgress(own); err != nil && ctx.Err() == nil {
 				return err
 			}
 		case t := <-told:
@@ -140,12 +141,12 @@ func handOn(ctx context.Context, of string, events clientv3.WatchChan, to chan<-
 func (c *collection) take(t toldOf) error {
 	err := t.resp.Err()
 	switch {
-	case errors.Is(err, ErrCompacted):
+	case errors.Is(err, db.ErrCompacted):
 		if c.to.Behind == nil {
 			c.to.Behind = map[string]store.WebhookListing{}
 		}
 		c.to.Behind[t.of] = store.WebhookListing{}
-		c.s.conn.log.Warn("etcd has compacted what a webhook was not told of yet: what is there is listed, and what has gone is not told", "webhook", c.w.Name, "keys", t.of, "after", c.to.At[t.of])
+		c.s.conn.Log.Warn("etcd has compacted what a webhook was not told of yet: what is there is listed, and what has gone is not told", "webhook", c.w.Name, "keys", t.of, "after", c.to.At[t.of])
 		return nil
 	case err != nil:
 		return err
@@ -199,7 +200,7 @@ func (c *collection) list(ctx context.Context, of string) error {
 	}
 	for len(c.events) < c.most {
 		began := time.Now()
-		resp, err := c.s.conn.get(ctx, "list what a webhook tells", pageFrom(prefix, l.Cursor), opts...)
+		resp, err := c.s.conn.Get(ctx, "list what a webhook tells", db.PageFrom(prefix, l.Cursor), opts...)
 		if err != nil {
 			return err
 		}

@@ -13,6 +13,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -358,7 +359,7 @@ func (c *changing) walk(steps int) {
 		case n < 18:
 			c.change()
 		case n == 18: // etcd forgets: what is there is listed
-			if _, err := c.raw.Compact(c.ctx(), c.revision()); !errors.Is(err, ErrCompacted) { // it has by now
+			if _, err := c.raw.Compact(c.ctx(), c.revision()); !errors.Is(err, db.ErrCompacted) { // it has by now
 				c.ok(err)
 			}
 		default:
@@ -380,11 +381,11 @@ func TestTheIDOfAnEventOutlivesARestore(t *testing.T) {
 	w := newWorld(t)
 	hook := &store.Webhook{Name: "h", Created: 7}
 	h := workflow.Instance{ID: "i", DefinitionID: "order", Version: 1, Status: workflow.StatusFinished, SubStatus: workflow.Finished, CreatedAt: w.now}
-	note, err := Encode(IncidentNote{New: 1, At: w.now, Made: w.now})
+	note, err := db.Encode(IncidentNote{New: 1, At: w.now, Made: w.now})
 	w.ok(err)
-	later, err := Encode(IncidentNote{New: 1, At: w.now.Add(time.Hour), Made: w.now})
+	later, err := db.Encode(IncidentNote{New: 1, At: w.now.Add(time.Hour), Made: w.now})
 	w.ok(err)
-	other, err := Encode(IncidentNote{New: 1, At: w.now, Made: w.now.Add(time.Second)})
+	other, err := db.Encode(IncidentNote{New: 1, At: w.now, Made: w.now.Add(time.Second)})
 	w.ok(err)
 	id := func(key string, revision int64, value []byte) string {
 		e, ok := w.Webhooks.eventOf(hook, &mvccpb.KeyValue{Key: []byte(key), ModRevision: revision, Value: value})

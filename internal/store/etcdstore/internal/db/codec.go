@@ -1,4 +1,4 @@
-package etcdstore
+package db
 
 import (
 	"bytes"
@@ -13,9 +13,9 @@ import (
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
-// Values are JSON; those above compressAbove bytes are zstd frames, told apart
-// by their magic number, which no JSON text starts with.
-const compressAbove = 4 << 10
+// CompressAbove is from how many bytes on values, which are JSON, are zstd frames. They are
+// told apart by their magic number, which no JSON text starts with.
+const CompressAbove = 4 << 10
 
 // smallAbove is from when on the record of an instance is compressed better. One that waits at
 // thousands of places becomes a fifth smaller by that, in no more time.
@@ -23,21 +23,22 @@ const smallAbove = 256 << 10
 
 // What is written can be read: a value is held against a limit before it is
 // compressed, far below what may be read. What an instance or an author makes is held
-// against maxEncoded; what a node writes again, with a note of its own, or hands on
-// as something else, against maxPassed, so that what was once accepted goes on.
+// against MaxEncoded; what a node writes again, with a note of its own, or hands on
+// as something else, against MaxPassed, so that what was once accepted goes on.
 const (
-	maxEncoded = 16 << 20
-	maxPassed  = 32 << 20
-	maxDecoded = 64 << 20
-	maxWaits   = 64 << 20               // what the places where an instance waits may add to its record
-	maxJoined  = maxPassed + 2*maxWaits // what a record has with its parts: where it waits, and where it did
+	MaxEncoded = 16 << 20
+	MaxPassed  = 32 << 20
+	MaxDecoded = 64 << 20               // what may be read
+	MaxWaits   = 64 << 20               // what the places where an instance waits may add to its record
+	MaxJoined  = MaxPassed + 2*MaxWaits // what a record has with its parts: where it waits, and where it did
 )
 
+// How values are compressed, and read again.
 var (
-	zstdMagic = []byte{0x28, 0xb5, 0x2f, 0xfd}
-	encoder   = must(zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1)))
+	ZstdMagic = []byte{0x28, 0xb5, 0x2f, 0xfd}
+	Encoder   = must(zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1)))
 	smallest  = must(zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedBetterCompression), zstd.WithEncoderConcurrency(1)))
-	decoder   = must(zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderMaxMemory(maxDecoded)))
+	Decoder   = must(zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderMaxMemory(MaxDecoded)))
 )
 
 func must[T any](v T, err error) T {
@@ -49,9 +50,10 @@ func must[T any](v T, err error) T {
 
 // Encode gives the stored form of v: JSON, compressed above 4 KiB. [ErrTooLarge]: it
 // has more bytes before it is compressed than are ever to be read again.
-func Encode(v any) ([]byte, error) { return encodeWithin(v, maxEncoded) }
+func Encode(v any) ([]byte, error) { return EncodeWithin(v, MaxEncoded) }
 
-func encodeWithin(v any, limit int) ([]byte, error) {
+// EncodeWithin is [Encode] with another limit.
+func EncodeWithin(v any, limit int) ([]byte, error) {
 	raw, err := workflow.Marshal(v)
 	if err != nil {
 		return nil, fmt.Errorf("encode %T: %w", v, err)
@@ -62,21 +64,21 @@ func encodeWithin(v any, limit int) ([]byte, error) {
 	if _, instance := v.(*store.Record); instance && len(raw) > smallAbove {
 		return smallest.EncodeAll(raw, make([]byte, 0, len(raw)/4)), nil
 	}
-	if len(raw) > compressAbove {
-		return encoder.EncodeAll(raw, make([]byte, 0, len(raw)/2)), nil
+	if len(raw) > CompressAbove {
+		return Encoder.EncodeAll(raw, make([]byte, 0, len(raw)/2)), nil
 	}
 	return raw, nil
 }
 
 // ErrDamaged marks a record that is not what any program wrote, or that holds more
 // than is read. Nobody goes on with it: lists show its key, sweeps pass it by, and an
-// instance can be deleted ([Instances.Remove]).
+// instance can be deleted.
 var ErrDamaged = errors.New("damaged record")
 
 // Decode reads what [Encode] wrote. Numbers keep their value in untyped places:
 // see [workflow.Number]. What cannot be read is [ErrDamaged].
 func Decode(raw []byte, v any) error {
-	raw, err := inflate(raw, v)
+	raw, err := Inflate(raw, v)
 	if err == nil {
 		err = workflow.Unmarshal(raw, v)
 	}
@@ -86,11 +88,12 @@ func Decode(raw []byte, v any) error {
 	return nil
 }
 
-func inflate(raw []byte, v any) ([]byte, error) {
-	if !bytes.HasPrefix(raw, zstdMagic) {
+// Inflate gives the JSON of a stored value; v says in errors what it is.
+func Inflate(raw []byte, v any) ([]byte, error) {
+	if !bytes.HasPrefix(raw, ZstdMagic) {
 		return raw, nil
 	}
-	out, err := decoder.DecodeAll(raw, nil)
+	out, err := Decoder.DecodeAll(raw, nil)
 	if err != nil {
 		return nil, fmt.Errorf("decompress %T: %w", v, err)
 	}
@@ -103,7 +106,7 @@ func inflate(raw []byte, v any) ([]byte, error) {
 // not-runnable-here: the record is left to nodes that know all of it. It wraps
 // [ErrDamaged] if not even what this program knows can be read.
 func DecodeWhole(stored []byte, v any) error {
-	raw, err := inflate(stored, v)
+	raw, err := Inflate(stored, v)
 	if err == nil {
 		err = workflow.UnmarshalKnown(raw, v)
 	}
@@ -117,23 +120,23 @@ func DecodeWhole(stored []byte, v any) error {
 		Detail: fmt.Sprintf("the program of this node cannot read all of a record (%T), as another version wrote it", v)}
 }
 
-// left counts a record that is left alone because this program cannot read all of
+// Left counts a record that is left alone because this program cannot read all of
 // it, and says so, but not for each.
-func (s *link) left(key []byte, err error) {
-	s.metrics.Unreadable()
+func (s *Conn) Left(key []byte, err error) {
+	s.Metrics.Unreadable()
 	now := time.Now().UnixNano()
-	if said := s.said.Load(); now-said > int64(leftSaid) && s.said.CompareAndSwap(said, now) {
-		s.log.Warn("a record is left to other nodes: the program of this one cannot read all of it", "key", string(key), "error", err)
+	if said := s.Said.Load(); now-said > int64(leftSaid) && s.Said.CompareAndSwap(said, now) {
+		s.Log.Warn("a record is left to other nodes: the program of this one cannot read all of it", "key", string(key), "error", err)
 	}
 }
 
 // leftSaid is how long the log is silent about the next such record.
 const leftSaid = 10 * time.Second
 
-// decodedBytes tells how many bytes of JSON a value is.
-func decodedBytes(raw []byte) int {
+// DecodedBytes tells how many bytes of JSON a value is.
+func DecodedBytes(raw []byte) int {
 	var h zstd.Header
-	if bytes.HasPrefix(raw, zstdMagic) && h.Decode(raw) == nil && h.HasFCS {
+	if bytes.HasPrefix(raw, ZstdMagic) && h.Decode(raw) == nil && h.HasFCS {
 		return int(h.FrameContentSize)
 	}
 	return len(raw)

@@ -1,49 +1,50 @@
-package etcdstore
+package db
 
 import (
-	"strconv"
-	"time"
-
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
 // Compares. Rule U wants the outer ones monotone: once false, false for ever.
-// createdAt and modifiedAt are, as revisions never come back. absent is where
+// [CreatedAt] and [ModifiedAt] are, as revisions never come back. [Absent] is where
 // the key is never deleted, or its deletion leaves a record that is compared
-// too. What can become true again is followed by a void record, see [conn.void].
+// too. What can become true again is followed by a void record, which the store puts.
 
-func absent(key string) clientv3.Cmp { return created(key, "", pb.Compare_EQUAL, 0) }
+// Absent holds while a key is not there.
+func Absent(key string) clientv3.Cmp { return created(key, "", pb.Compare_EQUAL, 0) }
 
-func exists(key string) clientv3.Cmp { return created(key, "", pb.Compare_GREATER, 0) }
+// Exists holds while a key is there.
+func Exists(key string) clientv3.Cmp { return created(key, "", pb.Compare_GREATER, 0) }
 
-func createdAt(key string, rev int64) clientv3.Cmp { return created(key, "", pb.Compare_EQUAL, rev) }
+// CreatedAt holds while a key is the one that was created at rev; 0: while it is not there.
+func CreatedAt(key string, rev int64) clientv3.Cmp { return created(key, "", pb.Compare_EQUAL, rev) }
 
-func modifiedAt(key string, rev int64) clientv3.Cmp { return modified(key, pb.Compare_EQUAL, rev) }
+// ModifiedAt holds while a key is as it was put at rev; 0: while it is not there.
+func ModifiedAt(key string, rev int64) clientv3.Cmp { return modified(key, pb.Compare_EQUAL, rev) }
 
-// notWrittenAfter holds while one key was not put after rev.
-func notWrittenAfter(key string, rev int64) clientv3.Cmp {
+// NotWrittenAfter holds while one key was not put after rev.
+func NotWrittenAfter(key string, rev int64) clientv3.Cmp {
 	return modified(key, pb.Compare_LESS, rev+1)
 }
 
-// noneNewer holds when no key of the range was created after rev; an empty
+// NoneNewer holds when no key of the range was created after rev; an empty
 // range holds.
-func noneNewer(prefix string, rev int64) clientv3.Cmp {
+func NoneNewer(prefix string, rev int64) clientv3.Cmp {
 	return created(prefix, clientv3.GetPrefixRangeEnd(prefix), pb.Compare_LESS, rev+1)
 }
 
-// noneWrittenAfter holds when no key of the range was put after rev; an empty range
+// NoneWrittenAfter holds when no key of the range was put after rev; an empty range
 // holds.
-func noneWrittenAfter(prefix string, rev int64) clientv3.Cmp {
+func NoneWrittenAfter(prefix string, rev int64) clientv3.Cmp {
 	c, m := comparing(prefix, pb.Compare_LESS)
 	m.Target, m.TargetUnion = pb.Compare_MOD, &pb.Compare_ModRevision{ModRevision: rev + 1}
 	m.RangeEnd = []byte(clientv3.GetPrefixRangeEnd(prefix))
 	return c
 }
 
-// noneOlder holds when no key of the range was created before rev. An empty
+// NoneOlder holds when no key of the range was created before rev. An empty
 // range would compare as 0 and fail; it is used where a key is known to be.
-func noneOlder(prefix string, rev int64) clientv3.Cmp {
+func NoneOlder(prefix string, rev int64) clientv3.Cmp {
 	return created(prefix, clientv3.GetPrefixRangeEnd(prefix), pb.Compare_GREATER, rev-1)
 }
 
@@ -64,7 +65,8 @@ func modified(key string, result pb.Compare_CompareResult, rev int64) clientv3.C
 	return c
 }
 
-func leased(key string, lease int64) clientv3.Cmp {
+// Leased holds while a key is of a lease; 0: of none.
+func Leased(key string, lease int64) clientv3.Cmp {
 	c, m := comparing(key, pb.Compare_EQUAL)
 	m.Target, m.TargetUnion = pb.Compare_LEASE, &pb.Compare_Lease{Lease: lease}
 	return c
@@ -76,7 +78,3 @@ func comparing(key string, result pb.Compare_CompareResult) (c clientv3.Cmp, m *
 	m.Key, m.Result = []byte(key), result
 	return c, m
 }
-
-// attempt names one attempt to do something, which is sent again only as it is;
-// a new attempt of the same thing has another name.
-func attempt(id string, at time.Time) string { return id + "@" + strconv.FormatInt(at.UnixNano(), 10) }

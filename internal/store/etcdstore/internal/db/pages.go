@@ -1,4 +1,4 @@
-package etcdstore
+package db
 
 import (
 	"cmp"
@@ -15,7 +15,7 @@ import (
 // A page of values is bounded by its bytes too: a value may have a megabyte, and
 // compressed ones many times what they take in etcd. It is read in chunks, and ends
 // early, with a cursor, when it holds [PageBytes]. So a page costs its reader about
-// that much, one value more at most, and one answer of etcd: of [mostChunk] values
+// that much, one value more at most, and one answer of etcd: of [MostChunk] values
 // as they are stored.
 
 // PageBytes is how many bytes of decoded values a page holds at most, unless its
@@ -23,53 +23,56 @@ import (
 const PageBytes = 8 << 20
 
 // The first chunk of a page is small; the ones behind small values are larger.
-const firstChunk, mostChunk = 16, 64
+const (
+	FirstChunk = 16
+	MostChunk  = 64
+)
 
-// budget counts the bytes of a page.
-type budget struct{ taken, values int }
+// Budget counts the bytes of a page.
+type Budget struct{ Taken, values int }
 
-// takes reports whether the page has room for a value, and counts it.
-func (b *budget) takes(value []byte) bool { return b.has(plainSize(value)) }
+// Takes reports whether the page has room for a value, and counts it.
+func (b *Budget) Takes(value []byte) bool { return b.Has(PlainSize(value)) }
 
-// has is takes, of what has size bytes.
-func (b *budget) has(size int) bool {
-	if b.values > 0 && b.taken+size > PageBytes {
+// Has is takes, of what has size bytes.
+func (b *Budget) Has(size int) bool {
+	if b.values > 0 && b.Taken+size > PageBytes {
 		return false
 	}
-	b.taken, b.values = b.taken+size, b.values+1
+	b.Taken, b.values = b.Taken+size, b.values+1
 	return true
 }
 
-// chunk is how many values the next request may ask for.
-func (b *budget) chunk() int {
+// Chunk is how many values the next request may ask for.
+func (b *Budget) Chunk() int {
 	if b.values == 0 {
-		return firstChunk
+		return FirstChunk
 	}
-	fit := (PageBytes - b.taken) / max(1, b.taken/b.values)
-	return max(1, min(2*b.values, mostChunk, fit+1))
+	fit := (PageBytes - b.Taken) / max(1, b.Taken/b.values)
+	return max(1, min(2*b.values, MostChunk, fit+1))
 }
 
-// count counts a value whether or not there is room.
-func (b *budget) count(value []byte) { b.taken, b.values = b.taken+plainSize(value), b.values+1 }
+// Count counts a value whether or not there is room.
+func (b *Budget) Count(value []byte) { b.Taken, b.values = b.Taken+PlainSize(value), b.values+1 }
 
-// batch is how many values the next request may ask for where most of them are only
+// Batch is how many values the next request may ask for where most of them are only
 // looked at.
-func (b *budget) batch() int {
+func (b *Budget) Batch() int {
 	if b.values == 0 {
-		return firstChunk
+		return FirstChunk
 	}
-	return max(1, min(2*b.values, mostChunk, PageBytes/max(1, b.taken/b.values)))
+	return max(1, min(2*b.values, MostChunk, PageBytes/max(1, b.Taken/b.values)))
 }
 
-// plainSize is how many bytes a stored value has when it is decompressed. A frame
+// PlainSize is how many bytes a stored value has when it is decompressed. A frame
 // that does not say so, which [Encode] does not write, counts as the most.
-func plainSize(value []byte) int {
+func PlainSize(value []byte) int {
 	var h zstd.Header
 	if h.Decode(value) != nil || h.Skippable {
 		return len(value) // no frame
 	}
-	if !h.HasFCS || h.FrameContentSize > maxDecoded {
-		return maxDecoded
+	if !h.HasFCS || h.FrameContentSize > MaxDecoded {
+		return MaxDecoded
 	}
 	return int(h.FrameContentSize)
 }
@@ -83,17 +86,17 @@ type PageEnd struct {
 	Revision int64
 }
 
-// page reads one page of a range of small values, or of keys only; next is "" at
+// Page reads one page of a range of small values, or of keys only; next is "" at
 // the end.
-func (s *link) page(ctx context.Context, what, prefix, cursor string, limit int64, opts ...clientv3.OpOption) ([]*mvccpb.KeyValue, string, error) {
-	kvs, end, err := s.pageAt(ctx, what, prefix, cursor, limit, 0, opts...)
+func (s *Conn) Page(ctx context.Context, what, prefix, cursor string, limit int64, opts ...clientv3.OpOption) ([]*mvccpb.KeyValue, string, error) {
+	kvs, end, err := s.PageAt(ctx, what, prefix, cursor, limit, 0, opts...)
 	return kvs, end.Next, err
 }
 
-// pageAt is [link.page] at a revision (0: the present one, which it tells).
-func (s *link) pageAt(ctx context.Context, what, prefix, cursor string, limit, revision int64, opts ...clientv3.OpOption) ([]*mvccpb.KeyValue, PageEnd, error) {
+// PageAt is [Conn.Page] at a revision (0: the present one, which it tells).
+func (s *Conn) PageAt(ctx context.Context, what, prefix, cursor string, limit, revision int64, opts ...clientv3.OpOption) ([]*mvccpb.KeyValue, PageEnd, error) {
 	opts = append([]clientv3.OpOption{clientv3.WithRange(clientv3.GetPrefixRangeEnd(prefix)), clientv3.WithLimit(limit), clientv3.WithRev(revision)}, opts...)
-	resp, err := s.get(ctx, what, pageFrom(prefix, cursor), opts...)
+	resp, err := s.Get(ctx, what, PageFrom(prefix, cursor), opts...)
 	if err != nil {
 		return nil, PageEnd{}, err
 	}
@@ -104,13 +107,13 @@ func (s *link) pageAt(ctx context.Context, what, prefix, cursor string, limit, r
 	return resp.Kvs, end, nil
 }
 
-// values reads one page of a range whose values may be large, at one revision, and gives
+// Values reads one page of a range whose values may be large, at one revision, and gives
 // each to do as it comes. Where etcd forgets that revision between two reads, the page ends.
-func (s *link) values(ctx context.Context, what, prefix, cursor string, limit int64, do func(*mvccpb.KeyValue) error) (PageEnd, error) {
-	var b budget
+func (s *Conn) Values(ctx context.Context, what, prefix, cursor string, limit int64, do func(*mvccpb.KeyValue) error) (PageEnd, error) {
+	var b Budget
 	for revision := int64(0); ; {
-		n := min(limit-int64(b.values), int64(b.chunk()))
-		kvs, end, err := s.pageAt(ctx, what, prefix, cursor, n, revision)
+		n := min(limit-int64(b.values), int64(b.Chunk()))
+		kvs, end, err := s.PageAt(ctx, what, prefix, cursor, n, revision)
 		if errors.Is(err, ErrCompacted) && revision != 0 {
 			return PageEnd{cursor, revision}, nil
 		}
@@ -119,7 +122,7 @@ func (s *link) values(ctx context.Context, what, prefix, cursor string, limit in
 		}
 		revision = end.Revision
 		for _, kv := range kvs {
-			if !b.takes(kv.Value) {
+			if !b.Takes(kv.Value) {
 				return PageEnd{cursor, revision}, nil
 			}
 			if err := do(kv); err != nil {
@@ -133,9 +136,9 @@ func (s *link) values(ctx context.Context, what, prefix, cursor string, limit in
 	}
 }
 
-// pageFrom is the key from which a page of a range goes on. It is in the range
+// PageFrom is the key from which a page of a range goes on. It is in the range
 // for any cursor.
-func pageFrom(prefix, cursor string) string {
+func PageFrom(prefix, cursor string) string {
 	if cursor == "" {
 		return prefix
 	}

@@ -1,4 +1,4 @@
-package etcdstore
+package db
 
 import (
 	"context"
@@ -18,16 +18,16 @@ import (
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
-// link sends the requests of a cluster's store to etcd. It knows no record and no key.
-type link struct {
-	client  *clientv3.Client
-	log     *slog.Logger
-	metrics *metrics.Metrics
-	timeout time.Duration // of one request
+// Conn sends the requests of a cluster's store to etcd. It knows no record and no key.
+type Conn struct {
+	Client  *clientv3.Client
+	Log     *slog.Logger
+	Metrics *metrics.Metrics
+	Timeout time.Duration // of one request
 
-	said atomic.Int64 // when the log last told of a record that is left alone
+	Said atomic.Int64 // when the log last told of a record that is left alone
 
-	halted atomic.Pointer[workflow.Error] // why nothing may be read or written any more
+	Halted atomic.Pointer[workflow.Error] // why nothing may be read or written any more
 }
 
 // ErrUnknown marks a write whose outcome is not known: it may have been, or may
@@ -37,46 +37,46 @@ var ErrUnknown = errors.New("outcome unknown")
 // ErrTooLarge marks a transaction that etcd would refuse for its size.
 var ErrTooLarge = errors.New("transaction too large")
 
-// txn sends one transaction under the store's deadline. Its error is either
+// Txn sends one transaction under the store's deadline. Its error is either
 // definite (nothing was applied) or wraps [ErrUnknown].
-func (s *link) txn(ctx context.Context, what string, cmps []clientv3.Cmp, then, otherwise []clientv3.Op) (*pb.TxnResponse, error) {
+func (s *Conn) Txn(ctx context.Context, what string, cmps []clientv3.Cmp, then, otherwise []clientv3.Op) (*pb.TxnResponse, error) {
 	if err := s.running(); err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, s.timeout)
+	ctx, cancel := context.WithTimeout(ctx, s.Timeout)
 	defer cancel()
-	s.metrics.EtcdRequest(metrics.OpTxn)
-	resp, err := s.client.Txn(ctx).If(cmps...).Then(then...).Else(otherwise...).Commit()
+	s.Metrics.EtcdRequest(metrics.OpTxn)
+	resp, err := s.Client.Txn(ctx).If(cmps...).Then(then...).Else(otherwise...).Commit()
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", what, classify(err))
+		return nil, fmt.Errorf("%s: %w", what, Classify(err))
 	}
 	return (*pb.TxnResponse)(resp), nil
 }
 
-// read sends reads only, as one request at one revision.
-func (s *link) read(ctx context.Context, what string, ops ...clientv3.Op) (*pb.TxnResponse, error) {
+// Read sends reads only, as one request at one revision.
+func (s *Conn) Read(ctx context.Context, what string, ops ...clientv3.Op) (*pb.TxnResponse, error) {
 	if err := s.running(); err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, s.timeout)
+	ctx, cancel := context.WithTimeout(ctx, s.Timeout)
 	defer cancel()
-	s.metrics.EtcdRequest(metrics.OpRange)
-	resp, err := s.client.Txn(ctx).Then(ops...).Commit()
+	s.Metrics.EtcdRequest(metrics.OpRange)
+	resp, err := s.Client.Txn(ctx).Then(ops...).Commit()
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", what, err)
 	}
 	return (*pb.TxnResponse)(resp), nil
 }
 
-// get reads one key or range.
-func (s *link) get(ctx context.Context, what, key string, opts ...clientv3.OpOption) (*clientv3.GetResponse, error) {
+// Get reads one key or range.
+func (s *Conn) Get(ctx context.Context, what, key string, opts ...clientv3.OpOption) (*clientv3.GetResponse, error) {
 	if err := s.running(); err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, s.timeout)
+	ctx, cancel := context.WithTimeout(ctx, s.Timeout)
 	defer cancel()
-	s.metrics.EtcdRequest(metrics.OpRange)
-	resp, err := s.client.Get(ctx, key, opts...)
+	s.Metrics.EtcdRequest(metrics.OpRange)
+	resp, err := s.Client.Get(ctx, key, opts...)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", what, err)
 	}
@@ -84,18 +84,18 @@ func (s *link) get(ctx context.Context, what, key string, opts ...clientv3.OpOpt
 }
 
 // running is the error for calls after the format was found to be another.
-func (s *link) running() error {
-	if halted := s.halted.Load(); halted != nil {
+func (s *Conn) running() error {
+	if halted := s.Halted.Load(); halted != nil {
 		return halted
 	}
 	return nil
 }
 
-// classify tells refusals, after which nothing was applied, from unknown
+// Classify tells refusals, after which nothing was applied, from unknown
 // outcomes (etcd notes 22 and 24). That etcd has too much to do is counted with
 // the unknown: it is said of this copy only, an earlier one may be under way, and
 // what follows is the same, to send it again.
-func classify(err error) error {
+func Classify(err error) error {
 	for _, definite := range []error{
 		rpctypes.ErrTooManyOps, rpctypes.ErrDuplicateKey, rpctypes.ErrEmptyKey,
 		rpctypes.ErrPermissionDenied, rpctypes.ErrLeaseNotFound, rpctypes.ErrCompacted,

@@ -294,6 +294,21 @@ AlterRequest = TypedDict("AlterRequest", {
     "reason": "NotRequired[str]",  # Why, for the journal.
 })
 
+AlterationEntry = TypedDict("AlterationEntry", {
+    "eventName": "Union[str, None]",  # The code of what is wrong.
+    "logLevel": "str",  # One of "Information", "Warning", "Error".
+    "message": "str",
+    "timestamp": "str",
+})
+
+AlterationLog = TypedDict("AlterationLog", {
+    "logEntries": "List[AlterationEntry]",
+})
+
+AlterationPlan = TypedDict("AlterationPlan", {
+    "planId": "str",  # The id of the job: GET /jobs/{id} tells how far it is.
+})
+
 AlterationRequest = TypedDict("AlterationRequest", {
     "activities": "NotRequired[Dict[str, str]]",  # migrate: for activities that have another id in that version, from the old one to the new one.
     "activity": "NotRequired[str]",  # Id of the activity; of setVariable: whose scope has the variable. Absent: what faulted (retry), the instance (cancel), the only one there is.
@@ -307,6 +322,17 @@ AlterationRequest = TypedDict("AlterationRequest", {
     "value": "NotRequired[Any]",  # setVariable: any value; null clears it.
     "variable": "NotRequired[str]",  # setVariable: name or id.
     "version": "NotRequired[int]",  # migrate: the version of the definition to go on with.
+})
+
+AlterationResult = TypedDict("AlterationResult", {
+    "isSuccessful": "bool",
+    "log": "AlterationLog",
+    "workflowHasScheduledWork": "bool",  # It goes on by itself.
+    "workflowInstanceId": "str",
+})
+
+AlterationResults = TypedDict("AlterationResults", {
+    "results": "List[AlterationResult]",
 })
 
 Altered = TypedDict("Altered", {
@@ -557,6 +583,26 @@ Effect = TypedDict("Effect", {
     "revision": "int",  # Of etcd, at which this was so.
     "started": "int",  # How many it would start in all, also those whose gate is held.
     "starts": "List[Trigger]",  # Definitions that it would start, unless an instance holds the gate of the activation strategy (holder); 100 at most.
+})
+
+ElsaAlterationRequest = TypedDict("ElsaAlterationRequest", {
+    "activityId": "NotRequired[str]",  # CancelActivity, ScheduleActivity: id of the activity.
+    "activityInstanceId": "NotRequired[str]",  # CancelActivity, ScheduleActivity: the number of its execution in the journal, as text; needed if several run.
+    "targetVersion": "NotRequired[int]",  # Migrate: the version of the definition to go on with.
+    "type": "NotRequired[str]",  # One of "Cancel", "CancelActivity", "Migrate", "ModifyVariable", "ScheduleActivity".
+    "value": "NotRequired[Any]",  # ModifyVariable: any value; null clears it.
+    "variableId": "NotRequired[str]",  # ModifyVariable: id or name.
+})
+
+ElsaFilterRequest = TypedDict("ElsaFilterRequest", {
+    "correlationIds": "NotRequired[List[str]]",  # One.
+    "definitionIds": "NotRequired[List[str]]",  # One.
+    "emptyFilterSelectsAll": "NotRequired[bool]",  # Needed where nothing else is given.
+    "hasIncidents": "NotRequired[bool]",  # Only those that have some.
+    "names": "NotRequired[List[str]]",  # One.
+    "statuses": "NotRequired[List[str]]",  # One: Running or Finished.
+    "subStatuses": "NotRequired[List[str]]",  # One, such as Faulted.
+    "workflowInstanceIds": "NotRequired[List[str]]",  # Up to 100.
 })
 
 Etcd = TypedDict("Etcd", {
@@ -1344,6 +1390,16 @@ RetryRequest = TypedDict("RetryRequest", {
     "limit": "NotRequired[int]",  # How many at once, 1 to 500, 50 if absent.
 })
 
+RetryWorkflowsRequest = TypedDict("RetryWorkflowsRequest", {
+    "activityIds": "NotRequired[List[str]]",  # Which activities run again; absent: what faulted.
+    "workflowInstanceIds": "NotRequired[List[str]]",  # Up to 100.
+})
+
+RunAlterationsRequest = TypedDict("RunAlterationsRequest", {
+    "alterations": "NotRequired[List[ElsaAlterationRequest]]",  # Made to each instance in this order and in one commit, all or none; up to 100.
+    "workflowInstanceIds": "NotRequired[List[str]]",  # Up to 100.
+})
+
 SendItemsRequest = TypedDict("SendItemsRequest", {
     "activityType": "NotRequired[str]",
     "all": "NotRequired[bool]",  # Needed where nothing else restricts.
@@ -1479,6 +1535,11 @@ SubStatusCounts = TypedDict("SubStatusCounts", {
     "finished": "Count",
     "pending": "Count",
     "suspended": "Count",
+})
+
+SubmitAlterationsRequest = TypedDict("SubmitAlterationsRequest", {
+    "alterations": "NotRequired[List[ElsaAlterationRequest]]",  # Made to each instance in this order and in one commit, all or none; up to 100.
+    "filter": "NotRequired[ElsaFilterRequest]",  # Which instances; all its fields have to fit.
 })
 
 Suggested = TypedDict("Suggested", {
@@ -1839,6 +1900,10 @@ class Client(_Core):
         """Forget a webhook, with all that it has not told: DELETE /api/v1/webhooks/{name}."""
         return self._call("DELETE", f"/api/v1/webhooks/{_part(name)}", {}, wait=wait, accept=accept, key=key)
 
+    def dispatch_alterations(self, body: Optional["RunAlterationsRequest"] = None, *, wait: Optional[int] = None, accept: Optional[str] = None, key: Optional[str] = None) -> Answer["AlterationPlan"]:
+        """Alter instances by a job: POST /api/v1/alterations/dispatch."""
+        return self._call("POST", "/api/v1/alterations/dispatch", {}, body or {}, wait=wait, accept=accept, key=key)
+
     def dispatch_definition(self, id: str, body: Optional["StartRequest"] = None, *, wait: Optional[int] = None, accept: Optional[str] = None, key: Optional[str] = None) -> Answer["Dispatched"]:
         """Start an instance and answer once that is durable: POST /api/v1/definitions/{id}/dispatch."""
         return self._call("POST", f"/api/v1/definitions/{_part(id)}/dispatch", {}, body or {}, wait=wait, accept=accept, key=key)
@@ -2163,6 +2228,14 @@ class Client(_Core):
         """Run every faulted instance of a filter again from the activity that faulted, a page at a time: POST /api/v1/instances/retry."""
         return self._call("POST", "/api/v1/instances/retry", {}, body or {}, wait=wait, accept=accept, key=key)
 
+    def retry_workflows(self, body: Optional["RetryWorkflowsRequest"] = None, *, wait: Optional[int] = None, accept: Optional[str] = None, key: Optional[str] = None) -> Answer["AlterationResults"]:
+        """As in Elsa: run what faulted in instances, or activities of them, again: POST /api/v1/alterations/workflows/retry."""
+        return self._call("POST", "/api/v1/alterations/workflows/retry", {}, body or {}, wait=wait, accept=accept, key=key)
+
+    def run_alterations(self, body: Optional["RunAlterationsRequest"] = None, *, wait: Optional[int] = None, accept: Optional[str] = None, key: Optional[str] = None) -> Answer["AlterationResults"]:
+        """As in Elsa: alter instances, and answer what came of each: POST /api/v1/alterations/run."""
+        return self._call("POST", "/api/v1/alterations/run", {}, body or {}, wait=wait, accept=accept, key=key)
+
     def schema(self, *, wait: Optional[int] = None, accept: Optional[str] = None) -> Answer["Any"]:
         """The JSON Schema of definitions in YAML, for editors; it knows the activities of this node: GET /schema/v1.json."""
         return self._call("GET", "/schema/v1.json", {}, wait=wait, accept=accept)
@@ -2194,6 +2267,10 @@ class Client(_Core):
     def skip_schedule(self, id: str, activity: str, body: Optional["SkipRequest"] = None, *, wait: Optional[int] = None, accept: Optional[str] = None, key: Optional[str] = None) -> Answer["Skipped"]:
         """Drop the occurrence of a schedule that is due at a time: nothing starts by it: POST /api/v1/definitions/{id}/schedules/{activity}/skip."""
         return self._call("POST", f"/api/v1/definitions/{_part(id)}/schedules/{_part(activity)}/skip", {}, body or {}, wait=wait, accept=accept, key=key)
+
+    def submit_alterations(self, body: Optional["SubmitAlterationsRequest"] = None, *, wait: Optional[int] = None, accept: Optional[str] = None, key: Optional[str] = None) -> Answer["AlterationPlan"]:
+        """As in Elsa: alter all instances of a filter, by a job: POST /api/v1/alterations/submit."""
+        return self._call("POST", "/api/v1/alterations/submit", {}, body or {}, wait=wait, accept=accept, key=key)
 
     def suggest(self, body: Union[str, bytes, Mapping[str, Any]], *, line: Optional[int] = None, column: Optional[int] = None, wait: Optional[int] = None, accept: Optional[str] = None, key: Optional[str] = None, content_type: Optional[str] = None) -> Answer["Suggested"]:
         """What may stand at a place of a definition in YAML, and what stands there: POST /api/v1/definitions/suggest."""

@@ -179,6 +179,23 @@ export interface AlterRequest {
   reason?: string;
 }
 
+export interface AlterationEntry {
+  /** The code of what is wrong. */
+  eventName: string | null;
+  logLevel: "Information" | "Warning" | "Error";
+  message: string;
+  timestamp: string;
+}
+
+export interface AlterationLog {
+  logEntries: Array<AlterationEntry>;
+}
+
+export interface AlterationPlan {
+  /** The id of the job: GET /jobs/{id} tells how far it is. */
+  planId: string;
+}
+
 export interface AlterationRequest {
   /** migrate: for activities that have another id in that version, from the old one to the new one. */
   activities?: Record<string, string>;
@@ -203,6 +220,18 @@ export interface AlterationRequest {
   variable?: string;
   /** migrate: the version of the definition to go on with. */
   version?: number;
+}
+
+export interface AlterationResult {
+  isSuccessful: boolean;
+  log: AlterationLog;
+  /** It goes on by itself. */
+  workflowHasScheduledWork: boolean;
+  workflowInstanceId: string;
+}
+
+export interface AlterationResults {
+  results: Array<AlterationResult>;
 }
 
 export interface Altered {
@@ -561,6 +590,39 @@ export interface Effect {
   started: number;
   /** Definitions that it would start, unless an instance holds the gate of the activation strategy (holder); 100 at most. */
   starts: Array<Trigger>;
+}
+
+export interface ElsaAlterationRequest {
+  /** CancelActivity, ScheduleActivity: id of the activity. */
+  activityId?: string;
+  /** CancelActivity, ScheduleActivity: the number of its execution in the journal, as text; needed if several run. */
+  activityInstanceId?: string;
+  /** Migrate: the version of the definition to go on with. */
+  targetVersion?: number;
+  type?: "Cancel" | "CancelActivity" | "Migrate" | "ModifyVariable" | "ScheduleActivity";
+  /** ModifyVariable: any value; null clears it. */
+  value?: any;
+  /** ModifyVariable: id or name. */
+  variableId?: string;
+}
+
+export interface ElsaFilterRequest {
+  /** One. */
+  correlationIds?: Array<string>;
+  /** One. */
+  definitionIds?: Array<string>;
+  /** Needed where nothing else is given. */
+  emptyFilterSelectsAll?: boolean;
+  /** Only those that have some. */
+  hasIncidents?: boolean;
+  /** One. */
+  names?: Array<string>;
+  /** One: Running or Finished. */
+  statuses?: Array<string>;
+  /** One, such as Faulted. */
+  subStatuses?: Array<string>;
+  /** Up to 100. */
+  workflowInstanceIds?: Array<string>;
 }
 
 export interface Etcd {
@@ -1660,6 +1722,20 @@ export interface RetryRequest {
   limit?: number;
 }
 
+export interface RetryWorkflowsRequest {
+  /** Which activities run again; absent: what faulted. */
+  activityIds?: Array<string>;
+  /** Up to 100. */
+  workflowInstanceIds?: Array<string>;
+}
+
+export interface RunAlterationsRequest {
+  /** Made to each instance in this order and in one commit, all or none; up to 100. */
+  alterations?: Array<ElsaAlterationRequest>;
+  /** Up to 100. */
+  workflowInstanceIds?: Array<string>;
+}
+
 export interface SendItemsRequest {
   activityType?: string;
   /** Needed where nothing else restricts. */
@@ -1845,6 +1921,13 @@ export interface SubStatusCounts {
   finished: Count;
   pending: Count;
   suspended: Count;
+}
+
+export interface SubmitAlterationsRequest {
+  /** Made to each instance in this order and in one commit, all or none; up to 100. */
+  alterations?: Array<ElsaAlterationRequest>;
+  /** Which instances; all its fields have to fit. */
+  filter?: ElsaFilterRequest;
 }
 
 export interface Suggested {
@@ -2300,6 +2383,9 @@ export class Client {
   /** Forget a webhook, with all that it has not told: DELETE /api/v1/webhooks/{name}. */
   deleteWebhook(name: string, options?: Options): Promise<Answer<undefined>>;
 
+  /** Alter instances by a job: POST /api/v1/alterations/dispatch. */
+  dispatchAlterations(body?: RunAlterationsRequest, options?: Options): Promise<Answer<AlterationPlan>>;
+
   /** Start an instance and answer once that is durable: POST /api/v1/definitions/{id}/dispatch. */
   dispatchDefinition(id: string, body?: StartRequest, options?: Options): Promise<Answer<Dispatched>>;
 
@@ -2543,6 +2629,12 @@ export class Client {
   /** Run every faulted instance of a filter again from the activity that faulted, a page at a time: POST /api/v1/instances/retry. */
   retryInstances(body?: RetryRequest, options?: Options): Promise<Answer<Retried>>;
 
+  /** As in Elsa: run what faulted in instances, or activities of them, again: POST /api/v1/alterations/workflows/retry. */
+  retryWorkflows(body?: RetryWorkflowsRequest, options?: Options): Promise<Answer<AlterationResults>>;
+
+  /** As in Elsa: alter instances, and answer what came of each: POST /api/v1/alterations/run. */
+  runAlterations(body?: RunAlterationsRequest, options?: Options): Promise<Answer<AlterationResults>>;
+
   /** The JSON Schema of definitions in YAML, for editors; it knows the activities of this node: GET /schema/v1.json. */
   schema(options?: Options): Promise<Answer<any>>;
 
@@ -2566,6 +2658,9 @@ export class Client {
 
   /** Drop the occurrence of a schedule that is due at a time: nothing starts by it: POST /api/v1/definitions/{id}/schedules/{activity}/skip. */
   skipSchedule(id: string, activity: string, body?: SkipRequest, options?: Options): Promise<Answer<Skipped>>;
+
+  /** As in Elsa: alter all instances of a filter, by a job: POST /api/v1/alterations/submit. */
+  submitAlterations(body?: SubmitAlterationsRequest, options?: Options): Promise<Answer<AlterationPlan>>;
 
   /** What may stand at a place of a definition in YAML, and what stands there: POST /api/v1/definitions/suggest. */
   suggest(body: string | object, query?: { line?: number; column?: number; }, options?: Options): Promise<Answer<Suggested>>;

@@ -279,6 +279,10 @@ export class Client extends Core {
     return this.call("DELETE", `/api/v1/webhooks/${part(name)}`, { options });
   }
 
+  dispatchAlterations(body = {}, options = {}) {
+    return this.call("POST", `/api/v1/alterations/dispatch`, { body, options });
+  }
+
   dispatchDefinition(id, body = {}, options = {}) {
     return this.call("POST", `/api/v1/definitions/${part(id)}/dispatch`, { body, options });
   }
@@ -603,6 +607,14 @@ export class Client extends Core {
     return this.call("POST", `/api/v1/instances/retry`, { body, options });
   }
 
+  retryWorkflows(body = {}, options = {}) {
+    return this.call("POST", `/api/v1/alterations/workflows/retry`, { body, options });
+  }
+
+  runAlterations(body = {}, options = {}) {
+    return this.call("POST", `/api/v1/alterations/run`, { body, options });
+  }
+
   schema(options = {}) {
     return this.call("GET", `/schema/v1.json`, { options });
   }
@@ -633,6 +645,10 @@ export class Client extends Core {
 
   skipSchedule(id, activity, body = {}, options = {}) {
     return this.call("POST", `/api/v1/definitions/${part(id)}/schedules/${part(activity)}/skip`, { body, options });
+  }
+
+  submitAlterations(body = {}, options = {}) {
+    return this.call("POST", `/api/v1/alterations/submit`, { body, options });
   }
 
   suggest(body, query = {}, options = {}) {

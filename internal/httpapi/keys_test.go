@@ -25,55 +25,62 @@ func TestEveryChangeTakesAKey(t *testing.T) {
 	s.post(t, "/api/v1/definitions/fails/execute", `{"instanceId": "failed"}`, 200)
 	s.post(t, "/api/v1/definitions/walked/execute", `{"instanceId": "ends"}`, 200)
 	s.post(t, "/api/v1/definitions/walked/execute", `{"instanceId": "goes"}`, 200)
+	for _, id := range []string{"alters", "again", "dispatched", "submitted"} {
+		s.post(t, "/api/v1/definitions/fails/execute", `{"instanceId": "`+id+`"}`, 200)
+	}
 	s.publish(t, "id: gone\nroot:\n  - writeLine: a\n")
 	s.publish(t, "id: gone\nroot:\n  - writeLine: b\n")
 	s.publish(t, "id: gone\nroot:\n  - writeLine: c\n")
 	due := s.get(t, "/api/v1/timers").json(t)["items"].([]any)[0].(map[string]any)["dueAt"].(string)
 	hook := `{"url": "https://crm.example.com/weft", "on": ["faulted"], "secrets": ["crm-key"]}`
 	of := map[string][]string{ // path below /api/v1 and body
-		"executeDefinition":  {"/definitions/walked/execute", `{"correlationId": "x"}`},
-		"dispatchDefinition": {"/definitions/walked/dispatch", `{"correlationId": "x"}`},
-		"publishDefinition":  {"/definitions", `{"id": "made", "root": {"type": "Elsa.WriteLine", "id": "w", "text": {"typeName": "String", "expression": {"type": "Literal", "value": "a"}}}}`},
-		"publishVersion":     {"/definitions/gone/publish", `{"version": 1}`},
-		"retractDefinition":  {"/definitions/gone/retract", `{}`},
-		"deleteVersion":      {"/definitions/gone/versions/2", ""},
-		"deleteDefinition":   {"/definitions/gone", ""},
-		"refreshDefinitions": {"/definitions/refresh", `{"definitionIds": ["walked"]}`},
-		"reloadDefinitions":  {"/definitions/reload", `{}`},
-		"fireSchedule":       {"/definitions/every/schedules/yearly/fire", `{}`},
-		"skipSchedule":       {"/definitions/every/schedules/yearly/skip", `{"dueAt": "` + due + `"}`},
-		"cancelInstance":     {"/instances/ends/cancel", `{}`},
-		"deleteInstance":     {"/instances/ends", ""},
-		"retryInstance":      {"/instances/failed/retry", `{"reason": "x"}`},
-		"retryInstances":     {"/instances/retry", `{"definitionId": "fails"}`},
-		"alterInstance":      {"/instances/goes/alterations", `{"alterations": [{"type": "cancel"}], "reason": "x"}`},
-		"importState":        {"/instances/failed/state", string(s.get(t, "/api/v1/instances/failed/state").body)},
-		"sendEvent":          {"/events/go", `{"correlationId": "c"}`},
-		"sendStimulus":       {"/stimuli", `{"activityType": "Elsa.Event", "stimulus": {"eventName": "nobody"}}`},
-		"completeTask":       {"/tasks/" + things["/tasks/{id}"] + "/complete", `{"result": 1}`},
-		"createJob":          {"/jobs", `{"kind": "cancel", "q": "def:none"}`},
-		"cancelJob":          {"/jobs/" + things["/jobs/{id}"] + "/cancel", `{}`},
-		"deleteJob":          {"/jobs/" + things["/jobs/{id}"], ""},
-		"sendQueueItem":      {"/queue/" + things["/queue/{id}"] + "/send", `{"name": "other"}`},
-		"deleteQueueItem":    {"", ""}, // below
-		"sendQueueItems":     {"/queue/send", `{"name": "none"}`},
-		"deleteQueueItems":   {"/queue/delete", `{"name": "none"}`},
-		"replayDeadLetters":  {"/dead-letters/replay", `{"name": "none"}`},
-		"deleteDeadLetters":  {"/dead-letters/delete", `{"name": "none"}`},
-		"putWebhook":         {"/webhooks/crm", hook},
-		"replayWebhook":      {"/webhooks/crm/replay", `{}`},
-		"forgetFailedEvents": {"/webhooks/crm/failed", ""},
-		"deleteWebhook":      {"/webhooks/crm", ""},
-		"pause":              {"/pause", `{}`},
-		"unpause":            {"/unpause", `{}`},
-		"drainNode":          {"", ""}, // it needs no record
-		"resumeBookmark":     {"", ""}, // TestReceipts has them
-		"replayDeadLetter":   {"", ""},
-		"deleteDeadLetter":   {"", ""},
+		"executeDefinition":   {"/definitions/walked/execute", `{"correlationId": "x"}`},
+		"dispatchDefinition":  {"/definitions/walked/dispatch", `{"correlationId": "x"}`},
+		"publishDefinition":   {"/definitions", `{"id": "made", "root": {"type": "Elsa.WriteLine", "id": "w", "text": {"typeName": "String", "expression": {"type": "Literal", "value": "a"}}}}`},
+		"publishVersion":      {"/definitions/gone/publish", `{"version": 1}`},
+		"retractDefinition":   {"/definitions/gone/retract", `{}`},
+		"deleteVersion":       {"/definitions/gone/versions/2", ""},
+		"deleteDefinition":    {"/definitions/gone", ""},
+		"refreshDefinitions":  {"/definitions/refresh", `{"definitionIds": ["walked"]}`},
+		"reloadDefinitions":   {"/definitions/reload", `{}`},
+		"fireSchedule":        {"/definitions/every/schedules/yearly/fire", `{}`},
+		"skipSchedule":        {"/definitions/every/schedules/yearly/skip", `{"dueAt": "` + due + `"}`},
+		"cancelInstance":      {"/instances/ends/cancel", `{}`},
+		"deleteInstance":      {"/instances/ends", ""},
+		"retryInstance":       {"/instances/failed/retry", `{"reason": "x"}`},
+		"retryInstances":      {"/instances/retry", `{"definitionId": "fails"}`},
+		"alterInstance":       {"/instances/goes/alterations", `{"alterations": [{"type": "cancel"}], "reason": "x"}`},
+		"runAlterations":      {"/alterations/run", `{"workflowInstanceIds": ["alters"], "alterations": [{"type": "Cancel"}]}`},
+		"retryWorkflows":      {"/alterations/workflows/retry", `{"workflowInstanceIds": ["again"]}`},
+		"dispatchAlterations": {"/alterations/dispatch", `{"workflowInstanceIds": ["dispatched"], "alterations": [{"type": "CancelActivity", "activityId": "nothing"}]}`},
+		"submitAlterations":   {"/alterations/submit", `{"filter": {"workflowInstanceIds": ["submitted"]}, "alterations": [{"type": "CancelActivity", "activityId": "nothing"}]}`},
+		"importState":         {"/instances/failed/state", string(s.get(t, "/api/v1/instances/failed/state").body)},
+		"sendEvent":           {"/events/go", `{"correlationId": "c"}`},
+		"sendStimulus":        {"/stimuli", `{"activityType": "Elsa.Event", "stimulus": {"eventName": "nobody"}}`},
+		"completeTask":        {"/tasks/" + things["/tasks/{id}"] + "/complete", `{"result": 1}`},
+		"createJob":           {"/jobs", `{"kind": "cancel", "q": "def:none"}`},
+		"cancelJob":           {"/jobs/" + things["/jobs/{id}"] + "/cancel", `{}`},
+		"deleteJob":           {"/jobs/" + things["/jobs/{id}"], ""},
+		"sendQueueItem":       {"/queue/" + things["/queue/{id}"] + "/send", `{"name": "other"}`},
+		"deleteQueueItem":     {"", ""}, // below
+		"sendQueueItems":      {"/queue/send", `{"name": "none"}`},
+		"deleteQueueItems":    {"/queue/delete", `{"name": "none"}`},
+		"replayDeadLetters":   {"/dead-letters/replay", `{"name": "none"}`},
+		"deleteDeadLetters":   {"/dead-letters/delete", `{"name": "none"}`},
+		"putWebhook":          {"/webhooks/crm", hook},
+		"replayWebhook":       {"/webhooks/crm/replay", `{}`},
+		"forgetFailedEvents":  {"/webhooks/crm/failed", ""},
+		"deleteWebhook":       {"/webhooks/crm", ""},
+		"pause":               {"/pause", `{}`},
+		"unpause":             {"/unpause", `{}`},
+		"drainNode":           {"", ""}, // it needs no record
+		"resumeBookmark":      {"", ""}, // TestReceipts has them
+		"replayDeadLetter":    {"", ""},
+		"deleteDeadLetter":    {"", ""},
 	}
 	order := []string{ // what needs what another one takes away comes first
 		"executeDefinition", "dispatchDefinition", "publishDefinition", "refreshDefinitions", "reloadDefinitions", "sendEvent", "sendStimulus", "completeTask", "createJob",
-		"sendQueueItem", "sendQueueItems", "deleteQueueItems", "replayDeadLetters", "deleteDeadLetters", "retryInstances", "retryInstance", "importState", "alterInstance", "cancelInstance", "deleteInstance",
+		"sendQueueItem", "sendQueueItems", "deleteQueueItems", "replayDeadLetters", "deleteDeadLetters", "retryInstances", "retryInstance", "runAlterations", "retryWorkflows", "dispatchAlterations", "submitAlterations", "importState", "alterInstance", "cancelInstance", "deleteInstance",
 		"cancelJob", "deleteJob", "fireSchedule", "skipSchedule", "publishVersion", "deleteVersion", "retractDefinition", "deleteDefinition", "putWebhook", "replayWebhook", "forgetFailedEvents", "deleteWebhook", "pause", "unpause",
 	}
 	methods := map[string]string{}

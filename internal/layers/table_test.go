@@ -78,6 +78,7 @@ var table = map[string]place{
 	"internal/httpapi/peers":      {floor: 5, wing: "api", step: 4},
 	"internal/httpapi/define":     {floor: 5, wing: "api", step: 5},
 	"internal/httpapi/run":        {floor: 5, wing: "api", step: 5},
+	"internal/httpapi/elsa":       {floor: 5, wing: "api", step: 5},
 	"internal/authoring/api":      {floor: 5, wing: "api", step: 4},
 	"internal/httpapi/operate":    {floor: 5, wing: "api", step: 5},
 

@@ -183,6 +183,12 @@ func (c *Client) DeleteWebhook(ctx context.Context, name string, opts ...Option)
 	return call[None](ctx, c, request{method: "DELETE", path: "/api/v1/webhooks/" + url.PathEscape(name), query: nil, body: nil}, opts)
 }
 
+// DispatchAlterations: Alter instances by a job.
+// It is POST /api/v1/alterations/dispatch, for the role operator.
+func (c *Client) DispatchAlterations(ctx context.Context, body RunAlterationsRequest, opts ...Option) (*Answer[AlterationPlan], error) {
+	return call[AlterationPlan](ctx, c, request{method: "POST", path: "/api/v1/alterations/dispatch", query: nil, body: body}, opts)
+}
+
 // DispatchDefinition: Start an instance and answer once that is durable.
 // It is POST /api/v1/definitions/{id}/dispatch, for the role operator; problems of its own are definition-not-found, instance-exists, instance-refused.
 func (c *Client) DispatchDefinition(ctx context.Context, id string, body StartRequest, opts ...Option) (*Answer[Dispatched], error) {
@@ -1312,6 +1318,18 @@ func (c *Client) RetryInstances(ctx context.Context, body RetryRequest, opts ...
 	return call[Retried](ctx, c, request{method: "POST", path: "/api/v1/instances/retry", query: nil, body: body}, opts)
 }
 
+// RetryWorkflows: As in Elsa: run what faulted in instances, or activities of them, again.
+// It is POST /api/v1/alterations/workflows/retry, for the role operator.
+func (c *Client) RetryWorkflows(ctx context.Context, body RetryWorkflowsRequest, opts ...Option) (*Answer[AlterationResults], error) {
+	return call[AlterationResults](ctx, c, request{method: "POST", path: "/api/v1/alterations/workflows/retry", query: nil, body: body}, opts)
+}
+
+// RunAlterations: As in Elsa: alter instances, and answer what came of each.
+// It is POST /api/v1/alterations/run, for the role operator.
+func (c *Client) RunAlterations(ctx context.Context, body RunAlterationsRequest, opts ...Option) (*Answer[AlterationResults], error) {
+	return call[AlterationResults](ctx, c, request{method: "POST", path: "/api/v1/alterations/run", query: nil, body: body}, opts)
+}
+
 // Schema: The JSON Schema of definitions in YAML, for editors; it knows the activities of this node.
 // It is GET /schema/v1.json, for the role viewer.
 func (c *Client) Schema(ctx context.Context, opts ...Option) (*Answer[Raw], error) {
@@ -1397,6 +1415,12 @@ func (c *Client) ShowLink(ctx context.Context, token string, opts ...Option) (*A
 // It is POST /api/v1/definitions/{id}/schedules/{activity}/skip, for the role operator; problems of its own are definition-not-found, schedule-not-found, definition-moved.
 func (c *Client) SkipSchedule(ctx context.Context, id string, activity string, body SkipRequest, opts ...Option) (*Answer[Skipped], error) {
 	return call[Skipped](ctx, c, request{method: "POST", path: "/api/v1/definitions/" + url.PathEscape(id) + "/schedules/" + url.PathEscape(activity) + "/skip", query: nil, body: body}, opts)
+}
+
+// SubmitAlterations: As in Elsa: alter all instances of a filter, by a job.
+// It is POST /api/v1/alterations/submit, for the role operator.
+func (c *Client) SubmitAlterations(ctx context.Context, body SubmitAlterationsRequest, opts ...Option) (*Answer[AlterationPlan], error) {
+	return call[AlterationPlan](ctx, c, request{method: "POST", path: "/api/v1/alterations/submit", query: nil, body: body}, opts)
 }
 
 // SuggestQuery is the query of [Client.Suggest]; zero fields are left out.

@@ -94,6 +94,24 @@ type AlterRequest struct {
 	Reason      string              `json:"reason,omitempty"`      // Why, for the journal.
 }
 
+// AlterationEntry is a part of other answers.
+type AlterationEntry struct {
+	EventName *string   `json:"eventName"` // The code of what is wrong.
+	LogLevel  string    `json:"logLevel"`  // One of Information, Warning, Error.
+	Message   string    `json:"message"`
+	Timestamp time.Time `json:"timestamp"`
+}
+
+// AlterationLog is a part of other answers.
+type AlterationLog struct {
+	LogEntries []AlterationEntry `json:"logEntries"`
+}
+
+// AlterationPlan is the answer of [Client.DispatchAlterations], [Client.SubmitAlterations].
+type AlterationPlan struct {
+	PlanID string `json:"planId"` // The id of the job: GET /jobs/{id} tells how far it is.
+}
+
 // AlterationRequest is a part of other bodies. Zero fields are left out.
 type AlterationRequest struct {
 	Activities map[string]string `json:"activities,omitempty"` // migrate: for activities that have another id in that version, from the old one to the new one.
@@ -108,6 +126,19 @@ type AlterationRequest struct {
 	Value      any               `json:"value,omitempty"`      // setVariable: any value; null clears it.
 	Variable   string            `json:"variable,omitempty"`   // setVariable: name or id.
 	Version    int64             `json:"version,omitempty"`    // migrate: the version of the definition to go on with.
+}
+
+// AlterationResult is a part of other answers.
+type AlterationResult struct {
+	IsSuccessful             bool          `json:"isSuccessful"`
+	Log                      AlterationLog `json:"log"`
+	WorkflowHasScheduledWork bool          `json:"workflowHasScheduledWork"` // It goes on by itself.
+	WorkflowInstanceID       string        `json:"workflowInstanceId"`
+}
+
+// AlterationResults is the answer of [Client.RetryWorkflows], [Client.RunAlterations].
+type AlterationResults struct {
+	Results []AlterationResult `json:"results"`
 }
 
 // Altered is the answer of [Client.AlterInstance].
@@ -384,6 +415,28 @@ type Effect struct {
 	Revision int64       `json:"revision"` // Of etcd, at which this was so.
 	Started  int64       `json:"started"`  // How many it would start in all, also those whose gate is held.
 	Starts   []Trigger   `json:"starts"`   // Definitions that it would start, unless an instance holds the gate of the activation strategy (holder); 100 at most.
+}
+
+// ElsaAlterationRequest is a part of other bodies. Zero fields are left out.
+type ElsaAlterationRequest struct {
+	ActivityID         string `json:"activityId,omitempty"`         // CancelActivity, ScheduleActivity: id of the activity.
+	ActivityInstanceID string `json:"activityInstanceId,omitempty"` // CancelActivity, ScheduleActivity: the number of its execution in the journal, as text; needed if several run.
+	TargetVersion      int64  `json:"targetVersion,omitempty"`      // Migrate: the version of the definition to go on with.
+	Type               string `json:"type,omitempty"`               // One of Cancel, CancelActivity, Migrate, ModifyVariable, ScheduleActivity.
+	Value              any    `json:"value,omitempty"`              // ModifyVariable: any value; null clears it.
+	VariableID         string `json:"variableId,omitempty"`         // ModifyVariable: id or name.
+}
+
+// ElsaFilterRequest is a part of other bodies. Zero fields are left out.
+type ElsaFilterRequest struct {
+	CorrelationIds        []string `json:"correlationIds,omitempty"`        // One.
+	DefinitionIds         []string `json:"definitionIds,omitempty"`         // One.
+	EmptyFilterSelectsAll bool     `json:"emptyFilterSelectsAll,omitempty"` // Needed where nothing else is given.
+	HasIncidents          bool     `json:"hasIncidents,omitempty"`          // Only those that have some.
+	Names                 []string `json:"names,omitempty"`                 // One.
+	Statuses              []string `json:"statuses,omitempty"`              // One: Running or Finished.
+	SubStatuses           []string `json:"subStatuses,omitempty"`           // One, such as Faulted.
+	WorkflowInstanceIds   []string `json:"workflowInstanceIds,omitempty"`   // Up to 100.
 }
 
 // Etcd is the answer of [Client.GetEtcd].
@@ -1260,6 +1313,18 @@ type RetryRequest struct {
 	Limit         int64  `json:"limit,omitempty"`         // How many at once, 1 to 500, 50 if absent.
 }
 
+// RetryWorkflowsRequest is the body of [Client.RetryWorkflows]. Zero fields are left out.
+type RetryWorkflowsRequest struct {
+	ActivityIds         []string `json:"activityIds,omitempty"`         // Which activities run again; absent: what faulted.
+	WorkflowInstanceIds []string `json:"workflowInstanceIds,omitempty"` // Up to 100.
+}
+
+// RunAlterationsRequest is the body of [Client.DispatchAlterations], [Client.RunAlterations]. Zero fields are left out.
+type RunAlterationsRequest struct {
+	Alterations         []ElsaAlterationRequest `json:"alterations,omitempty"`         // Made to each instance in this order and in one commit, all or none; up to 100.
+	WorkflowInstanceIds []string                `json:"workflowInstanceIds,omitempty"` // Up to 100.
+}
+
 // SendItemsRequest is the body of [Client.SendQueueItems]. Zero fields are left out.
 type SendItemsRequest struct {
 	ActivityType  string      `json:"activityType,omitempty"`
@@ -1413,6 +1478,12 @@ type SubStatusCounts struct {
 	Finished  Count `json:"finished"`
 	Pending   Count `json:"pending"`
 	Suspended Count `json:"suspended"`
+}
+
+// SubmitAlterationsRequest is the body of [Client.SubmitAlterations]. Zero fields are left out.
+type SubmitAlterationsRequest struct {
+	Alterations []ElsaAlterationRequest `json:"alterations,omitempty"` // Made to each instance in this order and in one commit, all or none; up to 100.
+	Filter      ElsaFilterRequest       `json:"filter,omitempty"`      // Which instances; all its fields have to fit.
 }
 
 // Suggested is the answer of [Client.Suggest].

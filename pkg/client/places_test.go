@@ -7,8 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/weft-run/weft/internal/store"
 	"pgregory.net/rapid"
+
+	"github.com/weft-run/weft/internal/store"
 )
 
 // woken is called for each instance that has a place.

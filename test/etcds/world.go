@@ -23,11 +23,12 @@ import (
 // members is how many there are at first.
 const members = 3
 
-// The users of etcd, where access control is on.
+const clusterName = "etcds"
+
+// Of the users of etcd, where access control is on.
 const (
-	rootPassword = "root of a test"
-	nodePassword = "node of a test"
-	clusterName  = "etcds"
+	ofRoot = "root of a test"
+	ofNode = "node of a test"
 )
 
 // world is the members of etcd and the nodes over them. One goroutine changes it; the load reads apis.
@@ -213,7 +214,7 @@ func (w *world) endpoints() (out []string) {
 func (w *world) client() (*clientv3.Client, error) {
 	cfg := clientv3.Config{Endpoints: w.endpoints()[:members], DialTimeout: 5 * time.Second, Logger: zap.NewNop()}
 	if w.auth {
-		cfg.Username, cfg.Password = "root", rootPassword
+		cfg.Username, cfg.Password = "root", ofRoot
 	}
 	return clientv3.New(cfg)
 }
@@ -301,7 +302,7 @@ func (w *world) access(ctx context.Context) error {
 	defer cancel()
 	prefix := "/weft/" + clusterName + "/"
 	for _, do := range []func() error{
-		func() error { _, err := c.UserAdd(ctx, "root", rootPassword); return err },
+		func() error { _, err := c.UserAdd(ctx, "root", ofRoot); return err },
 		func() error { _, err := c.RoleAdd(ctx, "root"); return err },
 		func() error { _, err := c.UserGrantRole(ctx, "root", "root"); return err },
 		func() error { _, err := c.RoleAdd(ctx, "weft"); return err },
@@ -309,7 +310,7 @@ func (w *world) access(ctx context.Context) error {
 			_, err := c.RoleGrantPermission(ctx, "weft", prefix, clientv3.GetPrefixRangeEnd(prefix), clientv3.PermissionType(clientv3.PermReadWrite))
 			return err
 		},
-		func() error { _, err := c.UserAdd(ctx, "weft", nodePassword); return err },
+		func() error { _, err := c.UserAdd(ctx, "weft", ofNode); return err },
 		func() error { _, err := c.UserGrantRole(ctx, "weft", "weft"); return err },
 		func() error { _, err := c.AuthEnable(ctx); return err },
 	} {
@@ -363,7 +364,7 @@ func (w *world) startNode(ctx context.Context, id string, endpoints []string) er
 		return err
 	}
 	password := filepath.Join(w.dir, "password")
-	if err := os.WriteFile(password, []byte(nodePassword), 0o600); err != nil {
+	if err := os.WriteFile(password, []byte(ofNode), 0o600); err != nil {
 		return err
 	}
 	p, err := w.launch("node-"+id, w.weft, "--http-addr", addr, "--cluster", clusterName, "--node-id", id, "--session-ttl", "5s", "--drain-delay", "0s",

@@ -83,7 +83,8 @@ func nextHour(v *page.Visit, view *timersView, now time.Time) (*hour, error) {
 	end := now.Add(time.Hour)
 	var dues []time.Time
 	more := false
-	for kind, found := range map[string]*page.ListView[apiclient.TimerItem]{"timers": view.Timers, "schedules": view.Schedules} {
+	for i, found := range []*page.ListView[apiclient.TimerItem]{view.Timers, view.Schedules} {
+		kind := []string{"timers", "schedules"}[i]
 		items, behind := found.Items, found.NextCursor != nil
 		if n := len(items); behind && (n == 0 || items[n-1].DueAt.Before(end)) {
 			whole, err := page.Get[page.List[apiclient.TimerItem]](v, "/timers", url.Values{"kind": {kind}, "limit": {hourMost}})

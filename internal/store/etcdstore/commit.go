@@ -275,7 +275,7 @@ const (
 
 // writeIndex moves an instance's index entries from where they were (nil: new)
 // to where they are to be. An import may change any part of them.
-func (s *conn) writeIndex(o *db.Ops, was *workflow.Instance, r *store.Record) {
+func (s *base) writeIndex(o *db.Ops, was *workflow.Instance, r *store.Record) {
 	is := &r.Header
 	var old []string
 	if was != nil {
@@ -305,7 +305,7 @@ func indexValue(k keys, key string, r *store.Record) []byte {
 
 func commitNumber(r *store.Record) []byte { return strconv.AppendInt(nil, r.Seq, 10) }
 
-func (s *conn) indexEntries(h *workflow.Instance) []string {
+func (s *base) indexEntries(h *workflow.Instance) []string {
 	entries := []string{s.keys.indexEntry(h)}
 	if h.CorrelationID != "" {
 		entries = append(entries, s.keys.correlation(h.CorrelationID)+place(h))
@@ -373,7 +373,7 @@ func newKey(done *store.Consumed) string {
 
 // placed notes where a command came to, for who looks at its record later: the commit, the
 // dead letter, the slice of the queue.
-func (s *conn) placed(c *store.Commit, done *store.Consumed) {
+func (s *base) placed(c *store.Commit, done *store.Consumed) {
 	if !c.Delete {
 		done.Effect.Seq = c.After.Seq
 	}
@@ -416,7 +416,7 @@ func goesOn(c *store.Commit) bool {
 	})
 }
 
-func (s *conn) consumeOne(id string, done *store.Consumed, o *db.Ops) {
+func (s *base) consumeOne(id string, done *store.Consumed, o *db.Ops) {
 	cmd := &done.Command
 	// Also when it was in hand: a twin of a keyed call on another node may have
 	// put it into the mailbox, and waits for its record.

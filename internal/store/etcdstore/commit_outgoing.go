@@ -57,7 +57,7 @@ func (s *Instances) writeOutgoing(c *store.Commit, o *db.Ops) {
 	}
 }
 
-func (s *conn) putOutgoing(o *db.Ops, out store.Outgoing) {
+func (s *base) putOutgoing(o *db.Ops, out store.Outgoing) {
 	o.Put(s.keys.mail(out.InstanceID, out.Command.ID), out.Command)
 	if out.Command.Kind == workflow.CommandCancel {
 		o.Put(s.keys.cancel(out.InstanceID), out.Command.ID)
@@ -149,7 +149,7 @@ func takesGate(c *store.Commit) *store.Gate {
 
 // holdsGate: the value is the holder's id, and a gate is never handed over but
 // by its holder.
-func (s *conn) holdsGate(key, id string) []clientv3.Cmp {
+func (s *base) holdsGate(key, id string) []clientv3.Cmp {
 	return []clientv3.Cmp{clientv3.Compare(clientv3.Value(key), "=", id)}
 }
 

@@ -123,7 +123,7 @@ const (
 )
 
 // getMail reads one command more than a burst takes: to know that it is there.
-func (s *conn) getMail(id string) clientv3.Op {
+func (s *base) getMail(id string) clientv3.Op {
 	return db.Below(getMailOp, s.keys.mailbox(id))
 }
 

@@ -43,7 +43,7 @@ const maxDetail = 2 << 10
 
 // putDead puts a dead letter, which holds one copy of what it is about. It always
 // fits: of what is too large to be kept, only its size and its hash are.
-func (s *conn) putDead(o *db.Ops, d store.DeadLetter) {
+func (s *base) putDead(o *db.Ops, d store.DeadLetter) {
 	if len(d.Detail) > maxDetail {
 		d.Detail = d.Detail[:maxDetail] + "…"
 	}

@@ -21,7 +21,7 @@ func (s *Definitions) Head(ctx context.Context, id string) (*store.DefinitionHea
 	return s.conn.head(ctx, id)
 }
 
-func (s *conn) head(ctx context.Context, id string) (*store.DefinitionHead, error) {
+func (s *base) head(ctx context.Context, id string) (*store.DefinitionHead, error) {
 	resp, err := s.Get(ctx, "read head of "+id, s.keys.head(id))
 	if err != nil || len(resp.Kvs) == 0 {
 		return nil, err
@@ -333,6 +333,6 @@ func cronAt(kv *mvccpb.KeyValue) *store.CronEntry {
 }
 
 // cronKey is where an occurrence lives.
-func (s *conn) cronKey(e *store.CronEntry) string {
+func (s *base) cronKey(e *store.CronEntry) string {
 	return s.keys.cron(e.DefinitionID, e.ActivityID, e.Due)
 }

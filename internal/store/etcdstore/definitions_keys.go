@@ -45,8 +45,14 @@ func (k definitionKeys) uses() string { return k.root + "definition-use/" }
 func (k definitionKeys) usesOf(id string, n int) string {
 	return fmt.Sprintf("%s%s/%08d/", k.uses(), id, n)
 }
-func (k definitionKeys) use(id string, n int, used VersionRef) string {
+func (k definitionKeys) use(id string, n int, used usedVersion) string {
 	return fmt.Sprintf("%s%s/%08d", k.usesOf(id, n), used.ID, used.Version)
+}
+
+// usedVersion is a version that another one uses.
+type usedVersion struct {
+	ID      string `json:"id"`
+	Version int    `json:"version"`
 }
 
 // content says that this content was published under this id, once and for all.

@@ -54,7 +54,7 @@ func TestUsersOfVersions(t *testing.T) {
 			return w.keys.mail("x", "a"), workflow.Command{ID: "a", Kind: workflow.CommandAlter, Alter: &workflow.Alter{Definition: "used", Alterations: []workflow.Alteration{{Type: workflow.AlterMigrate, Version: n}}}}
 		},
 		"version 7 of consumer": func(w *world, n int) (string, any) {
-			return w.keys.use("consumer", 7, VersionRef{"used", n}), nil
+			return w.keys.use("consumer", 7, usedVersion{"used", n}), nil
 		},
 	} {
 		t.Run(says, func(t *testing.T) {

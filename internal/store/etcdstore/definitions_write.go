@@ -85,7 +85,7 @@ func (s *Definitions) writeVersion(c *change, v *store.DefinitionVersion, at tim
 		c.ops.Put(s.conn.keys.versionID(v.VersionID, v.ID), VersionRef{v.ID, v.Version})
 	}
 	for _, u := range v.Uses {
-		c.ops.PutRaw(s.conn.keys.use(v.ID, v.Version, VersionRef{u.ID, u.Version}), nil)
+		c.ops.PutRaw(s.conn.keys.use(v.ID, v.Version, usedVersion{u.ID, u.Version}), nil)
 	}
 }
 

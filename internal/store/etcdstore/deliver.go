@@ -46,7 +46,7 @@ func (s *Stimuli) PutMail(ctx context.Context, instance string, cmd workflow.Com
 type mailing struct{ there, consumed, used db.Read }
 
 // mail makes a transaction one that puts a command.
-func (s *conn) mail(t *db.Txn, instance string, cmd workflow.Command, b *store.BookmarkRef) (m mailing) {
+func (s *base) mail(t *db.Txn, instance string, cmd workflow.Command, b *store.BookmarkRef) (m mailing) {
 	key, rec := s.keys.mail(instance, cmd.ID), s.keys.commandRecord(instance, cmd.ID)
 	void := s.keys.commandRecord(instance, attempt(cmd.ID, cmd.CreatedAt))
 	t.When(db.Exists(s.keys.instance(instance)), db.Absent(rec), db.Absent(key), db.Absent(void))
@@ -83,7 +83,7 @@ func (m *mailing) became(resp *pb.TxnResponse) (PutOutcome, int64) {
 
 // recordAccepted answers the caller's key from now on: a repeat elsewhere must
 // not find a bookmark of its own while this command waits.
-func (s *conn) recordAccepted(o *db.Ops, instance string, cmd workflow.Command) {
+func (s *base) recordAccepted(o *db.Ops, instance string, cmd workflow.Command) {
 	s.answer(o, cmd.Key, &store.Answer{BodyHash: cmd.Key.BodyHash,
 		Targets: []store.Effect{{InstanceID: instance, Outcome: workflow.OutcomeAccepted, Command: cmd.ID}}})
 }
@@ -128,7 +128,7 @@ func (s *conn) newGuard(n *NewInstance, gate bool) []clientv3.Cmp {
 }
 
 // sendStands: the send record, and the count of what is done of its list, are as read.
-func (s *conn) sendStands(send *store.Send) []clientv3.Cmp {
+func (s *base) sendStands(send *store.Send) []clientv3.Cmp {
 	if send == nil {
 		return nil
 	}

@@ -41,7 +41,7 @@ const anySegments = "any"
 func segmentsIn(n int) string { return fmt.Sprintf("%02d", n) }
 
 // putEndpoint puts the shape of an HTTP endpoint's bookmark.
-func (s *conn) putEndpoint(o *db.Ops, b *workflow.Bookmark) {
+func (s *base) putEndpoint(o *db.Ops, b *workflow.Bookmark) {
 	if e := workflow.EndpointOf(b); e != nil {
 		o.PutRaw(s.keys.shape(e.Method, e.Template), nil)
 	}

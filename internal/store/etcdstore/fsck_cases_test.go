@@ -243,7 +243,7 @@ func TestWhatHasAnIDOfANewerProgramIsNotRepaired(t *testing.T) {
 		"index-without-head":          func(w *world) (string, string) { return w.keys.indexed("acme~order"), "{}" },
 		"interrupt-without-command":   func(w *world) (string, string) { return w.keys.cancel("acme~x"), "" },
 		"trigger-without-definition":  func(w *world) (string, string) { return w.keys.trigger(hashOf("e"), "acme~order", "a"), "{}" },
-		"use-without-version":         func(w *world) (string, string) { return w.keys.use("acme~order", 2, VersionRef{"part", 1}), "" },
+		"use-without-version":         func(w *world) (string, string) { return w.keys.use("acme~order", 2, usedVersion{"part", 1}), "" },
 		"retired-without-version":     func(w *world) (string, string) { return w.keys.retired("acme~order", 2), "" },
 		"schedule-without-definition": func(w *world) (string, string) { return w.keys.cron("acme~order", "a", timerDue), "{}" },
 		"incident-without-instance":   func(w *world) (string, string) { return w.keys.incident("order", "acme~x", 1), "{}" },

@@ -287,7 +287,7 @@ func (f *fsck) bodies() {
 		}
 		f.defs.hashes[ref], f.defs.names[ref] = v.Hash, v.VersionID
 		for _, u := range v.Uses {
-			key := f.s.conn.keys.use(v.ID, v.Version, VersionRef{u.ID, u.Version})
+			key := f.s.conn.keys.use(v.ID, v.Version, usedVersion{u.ID, u.Version})
 			stands[f.below(key)] = true
 			if !f.has(key) {
 				n := f.report("use-missing", key, "version %d of %s could lose what it runs as an activity", v.Version, v.ID)

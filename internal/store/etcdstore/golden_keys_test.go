@@ -76,11 +76,11 @@ func goldenBuilders(k keys) []call {
 		by(k.bookmarks, "hash"), by(k.bookmarkSlice, "hash", ""), by(k.bookmarkSlice, "hash", oddText), by(k.bookmark, "hash", "", oddBookmark), by(k.bookmark, "hash", oddText, "i1~1"), by(k.bookmark, "hash", "a", "i1"),
 		by(k.queues), by(k.queue, "hash"), by(k.queueSlice, "hash", "-"), by(k.marks), by(k.marksOf, k.queueSlice("hash", "-")), by(k.mark, k.queueSlice("hash", "@"+oddTenant), oddID), by(k.mark, k.queueSlice("hash", "-"), oddText),
 		by(k.gatedQueues), by(k.gatedQueue, store.Gate{}), by(k.gatedQueue, store.Gate{Definition: oddID, Correlation: oddText}), by(k.gate, oddID, ""), by(k.gateOf, store.Gate{Correlation: oddText}), by(k.gateOf, store.Gate{Definition: oddID}),
-		by((&conn{keys: k}).queueKey, &store.QueueItem{ID: oddText, Hash: "hash"}),
-		by((&conn{keys: k}).queueKey, &store.QueueItem{ID: "q1", Hash: "hash", Stimulus: workflow.Stimulus{InstanceID: oddTenant, CorrelationID: oddText}}),
-		by((&conn{keys: k}).queueKey, &store.QueueItem{ID: oddText, Held: &store.HeldStart{Gate: store.Gate{Correlation: oddText}}, CreatedAt: oddTime}),
-		by((&conn{keys: k}).queueKey, &store.QueueItem{ID: "q1", Held: &store.HeldStart{Gate: store.Gate{Definition: oddID}}, CreatedAt: oddEarly}),
-		by((&conn{keys: k}).slot, &workflow.Stimulus{ActivityType: workflow.EventType, Payload: workflow.EventPayload(oddText), CorrelationID: oddText}),
+		by((&base{keys: k}).queueKey, &store.QueueItem{ID: oddText, Hash: "hash"}),
+		by((&base{keys: k}).queueKey, &store.QueueItem{ID: "q1", Hash: "hash", Stimulus: workflow.Stimulus{InstanceID: oddTenant, CorrelationID: oddText}}),
+		by((&base{keys: k}).queueKey, &store.QueueItem{ID: oddText, Held: &store.HeldStart{Gate: store.Gate{Correlation: oddText}}, CreatedAt: oddTime}),
+		by((&base{keys: k}).queueKey, &store.QueueItem{ID: "q1", Held: &store.HeldStart{Gate: store.Gate{Definition: oddID}}, CreatedAt: oddEarly}),
+		by((&base{keys: k}).slot, &workflow.Stimulus{ActivityType: workflow.EventType, Payload: workflow.EventPayload(oddText), CorrelationID: oddText}),
 		by(k.timers, 10), by(k.timer, oddBookmark, oddEarly), by(k.timer, oddBookmark, oddTime), by(k.timer, "i1~1", oddLate), by(k.misplacedTimer, "i1~1", oddLate), by(k.timersOf, &workflow.Bookmark{ID: oddBookmark, DueAt: &oddTime}), by(k.timersOf, &workflow.Bookmark{ID: "i1~1", DueAt: &oddLate}), by(k.dated, Timers, 15), by(k.dated, Schedules, 15),
 		by(k.commandRecords), by(k.commandRecord, oddTenant, oddText), by(k.commandRecord, "~queue", "q1"), by(k.commandRecord, oddID, deletedRecord), by(k.commandRecord, doneRecords, "s1"),
 		by(k.keyRecord, oddText), by(k.expiries), by(k.expiry, int64(86400000), k.commandRecord("~send", oddText)), by(k.keyExpiries), by(k.keyExpiry, int64(12345678901234), k.keyRecord("k1")),
@@ -100,7 +100,7 @@ func goldenDefinitionBuilders(k keys) []call {
 		by(k.triggers, "hash"), by(k.trigger, "hash", oddID, oddText), by(k.routes), by(k.route, "GET", "orders/{}/é"), by(k.route, "GET", ""),
 		by(k.crons, 10), by(k.cron, oddID, oddText, oddEarly), by(k.cron, oddID, "cron1", oddTime), by(k.cron, oddTenant, "cron1", oddLate),
 		by(k.definitions), by(k.definition, oddID), by(k.head, oddID), by(k.allBodies), by(k.bodies, oddID), by(k.body, oddID, 7), by(k.body, oddID, 1234567890), by(k.retirements), by(k.retired, oddID, 7),
-		by(k.uses), by(k.usesOf, oddID, 7), by(k.use, oddID, 7, VersionRef{ID: oddTenant, Version: 12}), by(k.content, oddID, "h-_A"), by(k.content, oddID, oddText), by(k.versionIDs, oddText), by(k.versionID, oddText, oddID), by(k.indexed, oddID),
+		by(k.uses), by(k.usesOf, oddID, 7), by(k.use, oddID, 7, usedVersion{ID: oddTenant, Version: 12}), by(k.content, oddID, "h-_A"), by(k.content, oddID, oddText), by(k.versionIDs, oddText), by(k.versionID, oddText, oddID), by(k.indexed, oddID),
 	}
 }
 
@@ -148,7 +148,7 @@ func (c call) String() string {
 	for i, v := range c.with {
 		args[i] = shown(v)
 	}
-	return strings.TrimPrefix(name[strings.LastIndex(name, "/")+1:], "etcdstore.") + "(" + strings.Join(args, ", ") + ")"
+	return strings.Replace(strings.TrimPrefix(name[strings.LastIndex(name, "/")+1:], "etcdstore."), "(*base).", "(*conn).", 1) + "(" + strings.Join(args, ", ") + ")"
 }
 
 // gives calls it.

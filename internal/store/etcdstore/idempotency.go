@@ -23,14 +23,14 @@ const (
 )
 
 // record puts a record of our own and its entry in the expiry index.
-func (s *conn) record(o *db.Ops, key string, v any) {
+func (s *base) record(o *db.Ops, key string, v any) {
 	o.Put(key, v)
 	o.PutRaw(s.keys.expiry(s.elapsed.Load(), key), nil)
 }
 
 // done leaves a record of a send record or queue item that goes, and of which nothing is made
 // in the same transaction: what became of it. It tells where.
-func (s *conn) done(o *db.Ops, id string, outcome workflow.Outcome) (record string) {
+func (s *base) done(o *db.Ops, id string, outcome workflow.Outcome) (record string) {
 	record = s.keys.commandRecord(doneRecords, id)
 	s.record(o, record, store.Effect{Outcome: outcome})
 	return record
@@ -44,7 +44,7 @@ const MadeKey = "made-"
 // record is. Entries are in the order of writing, not of expiry: the oldest come
 // first, and a new age holds for all, also if another was configured when they
 // were written. Who may have the answer says the key.
-func (s *conn) answer(o *db.Ops, k *workflow.CommandKey, a *store.Answer) {
+func (s *base) answer(o *db.Ops, k *workflow.CommandKey, a *store.Answer) {
 	guarded := *a
 	guarded.Guard, guarded.Request, guarded.Caller, guarded.At = k.Guard, k.Request, k.Caller, k.At
 	key := s.keys.keyRecord(k.Name)
@@ -247,7 +247,7 @@ func (s *Instances) Answer(ctx context.Context, key string) (*store.Answer, erro
 	return s.conn.keptAnswer(ctx, key)
 }
 
-func (s *conn) keptAnswer(ctx context.Context, key string) (*store.Answer, error) {
+func (s *base) keptAnswer(ctx context.Context, key string) (*store.Answer, error) {
 	resp, err := s.Get(ctx, "read idempotency key", s.keys.keyRecord(key))
 	if err != nil || len(resp.Kvs) == 0 {
 		return nil, err

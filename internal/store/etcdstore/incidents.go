@@ -45,7 +45,7 @@ func (k webhookKeys) wanted(definition, webhook string) string {
 const anyDefinition = "*"
 
 // wants are the keys by which commits know that a webhook is told of incidents; nil: it is of none.
-func (s *conn) wants(w *store.Webhook) map[string]bool {
+func (s *base) wants(w *store.Webhook) map[string]bool {
 	if w == nil || !w.Tells(store.WebhookIncident) {
 		return nil
 	}
@@ -91,7 +91,7 @@ func (s *Instances) noteIncidents(c *store.Commit, o *db.Ops) {
 }
 
 // forgetIncidents deletes the notes of an instance's incidents, with it.
-func (s *conn) forgetIncidents(h *workflow.Instance, o *db.Ops) {
+func (s *base) forgetIncidents(h *workflow.Instance, o *db.Ops) {
 	if len(h.Incidents) > 0 {
 		o.Tail = append(o.Tail, db.Below(db.DeleteOp, s.keys.incidentsIn(h.DefinitionID, h.ID)))
 	}

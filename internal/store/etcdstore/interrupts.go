@@ -125,11 +125,11 @@ func (s *Upkeep) Cancelled(ctx context.Context) ([]string, error) {
 	return s.conn.cancelled(cancels.In(resp).Kvs), nil
 }
 
-func (s *conn) listCancels() clientv3.Op {
+func (s *base) listCancels() clientv3.Op {
 	return clientv3.OpGet(s.keys.cancels(), clientv3.WithPrefix(), clientv3.WithKeysOnly(), clientv3.WithLimit(1000))
 }
 
-func (s *conn) cancelled(kvs []*mvccpb.KeyValue) []string {
+func (s *base) cancelled(kvs []*mvccpb.KeyValue) []string {
 	ids := make([]string, len(kvs))
 	for i, kv := range kvs {
 		ids[i] = strings.TrimPrefix(string(kv.Key), s.keys.cancels())
@@ -148,7 +148,7 @@ func (s *Instances) Interrupted(ctx context.Context, id string) (command string,
 	return s.conn.interrupt(ctx, id)
 }
 
-func (s *conn) interrupt(ctx context.Context, id string) (command string, err error) {
+func (s *base) interrupt(ctx context.Context, id string) (command string, err error) {
 	resp, err := s.Get(ctx, "read interrupt of "+id, s.keys.cancel(id))
 	if err != nil || len(resp.Kvs) == 0 {
 		return "", err

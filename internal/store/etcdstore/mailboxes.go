@@ -17,7 +17,7 @@ import (
 
 // putMail puts a command into the mailbox of an instance, and where it is found if it
 // is to end that.
-func (s *conn) putMail(o *db.Ops, instance string, cmd workflow.Command) {
+func (s *base) putMail(o *db.Ops, instance string, cmd workflow.Command) {
 	o.Put(s.keys.mail(instance, cmd.ID), lean(cmd))
 	if cmd.Kind == workflow.CommandCancel || cmd.Kind == workflow.CommandDelete {
 		o.Put(s.keys.cancel(instance), cmd.ID)

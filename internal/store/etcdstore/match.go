@@ -207,7 +207,7 @@ func (s *conn) matchAddressed(ctx context.Context, m *Match, kv *mvccpb.KeyValue
 	return nil
 }
 
-func (s *conn) decodeTrigger(kv *mvccpb.KeyValue) (store.TriggerRef, error) {
+func (s *base) decodeTrigger(kv *mvccpb.KeyValue) (store.TriggerRef, error) {
 	var e store.TriggerEntry
 	if err := db.DecodeWhole(kv.Value, &e); err != nil {
 		return store.TriggerRef{}, err
@@ -233,7 +233,7 @@ func (m *Match) guard(s *conn) []clientv3.Cmp {
 }
 
 // bookmarkStands holds while the bookmark is where it was found.
-func (s *conn) bookmarkStands(b *store.BookmarkRef) clientv3.Cmp {
+func (s *base) bookmarkStands(b *store.BookmarkRef) clientv3.Cmp {
 	key := s.keys.bookmark(b.Hash, b.CorrelationID, b.ID)
 	if b.Unindexed {
 		return db.ModifiedAt(s.keys.instance(b.InstanceID), b.Moved)

@@ -18,7 +18,7 @@ import (
 )
 
 // queueItems appends the items that this program can read; others it leaves.
-func (s *conn) queueItems(items []store.QueueItem, kvs []*mvccpb.KeyValue) []store.QueueItem {
+func (s *base) queueItems(items []store.QueueItem, kvs []*mvccpb.KeyValue) []store.QueueItem {
 	for _, kv := range kvs {
 		item := store.QueueItem{Created: kv.CreateRevision, At: string(kv.Key)}
 		if err := db.DecodeWhole(kv.Value, &item); err != nil {
@@ -32,7 +32,7 @@ func (s *conn) queueItems(items []store.QueueItem, kvs []*mvccpb.KeyValue) []sto
 
 // queueKey is where an item lies: behind its gate, or in the slice of its address
 // if it has one, else of its correlation.
-func (s *conn) queueKey(item *store.QueueItem) string {
+func (s *base) queueKey(item *store.QueueItem) string {
 	if item.Held != nil {
 		return s.keys.gatedQueue(item.Held.Gate) + fmt.Sprintf("%019d", max(0, item.CreatedAt.UnixNano())) + "-" + encode(item.ID)
 	}
@@ -48,7 +48,7 @@ func sliceFor(st *workflow.Stimulus) string {
 }
 
 // slot is where in the queue a stimulus waits, if it meets nothing: as a receipt knows it.
-func (s *conn) slot(st *workflow.Stimulus) string {
+func (s *base) slot(st *workflow.Stimulus) string {
 	hash, err := workflow.Hash(st.ActivityType, st.Payload)
 	if err != nil {
 		return "" // one that is sent has one
@@ -69,7 +69,7 @@ type timerEntry struct {
 // putQueueItem puts an item and, as a bookmark may come that it is for, a mark of its
 // slice: with every item, since it is the marks' revision that tells whether the slice
 // was empty when somebody looked.
-func (s *conn) putQueueItem(o *db.Ops, item store.QueueItem) {
+func (s *base) putQueueItem(o *db.Ops, item store.QueueItem) {
 	key := s.queueKey(&item)
 	o.Put(key, item)
 	if item.Held == nil {
@@ -84,7 +84,7 @@ func sliceOf(key string) string { return key[:strings.LastIndexByte(key, '/')+1]
 // without what the transaction takes: unless something was put there since. That
 // compare can become true again when another has deleted the marks; then there is
 // nothing to delete.
-func (s *conn) unmark(o *db.Ops, slice string, revision int64) {
+func (s *base) unmark(o *db.Ops, slice string, revision int64) {
 	marks, then := s.keys.marksOf(slice), db.NewOps()
 	then.Tail = append(then.Tail, clientv3.OpDelete(marks, clientv3.WithPrefix()))
 	o.Nested([]clientv3.Cmp{db.NoneWrittenAfter(marks, revision)}, then, nil)

@@ -17,24 +17,30 @@ import (
 // a new attempt of the same thing has another name.
 func attempt(id string, at time.Time) string { return id + "@" + strconv.FormatInt(at.UnixNano(), 10) }
 
-// conn is the one connection of a cluster's store, which all its parts share: it writes
-// and reads what more than one of them has to know.
-type conn struct {
+// base is the one connection of a cluster's store with its keys: it writes and reads
+// the records that more than one part has to know.
+type base struct {
 	*db.Conn
-	keys       keys
+	keys keys
+
+	elapsed atomic.Int64 // milliseconds; how old the cluster is, as far as this node knows; see [Upkeep.Age]
+}
+
+// conn is base with what is known of instances that wait at many places, and of what is
+// looked at often.
+type conn struct {
+	*base
 	partsKnown func(form int) bool // see [Config.PartsKnown]
 	width      Width
 
 	waiting, queued, sending, boxes *follower // of bookmarks, slices of the queue, send records, mailboxes
-
-	elapsed atomic.Int64 // milliseconds; how old the cluster is, as far as this node knows; see [Upkeep.Age]
 }
 
 // void is what a transaction's Else does so that its refusal is conclusive
 // although a compare can become true again: it leaves a record that the
 // transaction compares as absent, unless the refusal came from its own earlier
 // success, which applied shows.
-func (s *conn) void(record string, applied ...string) clientv3.Op {
+func (s *base) void(record string, applied ...string) clientv3.Op {
 	var cmps []clientv3.Cmp
 	for _, key := range applied {
 		cmps = append(cmps, db.Absent(key))
@@ -43,7 +49,7 @@ func (s *conn) void(record string, applied ...string) clientv3.Op {
 }
 
 // putVoid writes the record.
-func (s *conn) putVoid(record string) []clientv3.Op {
+func (s *base) putVoid(record string) []clientv3.Op {
 	o := db.NewOps()
 	o.PutRaw(record, []byte(`{"outcome":"void"}`))
 	o.PutRaw(s.keys.expiry(s.elapsed.Load(), record), nil)

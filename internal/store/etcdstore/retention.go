@@ -29,7 +29,7 @@ type Finished struct {
 const keyBytes = 600
 
 // writeEnd puts a finished instance into the order of ends, with its size.
-func (s *conn) writeEnd(o *db.Ops, r *store.Record, size int64) {
+func (s *base) writeEnd(o *db.Ops, r *store.Record, size int64) {
 	o.PutRaw(s.keys.finished(&r.Header), strconv.AppendInt(nil, size+r.JournalBytes+keyBytes, 10))
 }
 

@@ -105,7 +105,7 @@ func New(cfg Config) (*Store, error) {
 	if l.Log == nil {
 		l.Log = slog.New(slog.DiscardHandler)
 	}
-	c := &conn{Conn: l, keys: keysBelow(cfg.Root), partsKnown: cfg.PartsKnown, width: cfg.Width.withDefaults()}
+	c := &conn{base: &base{Conn: l, keys: keysBelow(cfg.Root)}, partsKnown: cfg.PartsKnown, width: cfg.Width.withDefaults()}
 	if c.partsKnown == nil {
 		c.partsKnown = func(int) bool { return true }
 	}

@@ -22,6 +22,7 @@ var wings = map[string]string{
 	"edit":    "a text knows no activity, an activity nothing of what connects it or holds it, and the edits know all of them",
 	"engine":  "what runs one instance, without a node: activities and languages are written against the engine's contract, and tests of workflows run all of them as they are",
 	"program": "go install names a binary after its folder: the program has two names, and is one package; its families of commands share how they ask",
+	"store":   "requests know no key, the records that several rooms write know no room, and the store joins them",
 	"tests":   "clustertest puts group commit in front of every test on demand",
 	"words":   "a label of a metric that is a word of the domain has its type, so that no other word is counted; and what is looked for is said in words of the domain",
 	"yaml":    "reading, writing and the schema agree on names, and read one tree; the door has all of them",
@@ -139,10 +140,11 @@ var table = map[string]place{
 	"internal/authoring/edit/activity": {floor: 1, wing: "edit", step: 1},
 	"internal/authoring/edit/text":     {floor: 1, wing: "edit"},
 
-	"internal/store":                       {floor: 1},
-	"internal/store/etcdstore/cut":         {floor: 1},
-	"internal/store/etcdstore/internal/db": {floor: 1},
-	"internal/store/etcdstore":             {floor: 1},
+	"internal/store":                           {floor: 1},
+	"internal/store/etcdstore/cut":             {floor: 1, wing: "store"},
+	"internal/store/etcdstore/internal/db":     {floor: 1, wing: "store"},
+	"internal/store/etcdstore/internal/record": {floor: 1, wing: "store", step: 1},
+	"internal/store/etcdstore":                 {floor: 1, wing: "store", step: 4},
 
 	"pkg/engine":                         {floor: 1, wing: "engine"},
 	"pkg/activities":                     {floor: 1, wing: "engine", step: 1},

@@ -243,7 +243,7 @@ func (p *keyPackage) eval(e ast.Expr, locals map[string]ast.Expr, depth int) str
 			return p.eval(value, locals, depth+1)
 		}
 	case *ast.SelectorExpr:
-		if e.Sel.Name == "root" {
+		if e.Sel.Name == "root" || e.Sel.Name == "Root" {
 			return below
 		}
 	case *ast.CallExpr:

@@ -118,7 +118,7 @@ func (o *options) write(all []group, r results) error {
 }
 
 // packages of the tests in the table.
-var packages = map[string]string{"etcdstore": "./internal/store/etcdstore", "db": "./internal/store/etcdstore/internal/db", "client": "./pkg/client", "runtime": "./pkg/runtime", "upkeep": "./internal/upkeep", "catalog": "./internal/catalog",
+var packages = map[string]string{"etcdstore": "./internal/store/etcdstore", "db": "./internal/store/etcdstore/internal/db", "record": "./internal/store/etcdstore/internal/record", "client": "./pkg/client", "runtime": "./pkg/runtime", "upkeep": "./internal/upkeep", "catalog": "./internal/catalog",
 	"cluster": "./pkg/cluster", "groupcommit": "./pkg/cluster/groupcommit", "engine": "./pkg/engine", "activities": "./pkg/activities", "workflow": "./pkg/workflow",
 	"expression": "./internal/expression", "js": "./internal/expression/js", "turns": "./internal/expression/turns", "liquid": "./internal/expression/liquid", "httpapi": "./internal/httpapi", "node": "./pkg/node", "auth": "./internal/auth"}
 

@@ -32,7 +32,7 @@ func (s *Upkeep) Age(ctx context.Context) (*store.Age, error) { return s.conn.ag
 func (s *Definitions) Age(ctx context.Context) (*store.Age, error) { return s.conn.age(ctx) }
 
 func (s *conn) age(ctx context.Context) (*store.Age, error) {
-	resp, err := s.Get(ctx, "read age", s.keys.age())
+	resp, err := s.Get(ctx, "read age", s.Keys.Age())
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +88,7 @@ func (s *Upkeep) AdvanceAge(ctx context.Context, a *store.Age, passed time.Durat
 	if err != nil {
 		return nil, false, err
 	}
-	resp, err := s.conn.Txn(ctx, "advance age", []clientv3.Cmp{db.ModifiedAt(s.conn.keys.age(), modified)}, []clientv3.Op{db.Put(s.conn.keys.age(), raw)}, nil)
+	resp, err := s.conn.Txn(ctx, "advance age", []clientv3.Cmp{db.ModifiedAt(s.conn.Keys.Age(), modified)}, []clientv3.Op{db.Put(s.conn.Keys.Age(), raw)}, nil)
 	if err != nil || !resp.Succeeded || resp.Header.ClusterId != a.Etcd {
 		return nil, false, err
 	}
@@ -99,14 +99,14 @@ func (s *Upkeep) AdvanceAge(ctx context.Context, a *store.Age, passed time.Durat
 
 // Elapsed is how old the cluster is, as far as this node knows; 0: it does not.
 func (s *Instances) Elapsed() time.Duration {
-	return time.Duration(s.conn.elapsed.Load()) * time.Millisecond
+	return time.Duration(s.conn.Elapsed.Load()) * time.Millisecond
 }
 
 // knowAge remembers how old the cluster is, for what is written from now on.
 func (s *conn) knowAge(a *store.Age) {
 	for now := int64(a.Elapsed / time.Millisecond); ; {
-		before := s.elapsed.Load()
-		if before >= now || s.elapsed.CompareAndSwap(before, now) {
+		before := s.Elapsed.Load()
+		if before >= now || s.Elapsed.CompareAndSwap(before, now) {
 			return
 		}
 	}

@@ -49,7 +49,7 @@ func TestAgesAreNeverTooHigh(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	rapid.Check(t, func(t *rapid.T) {
-		w.ok(errOf(w.raw.Delete(w.ctx(), w.keys.age())))
+		w.ok(errOf(w.raw.Delete(w.ctx(), w.Keys.Age())))
 		type written struct {
 			revision int64
 			at       time.Duration
@@ -60,7 +60,7 @@ func TestAgesAreNeverTooHigh(t *testing.T) {
 		var age *store.Age
 		for _, d := range steps {
 			all = append(all, written{w.revision(), now})
-			w.ok(errOf(w.raw.Put(w.ctx(), w.keys.root+"x", "")))
+			w.ok(errOf(w.raw.Put(w.ctx(), w.Keys.Root+"x", "")))
 			age = w.advance(d)
 			now = age.Elapsed
 		}
@@ -136,14 +136,14 @@ func TestMarksOfAnotherEtcdDoNotCount(t *testing.T) {
 	w := newWorld(t)
 	w.accepted("k", w.now)
 	w.later(48 * time.Hour)
-	resp, err := w.raw.Get(w.ctx(), w.keys.age())
+	resp, err := w.raw.Get(w.ctx(), w.Keys.Age())
 	w.ok(err)
 	var stored storedAge
 	w.ok(db.Decode(resp.Kvs[0].Value, &stored))
 	stored.Etcd = "abc"
 	raw, err := db.Encode(stored)
 	w.ok(err)
-	w.ok(errOf(w.raw.Put(w.ctx(), w.keys.age(), string(raw))))
+	w.ok(errOf(w.raw.Put(w.ctx(), w.Keys.Age(), string(raw))))
 	age := w.later(23 * time.Hour)
 	if n := w.expire(age); age.Elapsed < 71*time.Hour || n != 1 { // ~send's; the caller's key stays
 		t.Errorf("%d records expired at the age of %v", n, age.Elapsed)
@@ -163,18 +163,18 @@ func TestMarksOfACopyDoNotCount(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			w.later(48 * time.Hour)
-			resp, err := w.raw.Get(w.ctx(), w.keys.age())
+			resp, err := w.raw.Get(w.ctx(), w.Keys.Age())
 			w.ok(err)
 			var stored storedAge
 			w.ok(db.Decode(resp.Kvs[0].Value, &stored))
-			w.ok(errOf(w.raw.Delete(w.ctx(), w.keys.age())))
+			w.ok(errOf(w.raw.Delete(w.ctx(), w.Keys.Age())))
 			for i := range stored.Marks {
 				stored.Marks[i][0] = max(1, w.revision()+from) + int64(i)
 			}
 			raw, err := db.Encode(stored)
 			w.ok(err)
 			w.accepted("k", w.now)
-			w.ok(errOf(w.raw.Put(w.ctx(), w.keys.age(), string(raw))))
+			w.ok(errOf(w.raw.Put(w.ctx(), w.Keys.Age(), string(raw))))
 			w.accepted("later", w.now)
 			age, err := w.Upkeep.Age(w.ctx())
 			if w.ok(err); len(age.Marks) != 1 || age.Elapsed < 48*time.Hour || age.Of(w.revision()) != 0 {
@@ -196,14 +196,14 @@ func TestExpiryGoesByTheRevisionAndNotByTheKey(t *testing.T) {
 	w := newWorld(t)
 	w.later(240 * time.Hour)
 	put := func(key string, knows time.Duration) {
-		w.elapsed.Store(knows.Milliseconds())
+		w.conn.Elapsed.Store(knows.Milliseconds())
 		w.accepted(key, w.now)
 	}
 	w.later(time.Minute)
 	for i := range 1100 { // more than a page
 		o := db.NewOps()
-		w.elapsed.Store(int64(i))
-		w.conn.record(o, w.keys.commandRecord("late", fmt.Sprint(i)), store.Effect{})
+		w.conn.Elapsed.Store(int64(i))
+		w.conn.Record(o, w.Keys.CommandRecord("late", fmt.Sprint(i)), store.Effect{})
 		w.ok(errOf(w.raw.Txn(w.ctx()).Then(o.List()...).Commit()))
 	}
 	w.want("idem/", 1100)
@@ -227,8 +227,8 @@ func TestAnAgeOfANewerProgramIsNotAdvanced(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.later(time.Hour)
-	newer := `{"newer":{"x":1},` + string(w.value(w.keys.age())[1:])
-	w.spoil(w.keys.age(), []byte(newer))
+	newer := `{"newer":{"x":1},` + string(w.value(w.Keys.Age())[1:])
+	w.spoil(w.Keys.Age(), []byte(newer))
 	age, err := w.Upkeep.Age(w.ctx())
 	if w.ok(err); !age.Foreign || age.Elapsed < time.Hour {
 		t.Errorf("it is read as %+v", age)
@@ -236,7 +236,7 @@ func TestAnAgeOfANewerProgramIsNotAdvanced(t *testing.T) {
 	if _, ok, err := w.AdvanceAge(w.ctx(), age, time.Minute); ok || err != nil {
 		t.Error("it was advanced", err)
 	}
-	if is := string(w.value(w.keys.age())); is != newer {
+	if is := string(w.value(w.Keys.Age())); is != newer {
 		t.Errorf("it became %s", is)
 	}
 }

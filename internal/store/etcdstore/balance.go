@@ -45,7 +45,7 @@ func (s *Reader) Balance(ctx context.Context) (*store.Balance, error) {
 
 // balance is nil where there is none that could be gone on from, for a reason.
 func (s *conn) balance(ctx context.Context) (b *store.Balance, modified int64, because string, err error) {
-	resp, err := s.Get(ctx, "read the balance", s.keys.balance())
+	resp, err := s.Get(ctx, "read the balance", s.Keys.Balance())
 	if err != nil || len(resp.Kvs) == 0 {
 		return nil, 0, "nobody counted before", err
 	}
@@ -103,7 +103,7 @@ func (s *Upkeep) putBalance(ctx context.Context, b *store.Balance, modified int6
 	if err != nil {
 		return 0, false, err
 	}
-	resp, err := s.conn.Txn(ctx, "put the balance", []clientv3.Cmp{db.ModifiedAt(s.conn.keys.balance(), modified)}, []clientv3.Op{db.Put(s.conn.keys.balance(), raw)}, nil)
+	resp, err := s.conn.Txn(ctx, "put the balance", []clientv3.Cmp{db.ModifiedAt(s.conn.Keys.Balance(), modified)}, []clientv3.Op{db.Put(s.conn.Keys.Balance(), raw)}, nil)
 	if err != nil {
 		return 0, false, err
 	}
@@ -131,13 +131,13 @@ func (r *reckoner) begin(ctx context.Context, because string, before *store.Bala
 	if before != nil {
 		r.is.Accepted, r.is.Lost = before.Difference, before.Lost
 	}
-	resp, err := r.s.conn.Get(ctx, "begin a balance", r.s.conn.keys.balance(), clientv3.WithCountOnly())
+	resp, err := r.s.conn.Get(ctx, "begin a balance", r.s.conn.Keys.Balance(), clientv3.WithCountOnly())
 	if err != nil {
 		return err
 	}
 	r.is.Etcd, r.is.Since, r.is.Revision = etcdID(resp.Header.ClusterId), resp.Header.Revision, resp.Header.Revision
-	for cursor := r.s.conn.keys.mailboxes(); ; {
-		resp, err := r.s.conn.Get(ctx, "count mailboxes", cursor, clientv3.WithRange(clientv3.GetPrefixRangeEnd(r.s.conn.keys.mailboxes())),
+	for cursor := r.s.conn.Keys.Mailboxes(); ; {
+		resp, err := r.s.conn.Get(ctx, "count mailboxes", cursor, clientv3.WithRange(clientv3.GetPrefixRangeEnd(r.s.conn.Keys.Mailboxes())),
 			clientv3.WithKeysOnly(), clientv3.WithLimit(expirePage), clientv3.WithRev(r.is.Since))
 		if err != nil {
 			return err
@@ -170,8 +170,8 @@ func rests(key string) bool { return strings.HasSuffix(key, "/"+workflow.Continu
 // count reads what is there at the revision of the balance, one range after the other.
 func (r *reckoner) count(ctx context.Context) error {
 	began := time.Now()
-	k, n := r.s.conn.keys, [4]int64{}
-	for i, prefix := range [...]string{k.mailboxes(), k.queues(), k.sends(), k.deads()} {
+	k, n := r.s.conn.Keys, [4]int64{}
+	for i, prefix := range [...]string{k.Mailboxes(), k.Queues(), k.Sends(), k.Deads()} {
 		resp, err := r.s.conn.Get(ctx, "count what waits", prefix, clientv3.WithPrefix(), clientv3.WithCountOnly(), clientv3.WithRev(r.is.Revision))
 		if err != nil {
 			return err

@@ -151,7 +151,7 @@ var worked = []transaction{
 var mended = []transaction{
 	{name: "repair of damaged mail", moves: terms{aside: 1, mail: -1}, prepare: func(w *world) func() (string, error) {
 		w.mailed("a", "c1")
-		return w.mends(w.keys.mail("a", "c1"), "junk")
+		return w.mends(w.Keys.Mail("a", "c1"), "junk")
 	}},
 	{name: "repair of a damaged queue item", moves: terms{aside: 1, queue: -1}, prepare: func(w *world) func() (string, error) {
 		return w.mends(w.keyOf(w.queued("q", event("paid"))), "junk")
@@ -162,22 +162,22 @@ var mended = []transaction{
 	}},
 	{name: "repair of a damaged send record", moves: terms{aside: 1, sends: -1}, prepare: func(w *world) func() (string, error) {
 		w.ok(w.PutSend(w.ctx(), store.Send{ID: "s", Stimulus: event("paid"), CreatedAt: w.now}, nil))
-		return w.mends(w.keys.send("s"), "junk")
+		return w.mends(w.Keys.Send("s"), "junk")
 	}},
 	{name: "repair of a damaged dead letter", moves: terms{aside: 1, dead: -1}, prepare: func(w *world) func() (string, error) {
-		return w.mends(w.keys.dead(w.dead("d").ID), "junk")
+		return w.mends(w.Keys.Dead(w.dead("d").ID), "junk")
 	}},
 	{name: "repair of a large damaged record", moves: terms{aside: 1, mail: -1}, prepare: func(w *world) func() (string, error) {
 		w.mailed("a", "c1")
-		return w.mends(w.keys.mail("a", "c1"), random(1_500_000))
+		return w.mends(w.Keys.Mail("a", "c1"), random(1_500_000))
 	}},
 	{name: "repair of a damaged rest of a burst", prepare: func(w *world) func() (string, error) {
 		w.continuing("a")
-		return w.mends(w.keys.mail("a", workflow.ContinueID), "junk")
+		return w.mends(w.Keys.Mail("a", workflow.ContinueID), "junk")
 	}},
 	{name: "repair of a damaged instance with mail", moves: terms{mail: -1, dead: 1}, prepare: func(w *world) func() (string, error) {
 		w.mailed("a", "c1")
-		return w.mends(w.keys.instance("a"), "junk")
+		return w.mends(w.Keys.Instance("a"), "junk")
 	}},
 	{name: "repair of a misplaced queue item", moves: terms{queue: -1, sends: 1}, prepare: func(w *world) func() (string, error) {
 		return w.mends(w.misplaced(), "")
@@ -225,7 +225,7 @@ func (w *world) mends(key, value string) func() (string, error) {
 }
 
 // keyOf is where a queue item lies.
-func (w *world) keyOf(item *store.QueueItem) string { return w.queueKey(item) }
+func (w *world) keyOf(item *store.QueueItem) string { return w.QueueKey(item) }
 
 // misplaced puts a queue item where it does not belong, and gives its key.
 func (w *world) misplaced() string {
@@ -298,7 +298,7 @@ func TestTheBalanceIsTakenOverExactly(t *testing.T) {
 			}
 		})
 	}
-	lost := w.faults.Add(clustertest.Rule{Fault: clustertest.LoseAnswer, Prob: 0.3, Match: func(c clustertest.Call) bool { return c.PutsUnder(w.keys.balance()) }})
+	lost := w.faults.Add(clustertest.Rule{Fault: clustertest.LoseAnswer, Prob: 0.3, Match: func(c clustertest.Call) bool { return c.PutsUnder(w.Keys.Balance()) }})
 	for i := range n {
 		w.served(int(i))
 	}
@@ -343,7 +343,7 @@ func TestWhatVanishesIsNamed(t *testing.T) {
 			if b := w.balanced(); b.Accepted != 2 || b.Applied != 1 {
 				t.Errorf("before it vanishes: %+v", b)
 			}
-			resp, err := w.raw.Delete(w.ctx(), w.keys.root+c.key, clientv3.WithPrefix())
+			resp, err := w.raw.Delete(w.ctx(), w.Keys.Root+c.key, clientv3.WithPrefix())
 			w.ok(err)
 			b := w.reckon()
 			if b.Difference != c.lost || int64(len(b.Lost)) != c.lost || b.Deleted != 1-c.lost {
@@ -372,8 +372,8 @@ func TestTheBalanceBeginsAgain(t *testing.T) {
 			_, err := w.raw.Compact(w.ctx(), w.revision())
 			w.ok(err)
 		},
-		"nobody counted": func(w *world) { w.ok(errOf(w.raw.Delete(w.ctx(), w.keys.balance()))) },
-		"cannot be read": func(w *world) { w.ok(errOf(w.raw.Put(w.ctx(), w.keys.balance(), "{"))) },
+		"nobody counted": func(w *world) { w.ok(errOf(w.raw.Delete(w.ctx(), w.Keys.Balance()))) },
+		"cannot be read": func(w *world) { w.ok(errOf(w.raw.Put(w.ctx(), w.Keys.Balance(), "{"))) },
 		"another etcd": func(w *world) {
 			b, modified, _, err := w.balance(w.ctx())
 			w.ok(err)
@@ -446,8 +446,8 @@ func TestADeletedDeadLetterIsNoReplayOfAQueueItem(t *testing.T) {
 	raw, err := db.Encode(&send)
 	w.ok(err)
 	resp, err := w.raw.Txn(w.ctx()).Then(
-		clientv3.OpDelete(w.keys.deads(), clientv3.WithPrefix()), clientv3.OpDelete(w.inQueue()[0].at),
-		clientv3.OpPut(w.keys.send(send.ID), string(raw)), clientv3.OpPut(w.keys.commandRecord("~send", send.ID), `{"outcome":"accepted"}`)).Commit()
+		clientv3.OpDelete(w.Keys.Deads(), clientv3.WithPrefix()), clientv3.OpDelete(w.inQueue()[0].at),
+		clientv3.OpPut(w.Keys.Send(send.ID), string(raw)), clientv3.OpPut(w.Keys.CommandRecord("~send", send.ID), `{"outcome":"accepted"}`)).Commit()
 	w.ok(err)
 	if n := resp.Responses[0].GetResponseDeleteRange().Deleted; n != 1 {
 		t.Fatalf("%d dead letters", n)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -26,11 +27,11 @@ func (r *reckoner) watch(ctx context.Context, cancel func()) (watches [watchedRa
 	own = clientv3.WithRequireLeader(metadata.AppendToOutgoingContext(ctx, "weft-watch", "balance"))
 	patience := time.AfterFunc(watchPatience, cancel) // etcd's client waits until a member has begun it
 	defer patience.Stop()
-	k := r.s.conn.keys
+	k := r.s.conn.Keys
 	for i, of := range [watchedRanges][2]string{
-		{k.mailboxes(), clientv3.GetPrefixRangeEnd(k.sends())},
-		{k.root + asideDir, clientv3.GetPrefixRangeEnd(k.deads())},
-		{k.commandRecords(), clientv3.GetPrefixRangeEnd(k.commandRecords())},
+		{k.Mailboxes(), clientv3.GetPrefixRangeEnd(k.Sends())},
+		{k.Root + record.AsideDir, clientv3.GetPrefixRangeEnd(k.Deads())},
+		{k.CommandRecords(), clientv3.GetPrefixRangeEnd(k.CommandRecords())},
 	} {
 		opts := []clientv3.OpOption{clientv3.WithRange(of[1]), clientv3.WithRev(r.is.Revision + 1)}
 		if i == watchedRanges-1 {
@@ -119,7 +120,7 @@ func (r *reckoner) seeWork(revision int64, events []*clientv3.Event) {
 	var put []*mvccpb.KeyValue
 	var m *moment
 	for _, ev := range events {
-		key := strings.TrimPrefix(string(ev.Kv.Key), r.s.conn.keys.root)
+		key := strings.TrimPrefix(string(ev.Kv.Key), r.s.conn.Keys.Root)
 		kind, rest, _ := strings.Cut(key, "/")
 		if kind != "mailbox" && kind != "send" && kind != "queue" {
 			continue
@@ -160,13 +161,13 @@ func goneOf(revision int64, kind, key, rest string) gone {
 	last := parts[len(parts)-1]
 	switch {
 	case kind == "mailbox" && len(parts) == 3:
-		g.instance, g.command = parts[1], decode(last)
+		g.instance, g.command = parts[1], record.Decode(last)
 		g.name = g.instance + "/" + g.command
 	case kind == "queue" && parts[0] == "~gated":
 		_, id, _ := strings.Cut(last, "-")
-		g.name = decode(id)
+		g.name = record.Decode(id)
 	default:
-		g.name = decode(last)
+		g.name = record.Decode(last)
 	}
 	return g
 }
@@ -185,7 +186,7 @@ func (r *reckoner) madeOf(went []gone, put []*mvccpb.KeyValue) map[string]bool {
 		return nil
 	}
 	for _, kv := range put {
-		key := strings.TrimPrefix(string(kv.Key), r.s.conn.keys.root)
+		key := strings.TrimPrefix(string(kv.Key), r.s.conn.Keys.Root)
 		kind, rest, _ := strings.Cut(key, "/")
 		it := goneOf(0, kind, key, rest)
 		switch kind {
@@ -227,22 +228,22 @@ func (r *reckoner) seeDead(revision int64, events []*clientv3.Event) {
 	m := r.at(revision)
 	for _, ev := range events {
 		key := string(ev.Kv.Key)
-		if at, ok := strings.CutPrefix(key, r.s.conn.keys.root+asideDir); ok {
+		if at, ok := strings.CutPrefix(key, r.s.conn.Keys.Root+record.AsideDir); ok {
 			if i := strings.LastIndexByte(at, '@'); i >= 0 && ev.Type == mvccpb.PUT {
 				m.aside[at[:i]] = true
 			}
 			continue
 		}
-		id, ok := strings.CutPrefix(key, r.s.conn.keys.deads())
+		id, ok := strings.CutPrefix(key, r.s.conn.Keys.Deads())
 		switch {
 		case !ok:
 		case ev.Type == mvccpb.DELETE:
-			m.dead = append(m.dead, strings.TrimPrefix(key, r.s.conn.keys.root))
+			m.dead = append(m.dead, strings.TrimPrefix(key, r.s.conn.Keys.Root))
 		default:
 			if appeared(ev) {
 				m.came++
 			}
-			m.bury(decode(id), ev.Kv)
+			m.bury(record.Decode(id), ev.Kv)
 		}
 	}
 }
@@ -261,14 +262,14 @@ func (m *moment) bury(id string, kv *mvccpb.KeyValue) {
 func (r *reckoner) seeRecords(revision int64, events []*clientv3.Event) {
 	m := r.at(revision)
 	for _, ev := range events {
-		of, cmd, _ := strings.Cut(strings.TrimPrefix(string(ev.Kv.Key), r.s.conn.keys.commandRecords()), "/")
-		cmd = decode(cmd)
+		of, cmd, _ := strings.Cut(strings.TrimPrefix(string(ev.Kv.Key), r.s.conn.Keys.CommandRecords()), "/")
+		cmd = record.Decode(cmd)
 		switch {
 		case of == "~send" && strings.HasPrefix(cmd, store.Replayed) && !strings.Contains(cmd, "@"):
 			m.replays++
 		case cmd == deletedRecord:
 			m.deleted[of] = true
-		case of == doneRecords:
+		case of == record.DoneRecords:
 			var e store.Effect
 			if m.records[cmd] = workflow.OutcomeRequeued; db.Decode(ev.Kv.Value, &e) == nil && e.Outcome == workflow.OutcomeDropped {
 				m.records[cmd] = e.Outcome // somebody deleted it
@@ -369,7 +370,7 @@ func (r *reckoner) journals(ctx context.Context, unknown []gone) error {
 	for chunk := range slices.Chunk(unknown, db.MaxLevel) {
 		var ask db.Reads
 		for _, g := range chunk {
-			ask.Add(clientv3.OpGet(r.s.conn.keys.journalOf(g.instance), clientv3.WithPrefix(), clientv3.WithLimit(1), clientv3.WithKeysOnly(), clientv3.WithRev(g.revision)))
+			ask.Add(clientv3.OpGet(r.s.conn.Keys.JournalOf(g.instance), clientv3.WithPrefix(), clientv3.WithLimit(1), clientv3.WithKeysOnly(), clientv3.WithRev(g.revision)))
 		}
 		resp, err := r.s.conn.Read(ctx, "look for the journals of commands", ask.Ops...)
 		if err != nil {
@@ -377,7 +378,7 @@ func (r *reckoner) journals(ctx context.Context, unknown []gone) error {
 		}
 		var last db.Reads
 		for i, g := range chunk {
-			last.Add(clientv3.OpGet(r.s.conn.keys.journal(g.instance, lastOfJournal(db.Read(i).In(resp))), clientv3.WithRev(g.revision)))
+			last.Add(clientv3.OpGet(r.s.conn.Keys.Journal(g.instance, lastOfJournal(db.Read(i).In(resp))), clientv3.WithRev(g.revision)))
 		}
 		if resp, err = r.s.conn.Read(ctx, "look for commands in journals", last.Ops...); err != nil {
 			return err

@@ -9,6 +9,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -31,7 +32,7 @@ func (s *Upkeep) Census(ctx context.Context, definitions map[string]int, before 
 	for id := range definitions {
 		ids = append(ids, id)
 		for _, sub := range counted {
-			at := s.conn.keys.indexOf(sub, id)
+			at := s.conn.Keys.IndexOf(sub, id)
 			ranges = append(ranges, span{at, clientv3.GetPrefixRangeEnd(at)})
 		}
 	}
@@ -80,8 +81,8 @@ func (s *Upkeep) oldest(ctx context.Context, definition string, latest int, know
 	asOld := func(at time.Time) (bool, error) {
 		ranges := make([]span, latest)
 		for v := range ranges {
-			list := s.conn.keys.indexOfVersion(workflow.Suspended, definition, v+1)
-			ranges[v] = span{list + newest(at), clientv3.GetPrefixRangeEnd(list)}
+			list := s.conn.Keys.IndexOfVersion(workflow.Suspended, definition, v+1)
+			ranges[v] = span{list + record.Newest(at), clientv3.GetPrefixRangeEnd(list)}
 		}
 		counts, err := s.counts(ctx, ranges)
 		return slices.ContainsFunc(counts, func(n int64) bool { return n > 0 }), err

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/internal/testsize"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -22,7 +23,7 @@ func TestTheOldestIsFound(t *testing.T) {
 	put := func(version int, age time.Duration) {
 		t.Helper()
 		at := now.Add(-age).Truncate(time.Millisecond) // as the index has it
-		key := fmt.Sprintf("%s%s/i%d", w.keys.indexOfVersion(workflow.Suspended, "def", version), newest(at), random.Uint64())
+		key := fmt.Sprintf("%s%s/i%d", w.Keys.IndexOfVersion(workflow.Suspended, "def", version), record.Newest(at), random.Uint64())
 		if _, err := w.raw.Put(w.ctx(), key, ""); err != nil {
 			t.Fatal(err)
 		}

@@ -47,21 +47,21 @@ type evidence struct {
 func (s *Instances) evidence(ctx context.Context, c *store.Commit) (*evidence, error) {
 	id := c.After.Header.ID
 	var e evidence
-	e.entry, e.deleted, e.instance = e.Value(s.conn.keys.journal(id, c.After.Seq)), e.Value(s.conn.keys.commandRecord(id, deletedRecord)), e.Key(s.conn.keys.instance(id))
+	e.entry, e.deleted, e.instance = e.Value(s.conn.Keys.Journal(id, c.After.Seq)), e.Value(s.conn.Keys.CommandRecord(id, deletedRecord)), e.Key(s.conn.Keys.Instance(id))
 	if c.Fence != nil {
 		e.owner = e.First(c.Fence.Prefix)
 	}
 	if u := c.Unlocked; u != nil { // with the value: an answer of keys only has no lease
-		e.node, e.head = e.Value(u.Key), e.Key(s.conn.keys.head(u.Definition))
+		e.node, e.head = e.Value(u.Key), e.Key(s.conn.Keys.Head(u.Definition))
 		if u.Lock != nil {
 			e.owner = e.First(u.Lock.Prefix)
 		}
 	}
 	if g := takesGate(c); g != nil {
-		e.holder = e.Value(s.conn.keys.gateOf(*g))
+		e.holder = e.Value(s.conn.Keys.GateOf(*g))
 		for i := range c.Consumed {
 			if key := newKey(&c.Consumed[i]); key != "" {
-				e.answers = append(e.answers, e.Key(s.conn.keys.keyRecord(key)))
+				e.answers = append(e.answers, e.Key(s.conn.Keys.KeyRecord(key)))
 			}
 		}
 	}

@@ -28,9 +28,9 @@ func TestWhereCommandsAre(t *testing.T) {
 	took.At = w.now.Add(-100 * time.Hour)
 	w.commit(took)
 	w.commit(w.consumes(w.next("short", nil)))
-	w.ok(errOf(w.raw.Delete(w.ctx(), w.keys.commandRecords(), clientv3.WithPrefix()))) // their time is over
+	w.ok(errOf(w.raw.Delete(w.ctx(), w.Keys.CommandRecords(), clientv3.WithPrefix()))) // their time is over
 	// A journal that does not reach back proves nothing.
-	w.ok(errOf(w.raw.Delete(w.ctx(), w.keys.journal("short", 2))))
+	w.ok(errOf(w.raw.Delete(w.ctx(), w.Keys.Journal("short", 2))))
 	cut := w.next("short", nil)
 	cut.After.JournalFrom = 3
 	w.commit(cut)

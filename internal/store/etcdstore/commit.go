@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/internal/tracing"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -158,7 +158,7 @@ func (s *Instances) content(c *store.Commit, t *prepared) *db.Ops {
 		s.deleteInstance(c, o)
 	} else {
 		s.writeInstance(c, o)
-		keepAhead(s.conn.keys, c, t, o)
+		keepAhead(s.conn.Keys, c, t, o)
 	}
 	if c.After.Unwritten == nil {
 		s.writeBookmarks(c, o)
@@ -187,25 +187,25 @@ func (s *Instances) guard(c *store.Commit, t *prepared) {
 	t.cmps = fenceCompares(c.Fence)
 	switch {
 	case c.Before != nil:
-		t.cmps = append(t.cmps, db.ModifiedAt(s.conn.keys.instance(id), c.Before.Modified))
+		t.cmps = append(t.cmps, db.ModifiedAt(s.conn.Keys.Instance(id), c.Before.Modified))
 	case c.Fence != nil:
-		t.cmps = append(t.cmps, db.Absent(s.conn.keys.instance(id)))
+		t.cmps = append(t.cmps, db.Absent(s.conn.Keys.Instance(id)))
 	default:
 		// No fence to refuse a late copy after the instance was deleted: it would
 		// bring it back. SeenMail is when it was loaded.
-		t.cmps = append(t.cmps, db.Absent(s.conn.keys.instance(id)), db.NotWrittenAfter(s.conn.keys.commandRecord(id, deletedRecord), c.SeenMail))
+		t.cmps = append(t.cmps, db.Absent(s.conn.Keys.Instance(id)), db.NotWrittenAfter(s.conn.Keys.CommandRecord(id, deletedRecord), c.SeenMail))
 	}
 	if g := takesGate(c); g != nil {
 		// It may become free: who was refused commits that, before which a late copy finds the lock or the
 		// revision moved; of an instance that an import would bring, the lock.
-		t.cmps = append(t.cmps, db.Absent(s.conn.keys.gateOf(*g)))
+		t.cmps = append(t.cmps, db.Absent(s.conn.Keys.GateOf(*g)))
 		t.foreign++
 	}
 }
 
 func (s *Instances) writeInstance(c *store.Commit, o *db.Ops) {
 	h := &c.After.Header
-	written := o.Put(s.conn.keys.journal(h.ID, c.After.Seq), newJournalEntry(c))
+	written := o.Put(s.conn.Keys.Journal(h.ID, c.After.Seq), newJournalEntry(c))
 	s.keepJournal(c, written, o)
 	if c.Form == store.Undecided && s.placesApart(c) {
 		c.Form, c.After.Cut = store.InParts, formWide
@@ -220,19 +220,19 @@ func (s *Instances) writeInstance(c *store.Commit, o *db.Ops) {
 	}
 	size := partsOf(s.conn).put(o, c.Before, &c.After, c.Form == store.InParts)
 	if most := maxRecord(len(h.Bookmarks)); len(c.Created) > 0 && len(h.Bookmarks) >= wholeFrom && c.After.Cut != formWide && size > most {
-		o.Fail(s.conn.keys.instance(h.ID), fmt.Errorf("%w: the record of the instance, which waits at %d places, has %d bytes after compression (at most %d, so that it can be ended)", db.ErrTooLarge, len(h.Bookmarks), size, most))
+		o.Fail(s.conn.Keys.Instance(h.ID), fmt.Errorf("%w: the record of the instance, which waits at %d places, has %d bytes after compression (at most %d, so that it can be ended)", db.ErrTooLarge, len(h.Bookmarks), size, most))
 	}
 	var before *workflow.Instance
 	if c.Before != nil {
 		before = &c.Before.Header
 	}
-	s.conn.writeIndex(o, before, &c.After)
+	s.conn.WriteIndex(o, before, &c.After)
 	s.noteIncidents(c, o)
 	if h.Status == workflow.StatusFinished {
 		if before != nil && before.FinishedAt != nil && h.FinishedAt != nil && !before.FinishedAt.Equal(*h.FinishedAt) {
-			o.PutRaw(s.conn.keys.indexEntry(h), commitNumber(&c.After)) // it ended again within one burst: its entry tells webhooks
+			o.PutRaw(s.conn.Keys.IndexEntry(h), record.CommitNumber(&c.After)) // it ended again within one burst: its entry tells webhooks
 		}
-		s.conn.writeEnd(o, &c.After, size)
+		s.conn.WriteEnd(o, &c.After, size)
 	}
 }
 
@@ -248,9 +248,9 @@ func (s *Instances) keepJournal(c *store.Commit, written int64, o *db.Ops) {
 	if have := c.After.Seq - from; s.keepEntries > 0 && have >= s.keepEntries+journalSlack {
 		drop := min(have-s.keepEntries, journalSlice)
 		h := &c.After.Header
-		o.Tail = append(o.Tail, clientv3.OpDelete(s.conn.keys.journal(h.ID, from), clientv3.WithRange(s.conn.keys.journal(h.ID, from+drop))))
+		o.Tail = append(o.Tail, clientv3.OpDelete(s.conn.Keys.Journal(h.ID, from), clientv3.WithRange(s.conn.Keys.Journal(h.ID, from+drop))))
 		if len(h.Incidents) > 0 {
-			o.Tail = append(o.Tail, clientv3.OpDelete(s.conn.keys.incident(h.DefinitionID, h.ID, from), clientv3.WithRange(s.conn.keys.incident(h.DefinitionID, h.ID, from+drop))))
+			o.Tail = append(o.Tail, clientv3.OpDelete(s.conn.Keys.Incident(h.DefinitionID, h.ID, from), clientv3.WithRange(s.conn.Keys.Incident(h.DefinitionID, h.ID, from+drop))))
 		}
 		bytes -= bytes * drop / have
 		from += drop
@@ -273,70 +273,21 @@ const (
 	journalSlice = 256
 )
 
-// writeIndex moves an instance's index entries from where they were (nil: new)
-// to where they are to be. An import may change any part of them.
-func (s *base) writeIndex(o *db.Ops, was *workflow.Instance, r *store.Record) {
-	is := &r.Header
-	var old []string
-	if was != nil {
-		old = s.indexEntries(was)
-	}
-	now := s.indexEntries(is)
-	for _, key := range old {
-		if !slices.Contains(now, key) {
-			o.Del(key)
-		}
-	}
-	for _, key := range now {
-		if !slices.Contains(old, key) {
-			o.PutRaw(key, indexValue(s.keys, key, r))
-		}
-	}
-}
-
-// indexValue is what an entry of an instance's lists says: nothing, but for that of an end, whose commit it names.
-// Webhooks know an end by it, as a restored etcd gives that commit another revision.
-func indexValue(k keys, key string, r *store.Record) []byte {
-	if r.Header.Status != workflow.StatusFinished || key != k.indexEntry(&r.Header) {
-		return nil
-	}
-	return commitNumber(r)
-}
-
-func commitNumber(r *store.Record) []byte { return strconv.AppendInt(nil, r.Seq, 10) }
-
-func (s *base) indexEntries(h *workflow.Instance) []string {
-	entries := []string{s.keys.indexEntry(h)}
-	if h.CorrelationID != "" {
-		entries = append(entries, s.keys.correlation(h.CorrelationID)+place(h))
-	}
-	if h.Parent != nil && h.Parent.InstanceID != "" {
-		entries = append(entries, s.keys.children(h.Parent.InstanceID)+place(h))
-	}
-	for name, value := range h.Labels {
-		entries = append(entries, s.keys.labelled(name, value)+place(h))
-	}
-	if h.Status == workflow.StatusFinished {
-		entries = append(entries, s.keys.finished(h))
-	}
-	return entries
-}
-
 // deleteInstance removes an instance with its journal, of which a record stays:
 // the proof of the delete, and what a late copy of a start is refused by.
 func (s *Instances) deleteInstance(c *store.Commit, o *db.Ops) {
 	id := c.After.Header.ID
-	s.conn.record(o, s.conn.keys.commandRecord(id, deletedRecord), deletedEntry{Commit: c.ID})
-	o.Del(s.conn.keys.cancel(id))
+	s.conn.Record(o, s.conn.Keys.CommandRecord(id, deletedRecord), deletedEntry{Commit: c.ID})
+	o.Del(s.conn.Keys.Cancel(id))
 	if c.Before == nil { // started and deleted within one burst
 		return
 	}
-	o.Del(s.conn.keys.instance(id))
-	for _, key := range s.conn.indexEntries(&c.Before.Header) {
+	o.Del(s.conn.Keys.Instance(id))
+	for _, key := range s.conn.IndexEntries(&c.Before.Header) {
 		o.Del(key)
 	}
-	s.conn.forgetIncidents(&c.Before.Header, o)
-	o.Tail = append(o.Tail, clientv3.OpDelete(s.conn.keys.journalOf(id), clientv3.WithPrefix()))
+	s.conn.ForgetIncidents(&c.Before.Header, o)
+	o.Tail = append(o.Tail, clientv3.OpDelete(s.conn.Keys.JournalOf(id), clientv3.WithPrefix()))
 	if len(c.Before.Parts) > 0 {
 		partsOf(s.conn).delete(o, id)
 	}
@@ -354,10 +305,10 @@ func (s *Instances) consume(c *store.Commit, t *prepared, o *db.Ops) {
 		if goesOn(c) && done.Command.ID == c.Continue.ID {
 			continue
 		}
-		s.conn.placed(c, &done)
-		s.conn.consumeOne(id, &done, o)
+		s.conn.Placed(c, &done)
+		s.conn.ConsumeOne(id, &done, o)
 		if key := newKey(&done); key != "" {
-			t.cmps = append(t.cmps, db.Absent(s.conn.keys.keyRecord(key)))
+			t.cmps = append(t.cmps, db.Absent(s.conn.Keys.KeyRecord(key)))
 			t.foreign++
 		}
 	}
@@ -371,42 +322,6 @@ func newKey(done *store.Consumed) string {
 	return done.Command.Key.Name
 }
 
-// placed notes where a command came to, for who looks at its record later: the commit, the
-// dead letter, the slice of the queue.
-func (s *base) placed(c *store.Commit, done *store.Consumed) {
-	if !c.Delete {
-		done.Effect.Seq = c.After.Seq
-	}
-	done.Effect.Dead = letterOf(c.Dead, done.Command.ID)
-	if done.Answer == nil {
-		return
-	}
-	a := *done.Answer
-	done.Answer = &a
-	if len(a.Targets) > 0 {
-		e := done.Effect
-		if id := done.Command.ID; id != done.Command.Key.Name {
-			e.Command = id
-		}
-		a.Targets = []store.Effect{e}
-	}
-	for _, item := range c.Requeue {
-		if item.ID == a.Queued {
-			a.Slot = s.slot(&item.Stimulus)
-		}
-	}
-}
-
-// letterOf is the dead letter of a command; "": it is none.
-func letterOf(dead []store.DeadLetter, command string) string {
-	for i := range dead {
-		if d := &dead[i]; d.Command != nil && d.Command.ID == command {
-			return d.ID
-		}
-	}
-	return ""
-}
-
 // goesOn tells whether the ~continue that a commit leaves is the one that it took: it lies
 // in the mailbox, and is not written again. One that was taken over is: its attempts are
 // over with the commit.
@@ -414,22 +329,4 @@ func goesOn(c *store.Commit) bool {
 	return c.Continue != nil && slices.ContainsFunc(c.Consumed, func(done store.Consumed) bool {
 		return done.Command.ID == c.Continue.ID && done.Created > 0 && done.Command.Attempts == 0 && len(done.Command.Begun) == 0
 	})
-}
-
-func (s *base) consumeOne(id string, done *store.Consumed, o *db.Ops) {
-	cmd := &done.Command
-	// Also when it was in hand: a twin of a keyed call on another node may have
-	// put it into the mailbox, and waits for its record.
-	if durable := done.Created > 0 || cmd.Key != nil; durable {
-		o.Del(s.keys.mail(id, cmd.ID))
-		if !done.Drop {
-			s.record(o, s.keys.commandRecord(id, cmd.ID), done.Effect)
-		}
-	}
-	if cmd.Kind == workflow.CommandCancel || cmd.Kind == workflow.CommandDelete {
-		o.Del(s.keys.cancel(id))
-	}
-	if cmd.Key != nil && done.Answer != nil {
-		s.answer(o, cmd.Key, done.Answer)
-	}
 }

@@ -64,19 +64,19 @@ func bookmarkIDs(bookmarks []workflow.Bookmark) map[string]bool {
 
 // dropBookmark deletes what the index has of a bookmark.
 func (s indexWrites) dropBookmark(o *db.Ops, b *workflow.Bookmark, correlation string) {
-	o.Del(s.conn.keys.bookmark(b.Hash, correlation, b.ID))
-	for _, key := range s.conn.keys.timersOf(b) {
+	o.Del(s.conn.Keys.Bookmark(b.Hash, correlation, b.ID))
+	for _, key := range s.conn.Keys.TimersOf(b) {
 		o.Del(key)
 	}
 	if b.ActivityType == workflow.TaskType {
-		o.Del(s.conn.keys.task(b))
+		o.Del(s.conn.Keys.Task(b))
 	}
 }
 
 // moveBookmark takes a bookmark from one correlation to another. Its timer and its task stay
 // where they are.
 func (s indexWrites) moveBookmark(o *db.Ops, b workflow.Bookmark, was, is, instance string) {
-	o.Del(s.conn.keys.bookmark(b.Hash, was, b.ID))
+	o.Del(s.conn.Keys.Bookmark(b.Hash, was, b.ID))
 	s.conn.putBookmark(o, b, is, instance)
 }
 
@@ -88,16 +88,16 @@ func (s indexWrites) makeBookmark(o *db.Ops, b *workflow.Bookmark, correlation, 
 		if trace != "" {
 			entry.Trace, entry.Set = trace, at
 		}
-		o.Put(s.conn.keys.timer(b.ID, *b.DueAt), entry)
+		o.Put(s.conn.Keys.Timer(b.ID, *b.DueAt), entry)
 	}
 	if b.ActivityType == workflow.TaskType {
-		o.PutRaw(s.conn.keys.task(b), nil)
+		o.PutRaw(s.conn.Keys.Task(b), nil)
 	}
 }
 
 func (s *conn) putBookmark(o *db.Ops, b workflow.Bookmark, correlation, instance string) {
-	s.putEndpoint(o, &b)
-	o.Put(s.keys.bookmark(b.Hash, correlation, b.ID), bookmarkEntry{Instance: instance, Type: b.ActivityType, Name: b.Name, Correlation: correlation, Created: b.CreatedAt})
+	s.PutEndpoint(o, &b)
+	o.Put(s.Keys.Bookmark(b.Hash, correlation, b.ID), bookmarkEntry{Instance: instance, Type: b.ActivityType, Name: b.Name, Correlation: correlation, Created: b.CreatedAt})
 }
 
 type bookmarkEntry struct {

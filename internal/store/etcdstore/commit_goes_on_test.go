@@ -19,7 +19,7 @@ func (w *world) rest() *workflow.Command {
 // takingLock is the first commit of an instance whose burst goes on: it takes the lock.
 func (w *world) takingLock(id string, u *store.Unlocked) *store.Commit {
 	with := *u
-	prefix := w.keys.root + "lock/" + id + "/"
+	prefix := w.Keys.Root + "lock/" + id + "/"
 	with.Lock = &store.LockKey{Key: prefix + "me", Prefix: prefix, Value: "{}", Lease: u.Lease}
 	c := w.unlocked(id, &with, "go")
 	c.Continue = w.rest()

@@ -17,18 +17,18 @@ func (s *Instances) writeSent(c *store.Commit, o *db.Ops) {
 	s.writeOutgoing(c, o)
 	writeAnswers(s.conn, c, o)
 	for _, send := range c.Sends {
-		o.Put(s.conn.keys.send(send.ID), send)
+		o.Put(s.conn.Keys.Send(send.ID), send)
 	}
 	for _, item := range c.Requeue {
 		// Through a send record: what is put straight into the queue would escape
 		// the send guard.
-		o.Put(s.conn.keys.send(item.ID), store.Send{ID: item.ID, Stimulus: item.Stimulus, Key: item.Key, CreatedAt: c.At, Trace: item.Trace})
+		o.Put(s.conn.Keys.Send(item.ID), store.Send{ID: item.ID, Stimulus: item.Stimulus, Key: item.Key, CreatedAt: c.At, Trace: item.Trace})
 	}
 	for _, d := range c.Dead {
-		s.conn.putDead(o, d)
+		s.conn.PutDead(o, d)
 	}
 	if c.Continue != nil && !goesOn(c) {
-		o.Put(s.conn.keys.mail(c.After.Header.ID, c.Continue.ID), c.Continue)
+		o.Put(s.conn.Keys.Mail(c.After.Header.ID, c.Continue.ID), c.Continue)
 	}
 }
 
@@ -43,24 +43,17 @@ func (s *Instances) writeOutgoing(c *store.Commit, o *db.Ops) {
 		switch {
 		case slices.ContainsFunc(c.Children, func(ch store.Child) bool { return ch.ID == out.InstanceID }):
 		case out.InstanceID == c.After.Header.ID:
-			s.conn.putOutgoing(o, out)
+			s.conn.PutOutgoing(o, out)
 		default:
 			if boxes[out.InstanceID] == nil {
 				boxes[out.InstanceID] = db.NewContent()
 				order = append(order, out.InstanceID)
 			}
-			s.conn.putOutgoing(boxes[out.InstanceID], out)
+			s.conn.PutOutgoing(boxes[out.InstanceID], out)
 		}
 	}
 	for _, id := range order {
-		o.Nested([]clientv3.Cmp{db.Exists(s.conn.keys.instance(id))}, boxes[id], nil)
-	}
-}
-
-func (s *base) putOutgoing(o *db.Ops, out store.Outgoing) {
-	o.Put(s.keys.mail(out.InstanceID, out.Command.ID), out.Command)
-	if out.Command.Kind == workflow.CommandCancel {
-		o.Put(s.keys.cancel(out.InstanceID), out.Command.ID)
+		o.Nested([]clientv3.Cmp{db.Exists(s.conn.Keys.Instance(id))}, boxes[id], nil)
 	}
 }
 
@@ -75,12 +68,12 @@ func (s *Instances) writeChildren(c *store.Commit, o *db.Ops) {
 		s.conn.writeNew(then, n)
 		for _, out := range c.Outgoing {
 			if out.InstanceID == child.ID {
-				s.conn.putOutgoing(then, out)
+				s.conn.PutOutgoing(then, out)
 			}
 		}
 		key := ""
 		if child.Gate != nil {
-			key = s.conn.keys.gateOf(*child.Gate)
+			key = s.conn.Keys.GateOf(*child.Gate)
 		}
 		switch {
 		case key != "" && (spent[key] || key == own.retaken):
@@ -94,8 +87,8 @@ func (s *Instances) writeChildren(c *store.Commit, o *db.Ops) {
 			s.refuseChild(otherwise, c, child)
 			free := db.NewOps()
 			free.Del(key)
-			otherwise.Nested(s.conn.holdsGate(key, c.After.Header.ID), free, nil)
-			o.Nested(append(s.conn.newGuard(n, false), s.conn.holdsGate(key, c.After.Header.ID)...), then, otherwise)
+			otherwise.Nested(s.conn.HoldsGate(key, c.After.Header.ID), free, nil)
+			o.Nested(append(s.conn.newGuard(n, false), s.conn.HoldsGate(key, c.After.Header.ID)...), then, otherwise)
 			own.freed = ""
 		default:
 			s.refuseChild(otherwise, c, child)
@@ -106,7 +99,7 @@ func (s *Instances) writeChildren(c *store.Commit, o *db.Ops) {
 	if own.freed != "" {
 		then := db.NewOps()
 		then.Del(own.freed)
-		o.Nested(s.conn.holdsGate(own.freed, c.After.Header.ID), then, nil)
+		o.Nested(s.conn.HoldsGate(own.freed, c.After.Header.ID), then, nil)
 	}
 }
 
@@ -123,10 +116,10 @@ func (s *Instances) writeGate(c *store.Commit, o *db.Ops) (change gateChange) {
 		was = c.Before.Gate
 	}
 	if ends := c.Delete || c.After.Header.Status == workflow.StatusFinished; was != nil && (ends || takes != nil && *takes != *was) {
-		change.freed = s.conn.keys.gateOf(*was)
+		change.freed = s.conn.Keys.GateOf(*was)
 	}
 	if takes != nil {
-		change.retaken = s.conn.keys.gateOf(*takes)
+		change.retaken = s.conn.Keys.GateOf(*takes)
 		o.PutRaw(change.retaken, []byte(c.After.Header.ID))
 	}
 	return change
@@ -147,25 +140,19 @@ func takesGate(c *store.Commit) *store.Gate {
 	return nil
 }
 
-// holdsGate: the value is the holder's id, and a gate is never handed over but
-// by its holder.
-func (s *base) holdsGate(key, id string) []clientv3.Cmp {
-	return []clientv3.Cmp{clientv3.Compare(clientv3.Value(key), "=", id)}
-}
-
 // refuseChild makes a taken id or a held gate an end for the waiting parent, so
 // that it never waits for nothing. Of a child that nobody waits for it leaves a dead
 // letter, without its input: that is in the same request already.
 func (s *Instances) refuseChild(o *db.Ops, c *store.Commit, child store.Child) {
 	p := child.Command.Start.Parent
 	if p == nil || p.BookmarkID == "" {
-		s.conn.putDead(o, refusedChild(c, &child))
+		s.conn.PutDead(o, refusedChild(c, &child))
 		return
 	}
 	end := ChildEnd(p.BookmarkID, child.ID, workflow.Faulted, nil, c.At)
 	end.Input["Refused"] = true
 	end.Trace = c.Trace
-	o.Put(s.conn.keys.mail(p.InstanceID, end.ID), end)
+	o.Put(s.conn.Keys.Mail(p.InstanceID, end.ID), end)
 }
 
 func refusedChild(c *store.Commit, child *store.Child) store.DeadLetter {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -37,7 +38,7 @@ func (s *Instances) release(c *store.Commit, t *prepared) (clientv3.Op, bool) {
 		}
 	}
 	var cmps []clientv3.Cmp
-	work, box := &newWork{}, s.conn.keys.mailbox(id)
+	work, box := &newWork{}, s.conn.Keys.Mailbox(id)
 	if work.followed = s.conn.boxes.has(box); !work.followed {
 		cmps, work = append(cmps, db.NoneNewer(box, c.SeenMail)), s.conn.workFor(id)
 	} else if s.conn.boxes.newMail(box, c.SeenMail) {
@@ -45,7 +46,7 @@ func (s *Instances) release(c *store.Commit, t *prepared) (clientv3.Op, bool) {
 		return clientv3.Op{}, false
 	}
 	for _, key := range queue {
-		cmps = append(cmps, db.NoneNewer(s.conn.keys.marksOf(key), 0))
+		cmps = append(cmps, db.NoneNewer(s.conn.Keys.MarksOf(key), 0))
 		if s.conn.queued.has(key) {
 			work.unread = true
 			continue
@@ -74,7 +75,7 @@ type sliceRead struct {
 
 func (s *conn) workFor(id string) *newWork {
 	w := &newWork{}
-	w.mail = w.Add(s.getMail(id))
+	w.mail = w.Add(s.GetMail(id))
 	return w
 }
 
@@ -82,12 +83,12 @@ func (s *conn) workFor(id string) *newWork {
 // nothing if only its own ~continue is new, else all mail. False: the mailbox is followed.
 func (s *Instances) readNewMail(c *store.Commit, t *prepared) (clientv3.Op, bool) {
 	id := c.After.Header.ID
-	if s.conn.boxes.has(s.conn.keys.mailbox(id)) {
+	if s.conn.boxes.has(s.conn.Keys.Mailbox(id)) {
 		t.box = boxGoesOn
 		return clientv3.Op{}, false
 	}
 	t.work = s.conn.workFor(id)
-	return clientv3.OpTxn([]clientv3.Cmp{db.NoneNewer(s.conn.keys.mailbox(id), c.SeenMail)}, nil, t.work.Ops), true
+	return clientv3.OpTxn([]clientv3.Cmp{db.NoneNewer(s.conn.Keys.Mailbox(id), c.SeenMail)}, nil, t.work.Ops), true
 }
 
 // readOn is what a burst goes on with.
@@ -122,20 +123,13 @@ const (
 	queueBatch = 10 // items of one slice read at once
 )
 
-// getMail reads one command more than a burst takes: to know that it is there.
-func (s *base) getMail(id string) clientv3.Op {
-	return db.Below(getMailOp, s.keys.mailbox(id))
-}
-
-var getMailOp = clientv3.OpGet("", clientv3.WithLimit(mailBatch+1), clientv3.WithSort(clientv3.SortByCreateRevision, clientv3.SortAscend))
-
 var getQueueOp = clientv3.OpGet("", clientv3.WithLimit(queueBatch))
 
 // slices are the queue slices in which items for these bookmarks may lie.
 func (s *Instances) slices(h *workflow.Instance, bookmarks []workflow.Bookmark) []string {
 	var out []string
-	of := []string{noCorrelation}
-	for _, sl := range []string{slice(h.CorrelationID), addressed(h.ID)} {
+	of := []string{record.NoCorrelation}
+	for _, sl := range []string{record.Slice(h.CorrelationID), record.Addressed(h.ID)} {
 		if !slices.Contains(of, sl) {
 			of = append(of, sl)
 		}
@@ -148,7 +142,7 @@ func (s *Instances) slices(h *workflow.Instance, bookmarks []workflow.Bookmark) 
 		}
 		seen[hash] = true
 		for _, sl := range of {
-			out = append(out, s.conn.keys.queueSlice(hash, sl))
+			out = append(out, s.conn.Keys.QueueSlice(hash, sl))
 		}
 	}
 	return out
@@ -171,7 +165,7 @@ func (s *Instances) LookQueue(ctx context.Context, h *workflow.Instance, bookmar
 			read = append(read, sliceRead{key, ask.Add(db.Below(getQueueOp, key))})
 		}
 		if len(read) == 0 {
-			ask.Count(s.conn.keys.instance(h.ID)) // the revision of now
+			ask.Count(s.conn.Keys.Instance(h.ID)) // the revision of now
 		}
 		resp, err := s.conn.Read(ctx, "look for queued stimuli", ask.Ops...)
 		if err != nil {
@@ -205,7 +199,7 @@ func (s *Instances) appendFollowed(ctx context.Context, items []store.QueueItem,
 	}
 	before := len(items)
 	if _, err := s.conn.queued.named(ctx, "read queued stimuli", kvs, func(kv *mvccpb.KeyValue) error {
-		items = s.conn.queueItems(items, []*mvccpb.KeyValue{kv})
+		items = s.conn.QueueItems(items, []*mvccpb.KeyValue{kv})
 		return nil
 	}); err != nil {
 		return nil, err
@@ -220,13 +214,13 @@ func (s *Instances) appendFollowed(ctx context.Context, items []store.QueueItem,
 // returns. [store.ErrFenced] means that the lock was gone already. With waits the lock is
 // free, and there is mail that counts on who had it.
 func (s *Instances) Release(ctx context.Context, f store.Fence, id string, seen int64) (kept *store.Kept, waits bool, err error) {
-	if s.conn.boxes.has(s.conn.keys.mailbox(id)) {
+	if s.conn.boxes.has(s.conn.Keys.Mailbox(id)) {
 		return s.releaseFollowed(ctx, f, id, seen)
 	}
 	work := s.conn.workFor(id)
 	resp, err := s.conn.Txn(ctx, "release lock of "+id,
 		[]clientv3.Cmp{db.CreatedAt(f.Key, f.Revision)},
-		[]clientv3.Op{clientv3.OpTxn([]clientv3.Cmp{db.NoneNewer(s.conn.keys.mailbox(id), seen)}, []clientv3.Op{db.Del(f.Key)}, work.Ops)}, nil)
+		[]clientv3.Op{clientv3.OpTxn([]clientv3.Cmp{db.NoneNewer(s.conn.Keys.Mailbox(id), seen)}, []clientv3.Op{db.Del(f.Key)}, work.Ops)}, nil)
 	if err != nil {
 		return nil, false, err
 	}
@@ -238,8 +232,8 @@ func (s *Instances) Release(ctx context.Context, f store.Fence, id string, seen 
 
 // releaseFollowed is Release where the mailbox is followed.
 func (s *Instances) releaseFollowed(ctx context.Context, f store.Fence, id string, seen int64) (kept *store.Kept, waits bool, err error) {
-	if s.conn.boxes.newMail(s.conn.keys.mailbox(id), seen) {
-		now, err := s.conn.Get(ctx, "look up instance "+id, s.conn.keys.instance(id), clientv3.WithCountOnly()) // the revision of now
+	if s.conn.boxes.newMail(s.conn.Keys.Mailbox(id), seen) {
+		now, err := s.conn.Get(ctx, "look up instance "+id, s.conn.Keys.Instance(id), clientv3.WithCountOnly()) // the revision of now
 		if err != nil {
 			return nil, false, err
 		}
@@ -284,10 +278,10 @@ func (s *Instances) readRelease(work *newWork, resp *pb.TxnResponse, revision in
 
 // keeps notes what was read of a mailbox.
 func keeps(kept *store.Kept, mail []store.Mail) {
-	if kept.Mail = mail; len(mail) > mailBatch {
+	if kept.Mail = mail; len(mail) > record.MailBatch {
 		// What is left is not seen yet, or the next release would leave it behind.
-		kept.Revision = mail[mailBatch].Created - 1
-		kept.Mail, kept.More = mail[:mailBatch], true
+		kept.Revision = mail[record.MailBatch].Created - 1
+		kept.Mail, kept.More = mail[:record.MailBatch], true
 	}
 }
 
@@ -297,7 +291,7 @@ func (s *Instances) appendSlice(items []store.QueueItem, key string, slice *pb.R
 	if len(slice.Kvs) > 0 {
 		s.conn.queued.looked(key, slice.Count)
 	}
-	items = s.conn.queueItems(items, slice.Kvs)
+	items = s.conn.QueueItems(items, slice.Kvs)
 	if len(slice.Kvs) == 1 && !slice.More && len(items) > n {
 		items[n].Alone = revision
 	}

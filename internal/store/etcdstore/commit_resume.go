@@ -41,7 +41,7 @@ func (s *Instances) guardResume(c *store.Commit) []clientv3.Cmp {
 	u := c.Unlocked
 	return []clientv3.Cmp{
 		db.Leased(u.Key, u.Lease),
-		db.ModifiedAt(s.conn.keys.instance(c.After.Header.ID), c.Before.Modified),
+		db.ModifiedAt(s.conn.Keys.Instance(c.After.Header.ID), c.Before.Modified),
 		db.NoneNewer(u.Prefix, 0),
 		db.Absent(s.voidCommit(c)),
 	}
@@ -49,7 +49,7 @@ func (s *Instances) guardResume(c *store.Commit) []clientv3.Cmp {
 
 // voidCommit is the record that says that a commit will not be applied.
 func (s *Instances) voidCommit(c *store.Commit) string {
-	return s.conn.keys.commandRecord(c.After.Header.ID, "~commit@"+c.ID)
+	return s.conn.Keys.CommandRecord(c.After.Header.ID, "~commit@"+c.ID)
 }
 
 // settle makes the refusal of a commit that resumes without the lock last, and says why
@@ -61,15 +61,15 @@ func (s *Instances) voidCommit(c *store.Commit) string {
 func (s *Instances) settle(ctx context.Context, c *store.Commit) (*store.Committed, metrics.CommitOutcome, error) {
 	id := c.After.Header.ID
 	var e evidence
-	e.entry, e.instance, e.node = e.Value(s.conn.keys.journal(id, c.After.Seq)), e.Key(s.conn.keys.instance(id)), e.Value(c.Unlocked.Key)
+	e.entry, e.instance, e.node = e.Value(s.conn.Keys.Journal(id, c.After.Seq)), e.Key(s.conn.Keys.Instance(id)), e.Value(c.Unlocked.Key)
 	var keys []db.Read
 	for _, done := range c.Consumed {
 		if k := done.Command.Key; k != nil && done.Answer != nil {
-			keys = append(keys, e.Count(s.conn.keys.keyRecord(k.Name)))
+			keys = append(keys, e.Count(s.conn.Keys.KeyRecord(k.Name)))
 		}
 	}
-	void := slices.Concat(e.Ops, s.conn.putVoid(s.voidCommit(c)))
-	resp, err := s.conn.Txn(ctx, "settle the commit of instance "+id, []clientv3.Cmp{db.ModifiedAt(s.conn.keys.instance(id), c.Before.Modified)}, void, e.Ops)
+	void := slices.Concat(e.Ops, s.conn.PutVoid(s.voidCommit(c)))
+	resp, err := s.conn.Txn(ctx, "settle the commit of instance "+id, []clientv3.Cmp{db.ModifiedAt(s.conn.Keys.Instance(id), c.Before.Modified)}, void, e.Ops)
 	if err != nil {
 		return nil, "", fmt.Errorf("%w: %w", db.ErrUnknown, err)
 	}

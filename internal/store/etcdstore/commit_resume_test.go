@@ -151,7 +151,7 @@ func TestAResumeWithoutAnAnswerIsFoundOrSaysNothing(t *testing.T) {
 			w.commit(w.next("a", nil))
 		}, store.ErrFenced},
 		"its journal was shortened": {func(w *world) {
-			_, err := w.raw.Delete(w.ctx(), w.keys.journal("a", 2))
+			_, err := w.raw.Delete(w.ctx(), w.Keys.Journal("a", 2))
 			w.ok(err)
 		}, store.ErrFenced},
 	} {
@@ -183,7 +183,7 @@ func TestAResumeThatWasRefusedIsAConflict(t *testing.T) {
 		},
 		"its journal was shortened": func(w *world) {
 			w.commit(w.next("a", nil))
-			_, err := w.raw.Delete(w.ctx(), w.keys.journal("a", 2))
+			_, err := w.raw.Delete(w.ctx(), w.Keys.Journal("a", 2))
 			w.ok(err)
 		},
 	} {

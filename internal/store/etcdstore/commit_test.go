@@ -164,10 +164,10 @@ func TestIndexEntriesFollowTheInstance(t *testing.T) {
 			w.commit(c)
 			var want []string
 			if !c.Delete {
-				want = w.indexEntries(&c.After.Header)
+				want = w.IndexEntries(&c.After.Header)
 			}
 			for _, key := range want {
-				w.want(strings.TrimPrefix(key, w.keys.root), 1)
+				w.want(strings.TrimPrefix(key, w.Keys.Root), 1)
 			}
 			listed := w.has("index/") + w.has("by-correlation/") + w.has("by-parent/") + w.has("label/") + w.has("finished/")
 			if listed != len(want) {

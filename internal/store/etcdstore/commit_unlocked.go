@@ -36,11 +36,11 @@ func (s *Instances) guardUnlocked(c *store.Commit) []clientv3.Cmp {
 	}
 	cmps := []clientv3.Cmp{
 		db.Leased(u.Key, u.Lease),
-		db.Absent(s.conn.keys.instance(id)),
-		db.Absent(s.conn.keys.commandRecord(id, deletedRecord)),
+		db.Absent(s.conn.Keys.Instance(id)),
+		db.Absent(s.conn.Keys.CommandRecord(id, deletedRecord)),
 	}
 	if u.Head > 0 {
-		cmps = append(cmps, db.ModifiedAt(s.conn.keys.head(u.Definition), u.Head))
+		cmps = append(cmps, db.ModifiedAt(s.conn.Keys.Head(u.Definition), u.Head))
 	}
 	return cmps
 }
@@ -62,9 +62,9 @@ func (s *Instances) lookUnlocked(c *store.Commit, o *db.Ops) (clientv3.Op, bool)
 	}
 	var cmps []clientv3.Cmp
 	for _, key := range keys {
-		cmps = append(cmps, db.NoneNewer(s.conn.keys.marksOf(key), 0))
+		cmps = append(cmps, db.NoneNewer(s.conn.Keys.MarksOf(key), 0))
 	}
-	key := s.conn.keys.mail(h.ID, workflow.ContinueID)
+	key := s.conn.Keys.Mail(h.ID, workflow.ContinueID)
 	raw, err := db.Encode(workflow.Command{ID: workflow.ContinueID, Kind: workflow.CommandContinue, CreatedAt: c.At})
 	if err != nil {
 		o.Fail(key, err)

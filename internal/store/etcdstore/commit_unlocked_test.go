@@ -17,7 +17,7 @@ func (w *world) standing() (*store.Unlocked, func()) {
 	w.tb.Helper()
 	lease, err := w.raw.Grant(w.ctx(), 60)
 	w.ok(err)
-	key := w.keys.root + "nodes/me"
+	key := w.Keys.Root + "nodes/me"
 	_, err = w.raw.Put(w.ctx(), key, "{}", clientv3.WithLease(lease.ID))
 	w.ok(err)
 	return &store.Unlocked{Key: key, Lease: int64(lease.ID)}, func() {
@@ -92,12 +92,12 @@ func TestAZombieCommitsNothingWithoutALockEither(t *testing.T) {
 func TestADefinitionThatMovedIsNotStarted(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	put, err := w.raw.Put(w.ctx(), w.keys.head("order"), "{}")
+	put, err := w.raw.Put(w.ctx(), w.Keys.Head("order"), "{}")
 	w.ok(err)
 	u, _ := w.standing()
 	u.Definition, u.Head = "order", put.Header.Revision
 	w.commit(w.unlocked("i1", u))
-	_, err = w.raw.Put(w.ctx(), w.keys.head("order"), "{}")
+	_, err = w.raw.Put(w.ctx(), w.Keys.Head("order"), "{}")
 	w.ok(err)
 	if _, err := w.Commit(w.ctx(), w.unlocked("i2", u)); !errors.Is(err, store.ErrStale) {
 		t.Error(err)

@@ -170,7 +170,7 @@ func (s *Instances) WriteIndex(ctx context.Context, f *store.Fence, r *store.Rec
 	if r.Unwritten == nil {
 		return nil
 	}
-	done, err := indexWrites{s.conn}.writePages(ctx, append(fenceCompares(f), db.ModifiedAt(s.conn.keys.instance(r.Header.ID), r.Modified)), r)
+	done, err := indexWrites{s.conn}.writePages(ctx, append(fenceCompares(f), db.ModifiedAt(s.conn.Keys.Instance(r.Header.ID), r.Modified)), r)
 	switch {
 	case err != nil || done:
 		return err

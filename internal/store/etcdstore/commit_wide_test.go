@@ -66,7 +66,7 @@ func TestFsckKnowsWhatIsNotWrittenYet(t *testing.T) {
 			if got := rules(w.fsck()); len(got) > 0 {
 				t.Errorf("behind the decision: %v", got)
 			}
-			_, err := w.raw.Delete(w.ctx(), w.keys.mail("wide", workflow.ContinueID))
+			_, err := w.raw.Delete(w.ctx(), w.Keys.Mail("wide", workflow.ContinueID))
 			w.ok(err)
 			if got := rules(w.fsck()); !slices.Equal(got, []string{"index-unwritten"}) {
 				t.Errorf("without a command: %v", got)
@@ -74,7 +74,7 @@ func TestFsckKnowsWhatIsNotWrittenYet(t *testing.T) {
 			if got := rules(w.repaired().Check); len(got) > 0 {
 				t.Errorf("after the repair: %v", got)
 			}
-			w.want(w.keys.mail("wide", workflow.ContinueID)[len(w.keys.root):], 1)
+			w.want(w.Keys.Mail("wide", workflow.ContinueID)[len(w.Keys.Root):], 1)
 		})
 	}
 }
@@ -152,10 +152,10 @@ func TestAWideInstanceThatMovesIsNotRemoved(t *testing.T) {
 	}
 	compare(t, "beside new mail", w.dump(), before)
 
-	w.del(w.keys.mail("wide", "came"))
+	w.del(w.Keys.Mail("wide", "came"))
 	disarm := w.faults.Add(clustertest.Rule{Match: func(c clustertest.Call) bool {
-		if c.DeletesUnder(w.keys.root + "bookmark/") { // a page
-			w.spoil(w.keys.instance("wide"), w.value(w.keys.instance("wide")))
+		if c.DeletesUnder(w.Keys.Root + "bookmark/") { // a page
+			w.spoil(w.Keys.Instance("wide"), w.value(w.Keys.Instance("wide")))
 		}
 		return false
 	}}).Disarm
@@ -210,12 +210,12 @@ func TestTheWidestInstanceIsRepairedAndPurged(t *testing.T) {
 	for some := range slices.Chunk(w.record("wide").Header.Bookmarks[:lost], 100) {
 		var gone []clientv3.Op
 		for _, b := range some {
-			gone = append(gone, db.Del(w.keys.bookmark(b.Hash, "", b.ID)))
+			gone = append(gone, db.Del(w.Keys.Bookmark(b.Hash, "", b.ID)))
 		}
 		_, err := w.raw.Txn(w.ctx()).Then(gone...).Commit()
 		w.ok(err)
 	}
-	_, err := w.raw.Delete(w.ctx(), w.keys.root+"task/pack/", clientv3.WithPrefix())
+	_, err := w.raw.Delete(w.ctx(), w.Keys.Root+"task/pack/", clientv3.WithPrefix())
 	w.ok(err)
 	done := w.repaired()
 	if got := rules(done.Check); len(got) > 0 || len(done.Done) < n+lost {

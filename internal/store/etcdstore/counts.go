@@ -60,7 +60,7 @@ func (l *listing) countAll(ctx context.Context) (*InstanceCounts, error) {
 	lists = lists[:min(len(lists), MostCountedLists)]
 	var open []int
 	for i, list := range lists {
-		parts := strings.Split(strings.TrimPrefix(list, l.s.conn.keys.indexes()), "/")
+		parts := strings.Split(strings.TrimPrefix(list, l.s.conn.Keys.Indexes()), "/")
 		version, _ := strconv.Atoi(parts[2])
 		out.Lists = append(out.Lists, InstanceCount{SubStatus: workflow.SubStatus(parts[0]), DefinitionID: parts[1], Version: version})
 		open = append(open, i)

@@ -37,7 +37,7 @@ func TestCountsAreOfWhatThereIs(t *testing.T) {
 		t.Errorf("counted %v, want %v", counted, want)
 	}
 	// A list that has become empty is not told of.
-	_, err = w.raw.Delete(w.ctx(), w.keys.indexes()+"F", clientv3.WithPrefix())
+	_, err = w.raw.Delete(w.ctx(), w.Keys.Indexes()+"F", clientv3.WithPrefix())
 	w.ok(err)
 	got, err = w.Reader.Counts(w.ctx())
 	w.ok(err)
@@ -56,7 +56,7 @@ func (w *world) fillIndex(definition string, n int, at time.Time, apart time.Dur
 		for i := first; i < first+100; i++ {
 			h := w.header(fmt.Sprintf("%s-%06d", definition, i))
 			h.DefinitionID, h.Version, h.SubStatus, h.CreatedAt = definition, 1, workflow.Suspended, at.Add(-time.Duration(i)*apart)
-			o.PutRaw(w.keys.indexEntry(&h), nil)
+			o.PutRaw(w.Keys.IndexEntry(&h), nil)
 		}
 		then, err := o.Render()
 		w.ok(err)
@@ -101,7 +101,7 @@ func TestCountsAreBounded(t *testing.T) {
 		for i := first; i < first+100; i++ {
 			h := w.header("i")
 			h.DefinitionID, h.Version, h.SubStatus, h.CreatedAt = fmt.Sprintf("m%05d", i), 1, workflow.Suspended, now
-			o.PutRaw(w.keys.indexEntry(&h), nil)
+			o.PutRaw(w.Keys.IndexEntry(&h), nil)
 		}
 		then, err := o.Render()
 		w.ok(err)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -52,7 +53,7 @@ func TestACommandIsStoredOnce(t *testing.T) {
 			cmd.ID, cmd.Kind, cmd.CreatedAt = "c1", workflow.CommandResume, w.now
 			_, _, err := w.PutMail(w.ctx(), "a", cmd, nil)
 			w.ok(err)
-			if n := len(w.dump()["mailbox/"+shardOf("a")+"/a/c1"]); n == 0 || n > tt.most {
+			if n := len(w.dump()["mailbox/"+record.ShardOf("a")+"/a/c1"]); n == 0 || n > tt.most {
 				t.Errorf("it takes %d bytes, want at most %d", n, tt.most)
 			}
 			if got := w.mailOf("a")[0].Command; !reflect.DeepEqual(got.Input, cmd.Input) {
@@ -166,7 +167,7 @@ func TestDeadLettersOfOneStimulusIDAreAllKept(t *testing.T) {
 			for range times {
 				w.ok(bury(w))
 				for _, prefix := range []string{"idem/c/", "instance/"} { // their time is over
-					_, err := w.raw.Delete(w.ctx(), w.keys.root+prefix, clientv3.WithPrefix())
+					_, err := w.raw.Delete(w.ctx(), w.Keys.Root+prefix, clientv3.WithPrefix())
 					w.ok(err)
 				}
 				w.now = w.now.Add(time.Nanosecond)

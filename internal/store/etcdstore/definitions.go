@@ -12,26 +12,19 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
 // Head reads one head; nil if there never was one. A deleted definition has one
 // that says so.
 func (s *Definitions) Head(ctx context.Context, id string) (*store.DefinitionHead, error) {
-	return s.conn.head(ctx, id)
-}
-
-func (s *base) head(ctx context.Context, id string) (*store.DefinitionHead, error) {
-	resp, err := s.Get(ctx, "read head of "+id, s.keys.head(id))
-	if err != nil || len(resp.Kvs) == 0 {
-		return nil, err
-	}
-	return decodeHead(resp.Kvs[0])
+	return s.conn.Head(ctx, id)
 }
 
 // Version reads the body of one version; nil if there is none.
 func (s *Definitions) Version(ctx context.Context, id string, n int) (*store.DefinitionVersion, error) {
-	resp, err := s.conn.Get(ctx, "read version of "+id, s.conn.keys.body(id, n))
+	resp, err := s.conn.Get(ctx, "read version of "+id, s.conn.Keys.Body(id, n))
 	if err != nil || len(resp.Kvs) == 0 {
 		return nil, err
 	}
@@ -50,7 +43,7 @@ func (s *Definitions) Needs(ctx context.Context, versions []VersionRef, requests
 		chunk := versions[looked:min(len(versions), looked+bytes.Batch())]
 		var ask db.Reads
 		for _, ref := range chunk {
-			ask.Value(s.conn.keys.body(ref.ID, ref.Version))
+			ask.Value(s.conn.Keys.Body(ref.ID, ref.Version))
 		}
 		resp, err := s.conn.Read(ctx, "read needs of versions", ask.Ops...)
 		if err != nil {
@@ -82,7 +75,7 @@ func (s *Definitions) FindVersionID(ctx context.Context, versionID, id string) (
 		return "", 0, false, nil
 	}
 	var ask db.Reads
-	newest, first := ask.Value(s.conn.keys.versionID(versionID, id)), ask.First(s.conn.keys.versionIDs(versionID))
+	newest, first := ask.Value(s.conn.Keys.VersionID(versionID, id)), ask.First(s.conn.Keys.VersionIDs(versionID))
 	resp, err := s.conn.Read(ctx, "find definition version", ask.Ops...)
 	if err != nil {
 		return "", 0, false, err
@@ -113,8 +106,8 @@ func (s *Definitions) ReadDefinition(ctx context.Context, id, contentHash string
 func (s *Definitions) readDefinition(ctx context.Context, id, contentHash string) (*store.DefinitionState, error) {
 	what := "read definition " + id
 	var ask db.Reads
-	head, indexed, content := ask.Value(s.conn.keys.head(id)), ask.Value(s.conn.keys.indexed(id)), ask.Value(s.conn.keys.content(id, contentHash))
-	retired := ask.Add(clientv3.OpGet(s.conn.keys.retirements()+id+"/", clientv3.WithPrefix(), clientv3.WithKeysOnly()))
+	head, indexed, content := ask.Value(s.conn.Keys.Head(id)), ask.Value(s.conn.Keys.Indexed(id)), ask.Value(s.conn.Keys.Content(id, contentHash))
+	retired := ask.Add(clientv3.OpGet(s.conn.Keys.Retirements()+id+"/", clientv3.WithPrefix(), clientv3.WithKeysOnly()))
 	resp, err := s.conn.Read(ctx, what, ask.Ops...)
 	if err != nil {
 		return nil, err
@@ -139,7 +132,7 @@ func (s *Definitions) readDefinition(ctx context.Context, id, contentHash string
 		st.Seen = e.Version
 	}
 	for _, kv := range retired.In(resp).Kvs {
-		if ref, ok := versionIn(string(kv.Key), s.conn.keys.retirements()); ok {
+		if ref, ok := versionIn(string(kv.Key), s.conn.Keys.Retirements()); ok {
 			st.Retired = append(st.Retired, ref.Version)
 		}
 	}
@@ -153,7 +146,7 @@ func (s *Definitions) readDefinition(ctx context.Context, id, contentHash string
 // share a shard with those of others.
 func (s *Definitions) crons(ctx context.Context, what, id string, revision int64) ([]store.CronEntry, error) {
 	var out []store.CronEntry
-	prefix := s.conn.keys.crons(timerShard(id))
+	prefix := s.conn.Keys.Crons(record.TimerShard(id))
 	from := prefix
 	for {
 		resp, err := s.conn.Get(ctx, what, from, clientv3.WithRange(clientv3.GetPrefixRangeEnd(prefix)),
@@ -162,14 +155,14 @@ func (s *Definitions) crons(ctx context.Context, what, id string, revision int64
 			return nil, err
 		}
 		for _, kv := range resp.Kvs {
-			if s.conn.keys.cronOwner(string(kv.Key)) != id {
+			if s.conn.Keys.CronOwner(string(kv.Key)) != id {
 				continue
 			}
 			e, err := decodeCron(kv)
 			if errors.Is(err, db.ErrDamaged) {
 				parts := strings.Split(string(kv.Key), "/") // to be taken back, it is enough
 				e, err = cronAt(kv), nil
-				e.DefinitionID, e.ActivityID = id, decode(parts[len(parts)-1])
+				e.DefinitionID, e.ActivityID = id, record.Decode(parts[len(parts)-1])
 			}
 			if err != nil {
 				return nil, err
@@ -192,17 +185,17 @@ var errBadCursor = workflow.Fail(workflow.CodeInvalid, "the cursor is not one of
 // ListDefinitions lists the definitions that are not deleted, by id, at most
 // limit, at one revision.
 func (s *Definitions) ListDefinitions(ctx context.Context, cursor string, limit int) (heads []store.DefinitionHead, end db.PageEnd, err error) {
-	from := s.conn.keys.definitions()
+	from := s.conn.Keys.Definitions()
 	if cursor != "" {
 		if workflow.CheckID("cursor", cursor) != nil {
 			return nil, end, errBadCursor
 		}
-		from = s.conn.keys.head(cursor) + "\x00"
+		from = s.conn.Keys.Head(cursor) + "\x00"
 	}
 	limit = max(limit, 1)
 	for {
 		chunk := max(db.FirstChunk, min(page, limit+1-len(heads))) // one more tells whether there are more
-		resp, err := s.conn.Get(ctx, "list definitions", from, clientv3.WithRange(clientv3.GetPrefixRangeEnd(s.conn.keys.definitions())), clientv3.WithLimit(int64(chunk)), clientv3.WithRev(end.Revision))
+		resp, err := s.conn.Get(ctx, "list definitions", from, clientv3.WithRange(clientv3.GetPrefixRangeEnd(s.conn.Keys.Definitions())), clientv3.WithLimit(int64(chunk)), clientv3.WithRev(end.Revision))
 		if errors.Is(err, rpctypes.ErrCompacted) && end.Revision != 0 { // between two reads: what was read is a page
 			end.Next = s.definitionOf(strings.TrimSuffix(from, "\x00"))
 			return heads, end, nil
@@ -212,7 +205,7 @@ func (s *Definitions) ListDefinitions(ctx context.Context, cursor string, limit 
 		}
 		end.Revision = cmp.Or(end.Revision, resp.Header.Revision)
 		for _, kv := range resp.Kvs {
-			h, err := decodeHead(kv)
+			h, err := record.DecodeHead(kv)
 			if err != nil {
 				h = &store.DefinitionHead{ID: s.definitionOf(string(kv.Key)), Modified: kv.ModRevision, Damaged: err.Error()}
 			}
@@ -234,7 +227,7 @@ func (s *Definitions) ListDefinitions(ctx context.Context, cursor string, limit 
 
 // definitionOf is the id of the definition whose head has a key.
 func (s *Definitions) definitionOf(key string) string {
-	return strings.TrimSuffix(strings.TrimPrefix(key, s.conn.keys.definitions()), "/head")
+	return strings.TrimSuffix(strings.TrimPrefix(key, s.conn.Keys.Definitions()), "/head")
 }
 
 // ChangedHeads reads every head that changed after a revision, deleted ones
@@ -242,9 +235,9 @@ func (s *Definitions) definitionOf(key string) string {
 // what it gives on top of what was known is all there is.
 func (s *Definitions) ChangedHeads(ctx context.Context, after int64) (store.HeadChanges, error) {
 	var out store.HeadChanges
-	from := s.conn.keys.definitions()
+	from := s.conn.Keys.Definitions()
 	for {
-		opts := []clientv3.OpOption{clientv3.WithRange(clientv3.GetPrefixRangeEnd(s.conn.keys.definitions())),
+		opts := []clientv3.OpOption{clientv3.WithRange(clientv3.GetPrefixRangeEnd(s.conn.Keys.Definitions())),
 			clientv3.WithMinModRev(after + 1), clientv3.WithLimit(page)}
 		if out.Revision != 0 {
 			opts = append(opts, clientv3.WithRev(out.Revision))
@@ -257,7 +250,7 @@ func (s *Definitions) ChangedHeads(ctx context.Context, after int64) (store.Head
 			out.Revision = resp.Header.Revision
 		}
 		for _, kv := range resp.Kvs {
-			h, err := decodeHead(kv)
+			h, err := record.DecodeHead(kv)
 			if err != nil {
 				s.conn.Left(kv.Key, err) // the others are known for that
 				continue
@@ -285,12 +278,12 @@ func (s *Definitions) WatchHeads(ctx context.Context, after int64) <-chan store.
 	out := make(chan store.HeadChanges)
 	go func() {
 		defer close(out)
-		events := s.conn.Client.Watch(clientv3.WithRequireLeader(ctx), s.conn.keys.definitions(), clientv3.WithPrefix(), clientv3.WithRev(after+1), clientv3.WithFilterDelete())
+		events := s.conn.Client.Watch(clientv3.WithRequireLeader(ctx), s.conn.Keys.Definitions(), clientv3.WithPrefix(), clientv3.WithRev(after+1), clientv3.WithFilterDelete())
 		broken := errors.New("the watch of the definitions ended")
 		for resp := range events {
 			c := store.HeadChanges{Err: resp.Err()}
 			for _, ev := range resp.Events {
-				h, err := decodeHead(ev.Kv)
+				h, err := record.DecodeHead(ev.Kv)
 				if err != nil {
 					s.conn.Left(ev.Kv.Key, err)
 					continue
@@ -316,11 +309,6 @@ func (s *Definitions) WatchHeads(ctx context.Context, after int64) <-chan store.
 	return out
 }
 
-func decodeHead(kv *mvccpb.KeyValue) (*store.DefinitionHead, error) {
-	h := &store.DefinitionHead{Modified: kv.ModRevision}
-	return h, db.Decode(kv.Value, h)
-}
-
 // decodeCron reads a cron key.
 func decodeCron(kv *mvccpb.KeyValue) (*store.CronEntry, error) {
 	e := cronAt(kv)
@@ -330,9 +318,4 @@ func decodeCron(kv *mvccpb.KeyValue) (*store.CronEntry, error) {
 // cronAt is a cron key without what its value says.
 func cronAt(kv *mvccpb.KeyValue) *store.CronEntry {
 	return &store.CronEntry{Created: kv.CreateRevision, Modified: kv.ModRevision, Key: string(kv.Key)}
-}
-
-// cronKey is where an occurrence lives.
-func (s *base) cronKey(e *store.CronEntry) string {
-	return s.keys.cron(e.DefinitionID, e.ActivityID, e.Due)
 }

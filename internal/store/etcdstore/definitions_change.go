@@ -14,6 +14,7 @@ import (
 	"github.com/weft-run/weft/internal/pace"
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 )
 
 // change is one write of a definition: a new head, and what goes with it.
@@ -72,7 +73,7 @@ func (c *change) modified() int64 {
 // unknown, and gives the head as written. Errors: [store.ErrHeadMoved], what
 // refused gives, [db.ErrTooLarge], all definite; or one that wraps [db.ErrUnknown].
 func (s *Definitions) apply(ctx context.Context, c *change) (*store.DefinitionHead, error) {
-	c.ops.Put(s.conn.keys.head(c.head.ID), c.head)
+	c.ops.Put(s.conn.Keys.Head(c.head.ID), c.head)
 	then, err := c.ops.Render()
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", c.what, err)
@@ -81,7 +82,7 @@ func (s *Definitions) apply(ctx context.Context, c *change) (*store.DefinitionHe
 		then = []clientv3.Op{clientv3.OpTxn(c.guards, then, c.reads.Ops)}
 	}
 	var otherwise db.Reads
-	head := otherwise.Value(s.conn.keys.head(c.head.ID))
+	head := otherwise.Value(s.conn.Keys.Head(c.head.ID))
 	doubt := false // a copy may still be under way
 	for try := 1; ; try++ {
 		resp, err := s.conn.Txn(ctx, c.what, s.headStands(c), then, otherwise.Ops)
@@ -107,7 +108,7 @@ func (s *Definitions) apply(ctx context.Context, c *change) (*store.DefinitionHe
 // headStands is monotone: a mod revision that has passed never comes back, and
 // as heads are not deleted neither does 0. No more does a create revision.
 func (s *Definitions) headStands(c *change) []clientv3.Cmp {
-	return append([]clientv3.Cmp{db.ModifiedAt(s.conn.keys.head(c.head.ID), c.modified())}, c.stands...)
+	return append([]clientv3.Cmp{db.ModifiedAt(s.conn.Keys.Head(c.head.ID), c.modified())}, c.stands...)
 }
 
 // classifyGuards tells whether the guards held.
@@ -132,7 +133,7 @@ func (s *Definitions) ownMove(c *change, kv *mvccpb.KeyValue) (*store.Definition
 	if kv == nil {
 		return nil, store.ErrHeadMoved
 	}
-	now, err := decodeHead(kv)
+	now, err := record.DecodeHead(kv)
 	if err != nil {
 		return nil, err
 	}
@@ -162,7 +163,7 @@ func (s *Definitions) seal(ctx context.Context, c *change) (*store.DefinitionHea
 		same.head.Deleted = &c.head.UpdatedAt
 		same.head.Purged = true
 	}
-	key := s.conn.keys.head(c.head.ID)
+	key := s.conn.Keys.Head(c.head.ID)
 	raw, err := db.Encode(same.head)
 	if err != nil {
 		return nil, err

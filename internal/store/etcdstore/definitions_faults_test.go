@@ -16,7 +16,7 @@ import (
 
 // onHead matches writes of a definition's head.
 func (d *defs) onHead(id string) func(clustertest.Call) bool {
-	return func(c clustertest.Call) bool { return c.PutsUnder(d.keys.head(id)) }
+	return func(c clustertest.Call) bool { return c.PutsUnder(d.Keys.Head(id)) }
 }
 
 func testLostAnswer(d *defs) {
@@ -79,7 +79,7 @@ func testLostAnswerBelow(d *defs) {
 
 // other is the same store without faults.
 func (d *defs) other() *defs {
-	s, err := New(Config{Client: d.raw, Root: d.keys.root})
+	s, err := New(Config{Client: d.raw, Root: d.Keys.Root})
 	if err != nil {
 		d.tb.Fatal(err)
 	}

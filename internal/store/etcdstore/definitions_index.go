@@ -25,7 +25,7 @@ func (s *Definitions) reindex(c *change, idx *store.DefinitionIndex) error {
 	s.indexTriggers(c, idx.Triggers, &now)
 	s.indexRoutes(c, idx.Routes, &now)
 	s.indexSchedules(c, idx.Schedules, &now)
-	key := s.conn.keys.indexed(c.head.ID)
+	key := s.conn.Keys.Indexed(c.head.ID)
 	if len(now.Triggers) == 0 && len(now.Routes) == 0 && !now.Crons {
 		c.ops.Del(key)
 	} else {
@@ -53,11 +53,11 @@ func withinLimits(idx *store.DefinitionIndex) error {
 func (s *Definitions) indexTriggers(c *change, triggers []store.TriggerEntry, now *store.IndexedKeys) {
 	h := &c.head
 	for _, t := range c.before.Indexed.Triggers {
-		c.ops.Del(s.conn.keys.trigger(t.Hash, h.ID, t.ActivityID))
+		c.ops.Del(s.conn.Keys.Trigger(t.Hash, h.ID, t.ActivityID))
 	}
 	for _, t := range triggers {
 		t.DefinitionID, t.Version, t.Activation = h.ID, h.Published, h.Activation
-		c.ops.Put(s.conn.keys.trigger(t.Hash, h.ID, t.ActivityID), t) // replaces the delete: one operation a key
+		c.ops.Put(s.conn.Keys.Trigger(t.Hash, h.ID, t.ActivityID), t) // replaces the delete: one operation a key
 		now.Triggers = append(now.Triggers, store.TriggerKey{Hash: t.Hash, ActivityID: t.ActivityID})
 	}
 }
@@ -68,15 +68,15 @@ func (s *Definitions) indexTriggers(c *change, triggers []store.TriggerEntry, no
 func (s *Definitions) indexRoutes(c *change, routes []store.RouteEntry, now *store.IndexedKeys) {
 	h := &c.head
 	for _, r := range c.before.Indexed.Routes {
-		c.ops.Del(s.conn.keys.route(r.Method, r.Template))
+		c.ops.Del(s.conn.Keys.Route(r.Method, r.Template))
 	}
 	var fresh []claim
 	for _, r := range routes {
 		r.DefinitionID, r.Version, r.Activation = h.ID, h.Published, h.Activation
 		at := store.RouteKey{Method: r.Method, Template: workflow.RoutePattern(r.Template)}
-		key := s.conn.keys.route(at.Method, at.Template)
+		key := s.conn.Keys.Route(at.Method, at.Template)
 		c.ops.Put(key, r)
-		c.ops.PutRaw(s.conn.keys.shape(r.Method, r.Template), nil)
+		c.ops.PutRaw(s.conn.Keys.Shape(r.Method, r.Template), nil)
 		now.Routes = append(now.Routes, at)
 		if slices.Contains(c.before.Indexed.Routes, at) {
 			continue
@@ -133,7 +133,7 @@ func (s *Definitions) CheckRoutes(ctx context.Context, id string, routes []store
 	var ask db.Reads
 	var claims []claim
 	for _, r := range routes {
-		claims = append(claims, claim{r, ask.Value(s.conn.keys.route(r.Method, workflow.RoutePattern(r.Template)))})
+		claims = append(claims, claim{r, ask.Value(s.conn.Keys.Route(r.Method, workflow.RoutePattern(r.Template)))})
 	}
 	resp, err := s.conn.Read(ctx, "check routes of "+id, ask.Ops...)
 	if err != nil {
@@ -155,7 +155,7 @@ func (s *Definitions) indexSchedules(c *change, schedules []store.CronEntry, now
 	written := map[string]bool{} // etcd takes no two operations on one key
 	for _, e := range schedules {
 		e.DefinitionID, e.Version, e.Generation, e.Activation = h.ID, h.Published, h.Generation, h.Activation
-		next := s.conn.cronKey(&e)
+		next := s.conn.CronKey(&e)
 		if !e.Due.IsZero() {
 			written[next] = true
 		}
@@ -197,9 +197,9 @@ func (s *Definitions) keepOccurrence(c *change, e store.CronEntry, old *store.Cr
 		if old.Due.After(first.Due) {
 			first.Due = old.Due
 		}
-		otherwise.Put(s.conn.cronKey(&first), first)
+		otherwise.Put(s.conn.CronKey(&first), first)
 	}
-	if at := s.conn.cronKey(&e); slices.ContainsFunc(c.before.Crons, func(o store.CronEntry) bool { return o.Key == at }) {
+	if at := s.conn.CronKey(&e); slices.ContainsFunc(c.before.Crons, func(o store.CronEntry) bool { return o.Key == at }) {
 		then.Del(at) // an outdated key
 	}
 	e.Due, e.Gated, e.GatedAt = old.Due, old.Gated, old.GatedAt

@@ -67,7 +67,7 @@ func testRetract(d *defs) {
 func (d *defs) run(id, instance string, sub workflow.SubStatus) {
 	d.tb.Helper()
 	h := workflow.Instance{ID: instance, DefinitionID: id, Status: sub.Status(), SubStatus: sub}
-	if _, err := d.raw.Put(d.ctx(), d.keys.indexEntry(&h), ""); err != nil {
+	if _, err := d.raw.Put(d.ctx(), d.Keys.IndexEntry(&h), ""); err != nil {
 		d.tb.Fatal(err)
 	}
 }
@@ -87,7 +87,7 @@ func testDeleteInUse(d *defs) {
 		if i == 2 {
 			break
 		}
-		if _, err := d.raw.Delete(d.ctx(), d.keys.indexEntry(&h)); err != nil {
+		if _, err := d.raw.Delete(d.ctx(), d.Keys.IndexEntry(&h)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -122,7 +122,7 @@ func testPurgeRace(d *defs) {
 	if _, err := d.DeleteDefinition(d.ctx(), d.state("order", ""), false, d.now); err != nil {
 		t.Fatal(err)
 	}
-	beside, err := New(Config{Client: d.raw, Root: d.keys.root})
+	beside, err := New(Config{Client: d.raw, Root: d.Keys.Root})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,7 +201,7 @@ func (d *defs) fire(old store.CronEntry, next int64) {
 	if err != nil {
 		d.tb.Fatal(err)
 	}
-	if _, err := d.raw.Txn(d.ctx()).Then(clientv3.OpDelete(old.Key), clientv3.OpPut(d.cronKey(&e), string(raw))).Commit(); err != nil {
+	if _, err := d.raw.Txn(d.ctx()).Then(clientv3.OpDelete(old.Key), clientv3.OpPut(d.CronKey(&e), string(raw))).Commit(); err != nil {
 		d.tb.Fatal(err)
 	}
 }
@@ -317,7 +317,7 @@ func TestTheWatchOfHeadsClaimsOnlyWhatItGave(t *testing.T) {
 	for i := range n {
 		raw, err := db.Encode(store.DefinitionHead{ID: fmt.Sprintf("d%04d", i), Published: 1})
 		w.ok(err)
-		_, err = w.raw.Put(w.ctx(), w.keys.head(fmt.Sprintf("d%04d", i)), string(raw))
+		_, err = w.raw.Put(w.ctx(), w.Keys.Head(fmt.Sprintf("d%04d", i)), string(raw))
 		w.ok(err)
 	}
 	for _, batches := range []int{1, 2} {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 )
 
@@ -108,7 +109,7 @@ func testSkippedStaysAway(d *defs) {
 
 func testOutdatedPutAnew(d *defs) {
 	d.mustPublish("order", "one", schedules(timer("a", 10)))
-	read, _, err := d.Due(d.ctx(), Schedules, everywhere(), time.Unix(10, 0), 10)
+	read, _, err := d.Due(d.ctx(), record.Schedules, everywhere(), time.Unix(10, 0), 10)
 	if err != nil || len(read) != 1 {
 		d.tb.Fatalf("%+v, %v", read, err)
 	}
@@ -120,10 +121,10 @@ func testOutdatedPutAnew(d *defs) {
 		d.tb.Errorf("what the publication put was deleted: %v, %v", ok, err)
 	}
 	d.wantDue("order", 10)
-	if _, err := d.raw.Delete(d.ctx(), d.keys.head("order")); err != nil {
+	if _, err := d.raw.Delete(d.ctx(), d.Keys.Head("order")); err != nil {
 		d.tb.Fatal(err)
 	}
-	again, _, err := d.Due(d.ctx(), Schedules, everywhere(), time.Unix(10, 0), 10)
+	again, _, err := d.Due(d.ctx(), record.Schedules, everywhere(), time.Unix(10, 0), 10)
 	if err != nil || len(again) != 1 {
 		d.tb.Fatalf("%+v, %v", again, err)
 	}

@@ -33,7 +33,7 @@ func (s *Definitions) Starts(ctx context.Context, ids []string, revision int64) 
 	for chunk := range slices.Chunk(ids, startsAtOnce) {
 		ops := make([]clientv3.Op, len(chunk))
 		for i, id := range chunk {
-			ops[i] = clientv3.OpGet(s.conn.keys.indexed(id), clientv3.WithRev(revision))
+			ops[i] = clientv3.OpGet(s.conn.Keys.Indexed(id), clientv3.WithRev(revision))
 		}
 		resp, err := s.conn.Read(ctx, "read what starts definitions", ops...)
 		if err != nil {
@@ -52,10 +52,10 @@ func (s *Definitions) Starts(ctx context.Context, ids []string, revision int64) 
 			of := &Starts{Schedules: keys.Crons, More: len(keys.Triggers) > MostStarts || len(keys.Routes) > MostStarts}
 			all[id] = of
 			for _, t := range keys.Triggers[:min(len(keys.Triggers), MostStarts)] {
-				ask = append(ask, startAsked{of: of, key: s.conn.keys.trigger(t.Hash, id, t.ActivityID)})
+				ask = append(ask, startAsked{of: of, key: s.conn.Keys.Trigger(t.Hash, id, t.ActivityID)})
 			}
 			for _, r := range keys.Routes[:min(len(keys.Routes), MostStarts)] {
-				ask = append(ask, startAsked{of: of, key: s.conn.keys.route(r.Method, r.Template), route: true})
+				ask = append(ask, startAsked{of: of, key: s.conn.Keys.Route(r.Method, r.Template), route: true})
 			}
 		}
 	}
@@ -72,12 +72,12 @@ const mostStarted = 20
 
 // StartedBy gives the ids of definitions that a stimulus starts, by its hash: the first of them.
 func (s *Definitions) StartedBy(ctx context.Context, hash string) (ids []string, err error) {
-	resp, err := s.conn.Get(ctx, "look up what an event starts", s.conn.keys.triggers(hash), clientv3.WithPrefix(), clientv3.WithKeysOnly(), clientv3.WithLimit(mostStarted))
+	resp, err := s.conn.Get(ctx, "look up what an event starts", s.conn.Keys.Triggers(hash), clientv3.WithPrefix(), clientv3.WithKeysOnly(), clientv3.WithLimit(mostStarted))
 	if err != nil {
 		return nil, err
 	}
 	for _, kv := range resp.Kvs {
-		id, _, _ := strings.Cut(strings.TrimPrefix(string(kv.Key), s.conn.keys.triggers(hash)), "/")
+		id, _, _ := strings.Cut(strings.TrimPrefix(string(kv.Key), s.conn.Keys.Triggers(hash)), "/")
 		if !slices.Contains(ids, id) {
 			ids = append(ids, id)
 		}

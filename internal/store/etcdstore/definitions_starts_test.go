@@ -46,7 +46,7 @@ func testStarts(d *defs) {
 	if got := all["d00"]; !got.More || !got.Schedules || len(got.Index.Triggers) != MostStarts || len(got.Index.Routes) != 1 || got.Index.Routes[0].Template != "orders/{id}" {
 		t.Errorf("%+v", got)
 	}
-	for _, key := range []string{d.keys.indexed("d02"), d.keys.trigger("h3", "d03", "a-h3")} {
+	for _, key := range []string{d.Keys.Indexed("d02"), d.Keys.Trigger("h3", "d03", "a-h3")} {
 		if _, err := d.raw.Put(d.ctx(), key, "{"); err != nil {
 			t.Fatal(err)
 		}

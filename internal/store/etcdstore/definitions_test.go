@@ -12,6 +12,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -110,13 +111,13 @@ func (d *defs) mustPublish(id, content string, idx store.DefinitionIndex) *store
 // keysUnder gives the keys below a part of the root, without the root.
 func (d *defs) keysUnder(part string) string {
 	d.tb.Helper()
-	resp, err := d.raw.Get(d.ctx(), d.keys.root+part, clientv3.WithPrefix(), clientv3.WithKeysOnly())
+	resp, err := d.raw.Get(d.ctx(), d.Keys.Root+part, clientv3.WithPrefix(), clientv3.WithKeysOnly())
 	if err != nil {
 		d.tb.Fatal(err)
 	}
 	var out []string
 	for _, kv := range resp.Kvs {
-		out = append(out, strings.TrimPrefix(string(kv.Key), d.keys.root))
+		out = append(out, strings.TrimPrefix(string(kv.Key), d.Keys.Root))
 	}
 	return strings.Join(out, " ")
 }
@@ -171,7 +172,7 @@ func testPublishWrites(d *defs) {
 	}
 	d.wantKeys("trigger/", "trigger/h1/order/a-h1")
 	d.wantKeys("route/", "route/GET/orders%2F%7B%7D")
-	d.wantKeys("cron/", fmt.Sprintf("cron/%02x/0000000005000/order/c", timerShard("order")))
+	d.wantKeys("cron/", fmt.Sprintf("cron/%02x/0000000005000/order/c", record.TimerShard("order")))
 	v, err := d.Version(d.ctx(), "order", 1)
 	if err != nil || v == nil || v.Source != "one" || v.CreatedAt != d.now {
 		t.Errorf("body: %+v, %v", v, err)
@@ -194,7 +195,7 @@ func testPublishReplaces(d *defs) {
 	d.wantKeys("trigger/", "trigger/h2/order/a-h2 trigger/h3/order/a-h3")
 	d.wantKeys("route/", "route/GET/b route/GET/c")
 	d.wantKeys("definition-version/", "definition-version/order/00000001 definition-version/order/00000002")
-	resp, err := d.raw.Get(d.ctx(), d.keys.root+"trigger/", clientv3.WithPrefix())
+	resp, err := d.raw.Get(d.ctx(), d.Keys.Root+"trigger/", clientv3.WithPrefix())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -252,14 +253,14 @@ func testAtomicTriggers(d *defs) {
 		}
 	})
 	for ctx.Err() == nil {
-		resp, err := d.raw.Get(d.ctx(), d.keys.root+"trigger/", clientv3.WithPrefix())
+		resp, err := d.raw.Get(d.ctx(), d.Keys.Root+"trigger/", clientv3.WithPrefix())
 		if err != nil {
 			t.Fatal(err)
 		}
 		var seen []string
 		versions := map[int64]bool{}
 		for _, kv := range resp.Kvs {
-			seen = append(seen, strings.Split(strings.TrimPrefix(string(kv.Key), d.keys.root), "/")[1])
+			seen = append(seen, strings.Split(strings.TrimPrefix(string(kv.Key), d.Keys.Root), "/")[1])
 			versions[kv.ModRevision] = true
 		}
 		if got := strings.Join(seen, " "); got != "h1 h2 h3" && got != "h3 h4" || len(versions) != 1 {

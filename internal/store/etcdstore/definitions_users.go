@@ -12,6 +12,7 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -127,12 +128,12 @@ func (u *usage) each(ctx context.Context, prefix string, many int64, do func(key
 
 // consumers are versions that run a wanted one as an activity.
 func (u *usage) consumers(ctx context.Context) error {
-	return u.each(ctx, u.s.conn.keys.uses(), fsckPage, func(key string, _ *mvccpb.KeyValue) error {
-		parts := strings.SplitN(strings.TrimPrefix(key, u.s.conn.keys.uses()), "/", 3) // consumer, its version, used/version
+	return u.each(ctx, u.s.conn.Keys.Uses(), fsckPage, func(key string, _ *mvccpb.KeyValue) error {
+		parts := strings.SplitN(strings.TrimPrefix(key, u.s.conn.Keys.Uses()), "/", 3) // consumer, its version, used/version
 		if len(parts) < 3 {
 			return nil
 		}
-		by, _ := versionIn(key, u.s.conn.keys.uses())
+		by, _ := versionIn(key, u.s.conn.Keys.Uses())
 		if ref, ok := versionIn(parts[2], ""); ok {
 			u.uses(ref, by.String()+", which runs it as an activity", key)
 		}
@@ -144,7 +145,7 @@ func (u *usage) consumers(ctx context.Context) error {
 // that a newer one adds are no business of ours.
 
 func (u *usage) sends(ctx context.Context) error {
-	return u.each(ctx, u.s.conn.keys.sends(), db.MostChunk, func(key string, kv *mvccpb.KeyValue) error {
+	return u.each(ctx, u.s.conn.Keys.Sends(), db.MostChunk, func(key string, kv *mvccpb.KeyValue) error {
 		var send store.Send
 		err := db.Decode(kv.Value, &send)
 		u.targets(send.Targets, "stimulus "+send.ID+", which has met its triggers", key)
@@ -153,7 +154,7 @@ func (u *usage) sends(ctx context.Context) error {
 }
 
 func (u *usage) gated(ctx context.Context) error {
-	return u.each(ctx, u.s.conn.keys.gatedQueues(), db.MostChunk, func(key string, kv *mvccpb.KeyValue) error {
+	return u.each(ctx, u.s.conn.Keys.GatedQueues(), db.MostChunk, func(key string, kv *mvccpb.KeyValue) error {
 		var item store.QueueItem
 		err := db.Decode(kv.Value, &item)
 		if h := item.Held; h != nil {
@@ -164,7 +165,7 @@ func (u *usage) gated(ctx context.Context) error {
 }
 
 func (u *usage) dead(ctx context.Context) error {
-	return u.each(ctx, u.s.conn.keys.deads(), db.MostChunk, func(key string, kv *mvccpb.KeyValue) error {
+	return u.each(ctx, u.s.conn.Keys.Deads(), db.MostChunk, func(key string, kv *mvccpb.KeyValue) error {
 		d, err := decodeDead(kv, db.Decode)
 		u.targets(d.Targets, "dead letter "+d.ID, key)
 		if d.Command != nil {
@@ -175,7 +176,7 @@ func (u *usage) dead(ctx context.Context) error {
 }
 
 func (u *usage) commands(ctx context.Context) error {
-	return u.each(ctx, u.s.conn.keys.mailboxes(), db.MostChunk, func(key string, kv *mvccpb.KeyValue) error {
+	return u.each(ctx, u.s.conn.Keys.Mailboxes(), db.MostChunk, func(key string, kv *mvccpb.KeyValue) error {
 		var cmd workflow.Command
 		err := db.Decode(kv.Value, &cmd)
 		u.command(&cmd, "command "+cmd.ID+", which waits for its instance", key)
@@ -223,8 +224,8 @@ type of struct {
 // not retired.
 func (u *usage) instances(ctx context.Context) error {
 	for _, ref := range slices.Collect(maps.Keys(u.wanted)) {
-		for _, sub := range subStatuses {
-			prefix := u.s.conn.keys.indexOfVersion(sub, ref.ID, ref.Version)
+		for _, sub := range record.SubStatuses {
+			prefix := u.s.conn.Keys.IndexOfVersion(sub, ref.ID, ref.Version)
 			for cursor := ""; u.wanted[ref]; {
 				ids, next, err := u.page(ctx, prefix, cursor)
 				if err != nil {
@@ -268,7 +269,7 @@ func (u *usage) records(ctx context.Context, ids []string) error {
 	}
 	reads := make([]clientv3.Op, len(ids))
 	for i, id := range ids {
-		reads[i] = db.Get(u.s.conn.keys.instance(id))
+		reads[i] = db.Get(u.s.conn.Keys.Instance(id))
 	}
 	resp, err := u.s.conn.Read(ctx, "look for users of versions", reads...)
 	if err != nil {

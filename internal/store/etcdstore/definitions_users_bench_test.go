@@ -29,8 +29,8 @@ func BenchmarkVersionUsers(b *testing.B) {
 					id := fmt.Sprintf("instance-%06d", i)
 					cmd := workflow.Command{ID: "start-" + id, Kind: workflow.CommandStart, CreatedAt: w.now, Start: &workflow.Start{DefinitionID: "order", Version: 2}}
 					h := NewHeader(id, cmd, w.now)
-					o.Put(w.keys.instance(id), store.Record{Header: h, State: raw, Seq: 1})
-					w.writeIndex(o, nil, &store.Record{Header: h})
+					o.Put(w.Keys.Instance(id), store.Record{Header: h, State: raw, Seq: 1})
+					w.conn.WriteIndex(o, nil, &store.Record{Header: h})
 				}
 				then, err := o.Render()
 				w.ok(err)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -24,37 +25,37 @@ func TestUsersOfVersions(t *testing.T) {
 	in := func(sub workflow.SubStatus) func(w *world, n int) (string, any) {
 		return func(w *world, n int) (string, any) {
 			r := instance(n, sub)
-			_, err := w.raw.Put(w.ctx(), w.keys.indexEntry(&r.Header), "")
+			_, err := w.raw.Put(w.ctx(), w.Keys.IndexEntry(&r.Header), "")
 			w.ok(err)
-			return w.keys.instance("i"), r
+			return w.Keys.Instance("i"), r
 		}
 	}
 	for says, put := range map[string]func(w *world, n int) (string, any){
 		"instance i": in(workflow.Pending), "instance  i": in(workflow.Executing), "instance   i": in(workflow.Suspended),
 		"instance    i": in(workflow.Finished), "instance     i": in(workflow.Cancelled), "instance      i": in(workflow.Faulted),
 		"stimulus s": func(w *world, n int) (string, any) {
-			return w.keys.send("s"), store.Send{ID: "s", Targets: []store.Target{{Bookmark: &store.BookmarkRef{ID: "b"}}, {Trigger: trigger(n)}}}
+			return w.Keys.Send("s"), store.Send{ID: "s", Targets: []store.Target{{Bookmark: &store.BookmarkRef{ID: "b"}}, {Trigger: trigger(n)}}}
 		},
 		"behind a gate": func(w *world, n int) (string, any) {
-			return w.keys.gatedQueue(store.Gate{Correlation: "any"}) + "q", store.QueueItem{ID: "q", Held: &store.HeldStart{Trigger: *trigger(n)}}
+			return w.Keys.GatedQueue(store.Gate{Correlation: "any"}) + "q", store.QueueItem{ID: "q", Held: &store.HeldStart{Trigger: *trigger(n)}}
 		},
 		"dead letter d": func(w *world, n int) (string, any) {
-			return w.keys.dead("d"), store.DeadLetter{ID: "d", Targets: []store.Target{{Trigger: trigger(n)}}}
+			return w.Keys.Dead("d"), store.DeadLetter{ID: "d", Targets: []store.Target{{Trigger: trigger(n)}}}
 		},
 		"dead letter  d": func(w *world, n int) (string, any) {
-			return w.keys.dead("d"), store.DeadLetter{ID: "d", Command: start(n)}
+			return w.Keys.Dead("d"), store.DeadLetter{ID: "d", Command: start(n)}
 		},
-		"command s": func(w *world, n int) (string, any) { return w.keys.mail("x", "s"), start(n) },
+		"command s": func(w *world, n int) (string, any) { return w.Keys.Mail("x", "s"), start(n) },
 		"command m": func(w *world, n int) (string, any) {
 			state, err := db.Encode(map[string]any{"instance": map[string]any{"definitionId": "used", "version": n}})
 			w.ok(err)
-			return w.keys.mail("x", "m"), workflow.Command{ID: "m", Kind: workflow.CommandImport, State: state}
+			return w.Keys.Mail("x", "m"), workflow.Command{ID: "m", Kind: workflow.CommandImport, State: state}
 		},
 		"command a": func(w *world, n int) (string, any) {
-			return w.keys.mail("x", "a"), workflow.Command{ID: "a", Kind: workflow.CommandAlter, Alter: &workflow.Alter{Definition: "used", Alterations: []workflow.Alteration{{Type: workflow.AlterMigrate, Version: n}}}}
+			return w.Keys.Mail("x", "a"), workflow.Command{ID: "a", Kind: workflow.CommandAlter, Alter: &workflow.Alter{Definition: "used", Alterations: []workflow.Alteration{{Type: workflow.AlterMigrate, Version: n}}}}
 		},
 		"version 7 of consumer": func(w *world, n int) (string, any) {
-			return w.keys.use("consumer", 7, usedVersion{"used", n}), nil
+			return w.Keys.Use("consumer", 7, record.UsedVersion{ID: "used", Version: n}), nil
 		},
 	} {
 		t.Run(says, func(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 )
 
 // Versions that nothing uses go in two steps. First a version is retired: from
@@ -23,12 +24,12 @@ import (
 func (s *Definitions) Retired(ctx context.Context) (map[VersionRef]int64, error) {
 	out := map[VersionRef]int64{}
 	for cursor := ""; ; {
-		kvs, next, err := s.conn.Page(ctx, "list retired versions", s.conn.keys.retirements(), cursor, page)
+		kvs, next, err := s.conn.Page(ctx, "list retired versions", s.conn.Keys.Retirements(), cursor, page)
 		if err != nil {
 			return nil, err
 		}
 		for _, kv := range kvs {
-			if ref, ok := versionIn(string(kv.Key), s.conn.keys.retirements()); ok {
+			if ref, ok := versionIn(string(kv.Key), s.conn.Keys.Retirements()); ok {
 				out[ref] = kv.ModRevision
 			}
 		}
@@ -41,14 +42,14 @@ func (s *Definitions) Retired(ctx context.Context) (map[VersionRef]int64, error)
 // VersionsUpTo lists the versions of a definition up to n whose bodies are there.
 func (s *Definitions) VersionsUpTo(ctx context.Context, id string, n int) ([]int, error) {
 	var out []int
-	from, end := s.conn.keys.body(id, 1), s.conn.keys.body(id, n+1)
+	from, end := s.conn.Keys.Body(id, 1), s.conn.Keys.Body(id, n+1)
 	for {
 		resp, err := s.conn.Get(ctx, "list versions of "+id, from, clientv3.WithRange(end), clientv3.WithKeysOnly(), clientv3.WithLimit(versionsPage))
 		if err != nil {
 			return nil, err
 		}
 		for _, kv := range resp.Kvs {
-			if ref, ok := versionIn(string(kv.Key), s.conn.keys.allBodies()); ok {
+			if ref, ok := versionIn(string(kv.Key), s.conn.Keys.AllBodies()); ok {
 				out = append(out, ref.Version)
 			}
 		}
@@ -67,7 +68,7 @@ const versionsPage = 100
 // none. While the head stands, the answer does.
 func (s *Definitions) Begins(ctx context.Context, id string, n int) (*store.DefinitionHead, bool, error) {
 	var ask db.Reads
-	head, body, retired := ask.Value(s.conn.keys.head(id)), ask.Count(s.conn.keys.body(id, n)), ask.Count(s.conn.keys.retired(id, n))
+	head, body, retired := ask.Value(s.conn.Keys.Head(id)), ask.Count(s.conn.Keys.Body(id, n)), ask.Count(s.conn.Keys.Retired(id, n))
 	resp, err := s.conn.Read(ctx, fmt.Sprintf("look for version %d of %s", n, id), ask.Ops...)
 	if err != nil {
 		return nil, false, err
@@ -76,7 +77,7 @@ func (s *Definitions) Begins(ctx context.Context, id string, n int) (*store.Defi
 	if kv == nil {
 		return nil, false, nil
 	}
-	h, err := decodeHead(kv)
+	h, err := record.DecodeHead(kv)
 	return h, err == nil && body.Found(resp) && !retired.Found(resp), err
 }
 
@@ -90,7 +91,7 @@ const MaxVersions = 30
 func (s *Definitions) RetireVersions(ctx context.Context, st *store.DefinitionState, versions []int) (*store.DefinitionHead, error) {
 	c := s.newChange("retire versions of", st, st.Head.UpdatedAt)
 	for _, n := range versions {
-		c.ops.PutRaw(s.conn.keys.retired(st.ID, n), nil)
+		c.ops.PutRaw(s.conn.Keys.Retired(st.ID, n), nil)
 	}
 	return s.apply(ctx, c)
 }
@@ -108,9 +109,9 @@ func (s *Definitions) DropVersions(ctx context.Context, st *store.DefinitionStat
 		if name != "" {
 			c.ops.Del(name)
 		}
-		c.ops.Del(s.conn.keys.body(st.ID, n))
-		c.ops.Del(s.conn.keys.retired(st.ID, n))
-		uses := s.conn.keys.usesOf(st.ID, n)
+		c.ops.Del(s.conn.Keys.Body(st.ID, n))
+		c.ops.Del(s.conn.Keys.Retired(st.ID, n))
+		uses := s.conn.Keys.UsesOf(st.ID, n)
 		c.ops.Add(uses, clientv3.OpDelete(uses, clientv3.WithPrefix()), 0)
 	}
 	return s.apply(ctx, c)
@@ -120,7 +121,7 @@ func (s *Definitions) DropVersions(ctx context.Context, st *store.DefinitionStat
 // it is not. A transaction that writes it moves the definition's head.
 func (s *Definitions) nameOf(ctx context.Context, ref VersionRef) (string, error) {
 	what := fmt.Sprintf("read version %d of %s", ref.Version, ref.ID)
-	resp, err := s.conn.Get(ctx, what, s.conn.keys.body(ref.ID, ref.Version))
+	resp, err := s.conn.Get(ctx, what, s.conn.Keys.Body(ref.ID, ref.Version))
 	if err != nil || len(resp.Kvs) == 0 {
 		return "", err
 	}
@@ -128,7 +129,7 @@ func (s *Definitions) nameOf(ctx context.Context, ref VersionRef) (string, error
 	if err := db.Decode(resp.Kvs[0].Value, &v); err != nil || v.VersionID == "" {
 		return "", err
 	}
-	key := s.conn.keys.versionID(v.VersionID, ref.ID)
+	key := s.conn.Keys.VersionID(v.VersionID, ref.ID)
 	if resp, err = s.conn.Get(ctx, what, key); err != nil || len(resp.Kvs) == 0 {
 		return "", err
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -54,7 +55,7 @@ func (s *Definitions) publish(ctx context.Context, c *change, v *store.Definitio
 	h.Name, h.Description, h.Activation, h.AutoUpdate, h.Usable = p.Name, p.Description, p.Activation, p.AutoUpdate, p.Usable
 	h.Deleted, h.Purged, h.Set = nil, false, cmp.Or(p.Set, h.Set)
 	if c.before.Seen == 0 {
-		c.ops.Put(s.conn.keys.content(h.ID, v.Hash), VersionRef{h.ID, v.Version})
+		c.ops.Put(s.conn.Keys.Content(h.ID, v.Hash), VersionRef{h.ID, v.Version})
 	}
 	if err := s.reindex(c, &p.Index); err != nil {
 		return nil, err
@@ -80,12 +81,12 @@ func (s *Definitions) writeVersion(c *change, v *store.DefinitionVersion, at tim
 	c.head.Latest++
 	v.ID, v.Version, v.CreatedAt = c.head.ID, c.head.Latest, at
 	c.head.LatestHash = v.Hash
-	c.ops.Put(s.conn.keys.body(v.ID, v.Version), v)
+	c.ops.Put(s.conn.Keys.Body(v.ID, v.Version), v)
 	if v.VersionID != "" {
-		c.ops.Put(s.conn.keys.versionID(v.VersionID, v.ID), VersionRef{v.ID, v.Version})
+		c.ops.Put(s.conn.Keys.VersionID(v.VersionID, v.ID), VersionRef{v.ID, v.Version})
 	}
 	for _, u := range v.Uses {
-		c.ops.PutRaw(s.conn.keys.use(v.ID, v.Version, usedVersion{u.ID, u.Version}), nil)
+		c.ops.PutRaw(s.conn.Keys.Use(v.ID, v.Version, record.UsedVersion{ID: u.ID, Version: u.Version}), nil)
 	}
 }
 
@@ -129,7 +130,7 @@ func (s *Definitions) DeleteDefinition(ctx context.Context, st *store.Definition
 		}
 		// The ranges were empty, so the compares are cheap. They can hold again when an
 		// instance ends, so they are guards.
-		for _, in := range s.conn.keys.running(st.ID) {
+		for _, in := range s.conn.Keys.Running(st.ID) {
 			c.guards = append(c.guards, db.NoneNewer(in, st.Revision))
 		}
 		c.refused = func(*pb.TxnResponse) error { return inUse() }
@@ -140,7 +141,7 @@ func (s *Definitions) DeleteDefinition(ctx context.Context, st *store.Definition
 // runs reports whether an instance of a definition runs, at a revision (0: now).
 func (s *Definitions) runs(ctx context.Context, what, id string, revision int64) (bool, error) {
 	var reads []clientv3.Op
-	for _, in := range s.conn.keys.running(id) {
+	for _, in := range s.conn.Keys.Running(id) {
 		reads = append(reads, clientv3.OpGet(in, clientv3.WithPrefix(), clientv3.WithRev(revision), clientv3.WithLimit(1), clientv3.WithKeysOnly()))
 	}
 	resp, err := s.conn.Read(ctx, what, reads...)
@@ -168,13 +169,13 @@ func (s *Definitions) PurgeDefinition(ctx context.Context, id string) (bool, err
 	if runs, err := s.runs(ctx, what, id, 0); err != nil || runs {
 		return false, err
 	}
-	cmps := []clientv3.Cmp{db.ModifiedAt(s.conn.keys.head(id), head.Modified)}
+	cmps := []clientv3.Cmp{db.ModifiedAt(s.conn.Keys.Head(id), head.Modified)}
 	for from := 1; ; from += purgeSlice {
 		to := from + purgeSlice
 		then := []clientv3.Op{
-			clientv3.OpDelete(s.conn.keys.body(id, from), clientv3.WithRange(s.conn.keys.body(id, to))),
-			clientv3.OpDelete(s.conn.keys.retired(id, from), clientv3.WithRange(s.conn.keys.retired(id, to))),
-			clientv3.OpDelete(s.conn.keys.usesOf(id, from), clientv3.WithRange(s.conn.keys.usesOf(id, to))),
+			clientv3.OpDelete(s.conn.Keys.Body(id, from), clientv3.WithRange(s.conn.Keys.Body(id, to))),
+			clientv3.OpDelete(s.conn.Keys.Retired(id, from), clientv3.WithRange(s.conn.Keys.Retired(id, to))),
+			clientv3.OpDelete(s.conn.Keys.UsesOf(id, from), clientv3.WithRange(s.conn.Keys.UsesOf(id, to))),
 		}
 		last := from+purgeSlice > head.Latest
 		if last {
@@ -183,7 +184,7 @@ func (s *Definitions) PurgeDefinition(ctx context.Context, id string) (bool, err
 			if err != nil {
 				return false, err
 			}
-			then = append(then, clientv3.OpPut(s.conn.keys.head(id), string(raw)))
+			then = append(then, clientv3.OpPut(s.conn.Keys.Head(id), string(raw)))
 		}
 		resp, err := s.conn.Txn(ctx, what, cmps, then, nil)
 		if err != nil || !resp.Succeeded || last {

@@ -9,18 +9,8 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/workflow"
-)
-
-// PutOutcome tells what became of a command on its way to a mailbox.
-type PutOutcome int
-
-// The outcomes of [Stimuli.PutMail].
-const (
-	PutDone     PutOutcome = iota // it is in the mailbox
-	PutGone                       // the bookmark, or the instance, is gone: look again
-	PutConsumed                   // it took effect earlier: read its record
-	PutMoved                      // the job that it is of was written since, or is gone
 )
 
 // PutMail makes a command durable in its instance's mailbox. created is the
@@ -31,61 +21,15 @@ const (
 // this attempt is not void, and the command is not there yet. Then: put it;
 // cancel and delete also put the interrupt key. Else: the attempt is void, where
 // a compare could hold again.
-func (s *Stimuli) PutMail(ctx context.Context, instance string, cmd workflow.Command, b *store.BookmarkRef) (PutOutcome, int64, error) {
+func (s *Stimuli) PutMail(ctx context.Context, instance string, cmd workflow.Command, b *store.BookmarkRef) (record.PutOutcome, int64, error) {
 	t := s.conn.Begin("put command into the mailbox of " + instance)
-	m := s.conn.mail(t, instance, cmd, b)
+	m := s.conn.Mail(t, instance, cmd, b)
 	resp, err := t.SubmitSmall(ctx)
 	if err != nil {
-		return PutGone, 0, err
+		return record.PutGone, 0, err
 	}
-	out, created := m.became(resp)
+	out, created := m.Became(resp)
 	return out, created, nil
-}
-
-// mailing is what a transaction that puts a command reads if it does not.
-type mailing struct{ there, consumed, used db.Read }
-
-// mail makes a transaction one that puts a command.
-func (s *base) mail(t *db.Txn, instance string, cmd workflow.Command, b *store.BookmarkRef) (m mailing) {
-	key, rec := s.keys.mail(instance, cmd.ID), s.keys.commandRecord(instance, cmd.ID)
-	void := s.keys.commandRecord(instance, attempt(cmd.ID, cmd.CreatedAt))
-	t.When(db.Exists(s.keys.instance(instance)), db.Absent(rec), db.Absent(key), db.Absent(void))
-	s.putMail(t.Ops, instance, cmd)
-	if cmd.Key != nil {
-		t.When(db.Absent(s.keys.keyRecord(cmd.Key.Name)))
-		s.recordAccepted(t.Ops, instance, cmd)
-	}
-	if b != nil {
-		t.When(s.bookmarkStands(b))
-	}
-	m.there, m.consumed = t.Otherwise.Key(key), t.Otherwise.Count(rec)
-	m.used = t.Otherwise.Count(s.keys.keyRecord(keyName(cmd.Key)))
-	if b == nil || b.Created == 0 {
-		// That something exists can become true again.
-		t.Otherwise.Add(s.void(void, key, rec))
-	}
-	return m
-}
-
-// became tells what became of the command, and the create revision of its key.
-func (m *mailing) became(resp *pb.TxnResponse) (PutOutcome, int64) {
-	if resp.Succeeded {
-		return PutDone, resp.Header.Revision
-	}
-	if kv := m.there.One(resp); kv != nil {
-		return PutDone, kv.CreateRevision
-	}
-	if m.consumed.Found(resp) || m.used.Found(resp) {
-		return PutConsumed, 0
-	}
-	return PutGone, 0
-}
-
-// recordAccepted answers the caller's key from now on: a repeat elsewhere must
-// not find a bookmark of its own while this command waits.
-func (s *base) recordAccepted(o *db.Ops, instance string, cmd workflow.Command) {
-	s.answer(o, cmd.Key, &store.Answer{BodyHash: cmd.Key.BodyHash,
-		Targets: []store.Effect{{InstanceID: instance, Outcome: workflow.OutcomeAccepted, Command: cmd.ID}}})
 }
 
 // NewInstance is an instance to be created with its start command.
@@ -101,11 +45,11 @@ type NewInstance struct {
 func (s *conn) writeNew(o *db.Ops, n *NewInstance) {
 	h := &n.Header
 	r := store.Record{Header: *h, Gate: n.Gate}
-	o.Put(s.keys.instance(h.ID), r)
-	s.writeIndex(o, nil, &r)
-	o.Put(s.keys.mail(h.ID, n.Command.ID), n.Command)
+	o.Put(s.Keys.Instance(h.ID), r)
+	s.WriteIndex(o, nil, &r)
+	o.Put(s.Keys.Mail(h.ID, n.Command.ID), n.Command)
 	if n.Gate != nil {
-		o.PutRaw(s.keys.gateOf(*n.Gate), []byte(h.ID))
+		o.PutRaw(s.Keys.GateOf(*n.Gate), []byte(h.ID))
 	}
 }
 
@@ -114,29 +58,17 @@ func (s *conn) writeNew(o *db.Ops, n *NewInstance) {
 // otherwise; the definition's head, the trigger and the send record are as found. A
 // node that stood still must not start what another has put behind the gate since.
 func (s *conn) newGuard(n *NewInstance, gate bool) []clientv3.Cmp {
-	cmps := []clientv3.Cmp{db.Absent(s.keys.instance(n.Header.ID)), db.Absent(s.keys.commandRecord(n.Header.ID, n.Command.ID))}
+	cmps := []clientv3.Cmp{db.Absent(s.Keys.Instance(n.Header.ID)), db.Absent(s.Keys.CommandRecord(n.Header.ID, n.Command.ID))}
 	if gate && n.Gate != nil {
-		cmps = append(cmps, db.Absent(s.keys.gateOf(*n.Gate)))
+		cmps = append(cmps, db.Absent(s.Keys.GateOf(*n.Gate)))
 	}
 	if st := n.Command.Start; st.Head > 0 {
-		cmps = append(cmps, db.ModifiedAt(s.keys.head(st.DefinitionID), st.Head))
+		cmps = append(cmps, db.ModifiedAt(s.Keys.Head(st.DefinitionID), st.Head))
 	}
 	if t := n.Trigger; t != nil {
-		cmps = append(cmps, db.ModifiedAt(s.keys.trigger(t.Hash, t.DefinitionID, t.ActivityID), t.Modified))
+		cmps = append(cmps, db.ModifiedAt(s.Keys.Trigger(t.Hash, t.DefinitionID, t.ActivityID), t.Modified))
 	}
-	return append(cmps, s.sendStands(n.Send)...)
-}
-
-// sendStands: the send record, and the count of what is done of its list, are as read.
-func (s *base) sendStands(send *store.Send) []clientv3.Cmp {
-	if send == nil {
-		return nil
-	}
-	cmps := []clientv3.Cmp{db.ModifiedAt(s.keys.send(send.ID), send.Modified)}
-	if len(send.Targets) > 0 {
-		cmps = append(cmps, db.ModifiedAt(s.keys.sent(send.ID), send.Counted))
-	}
-	return cmps
+	return append(cmps, s.SendStands(n.Send)...)
 }
 
 // CreateOutcome tells what became of a new instance.
@@ -159,20 +91,20 @@ const (
 // is void, since an id and a gate become free again, and who was refused must
 // not get an instance later.
 func (s *Stimuli) Create(ctx context.Context, n *NewInstance, answer *store.Answer) (CreateOutcome, error) {
-	id, mail, rec := n.Header.ID, s.conn.keys.mail(n.Header.ID, n.Command.ID), s.conn.keys.commandRecord(n.Header.ID, n.Command.ID)
-	void := s.conn.keys.commandRecord(id, attempt(n.Command.ID, n.Header.CreatedAt))
+	id, mail, rec := n.Header.ID, s.conn.Keys.Mail(n.Header.ID, n.Command.ID), s.conn.Keys.CommandRecord(n.Header.ID, n.Command.ID)
+	void := s.conn.Keys.CommandRecord(id, record.Attempt(n.Command.ID, n.Header.CreatedAt))
 	t := s.conn.Begin("create instance "+id, append(s.conn.newGuard(n, true), db.Absent(void))...)
 	s.conn.writeNew(t.Ops, n)
 	if k := n.Command.Key; k != nil && answer != nil {
-		t.When(db.Absent(s.conn.keys.keyRecord(k.Name)))
-		s.conn.answer(t.Ops, k, answer)
+		t.When(db.Absent(s.conn.Keys.KeyRecord(k.Name)))
+		s.conn.Answer(t.Ops, k, answer)
 	}
-	inMail, consumed, used := t.Otherwise.Count(mail), t.Otherwise.Count(rec), t.Otherwise.Count(s.conn.keys.keyRecord(keyName(n.Command.Key)))
-	there, held := t.Otherwise.Count(s.conn.keys.instance(id)), db.Read(0)
+	inMail, consumed, used := t.Otherwise.Count(mail), t.Otherwise.Count(rec), t.Otherwise.Count(s.conn.Keys.KeyRecord(record.KeyName(n.Command.Key)))
+	there, held := t.Otherwise.Count(s.conn.Keys.Instance(id)), db.Read(0)
 	if n.Gate != nil {
-		held = t.Otherwise.Count(s.conn.keys.gateOf(*n.Gate))
+		held = t.Otherwise.Count(s.conn.Keys.GateOf(*n.Gate))
 	}
-	t.Otherwise.Add(s.conn.void(void, mail, rec))
+	t.Otherwise.Add(s.conn.Void(void, mail, rec))
 	resp, err := t.SubmitSmall(ctx)
 	switch {
 	case err != nil:
@@ -241,39 +173,39 @@ func (s *Stimuli) Deliver(ctx context.Context, targets []Delivery, send *store.S
 		ids[i] = d.Command.ID
 		switch {
 		case d.Wait != nil:
-			t.When(append(s.conn.newGuard(d.New, false), db.Exists(s.conn.keys.gateOf(d.Wait.Held.Gate)))...)
-			s.conn.putQueueItem(t.Ops, *d.Wait)
+			t.When(append(s.conn.newGuard(d.New, false), db.Exists(s.conn.Keys.GateOf(d.Wait.Held.Gate)))...)
+			s.conn.PutQueueItem(t.Ops, *d.Wait)
 			continue
 		case d.New != nil:
 			t.When(s.conn.newGuard(d.New, true)...)
 			s.conn.writeNew(t.Ops, d.New)
 			continue
 		}
-		t.When(s.conn.bookmarkStands(d.Bookmark), db.Absent(s.conn.keys.commandRecord(d.Bookmark.InstanceID, d.Command.ID)))
-		s.conn.putMail(t.Ops, d.Bookmark.InstanceID, d.Command)
+		t.When(s.conn.BookmarkStands(d.Bookmark), db.Absent(s.conn.Keys.CommandRecord(d.Bookmark.InstanceID, d.Command.ID)))
+		s.conn.PutMail(t.Ops, d.Bookmark.InstanceID, d.Command)
 	}
 	earlier := func(*pb.TxnResponse) bool { return false }
 	switch {
 	case send != nil:
-		t.When(s.conn.sendStands(send)...)
+		t.When(s.conn.SendStands(send)...)
 		s.leave(t.Ops, send, rest)
 		if len(targets) == 0 && len(rest) == 0 {
-			s.conn.done(t.Ops, send.ID, workflow.OutcomeAccepted) // nothing else says what became of it
+			s.conn.Done(t.Ops, send.ID, workflow.OutcomeAccepted) // nothing else says what became of it
 		}
 	case len(targets) > 0:
-		rec := s.conn.keys.commandRecord("~deliver", workflow.DeriveID(ids...))
+		rec := s.conn.Keys.CommandRecord("~deliver", workflow.DeriveID(ids...))
 		t.When(db.Absent(rec))
-		s.conn.record(t.Ops, rec, store.Effect{Outcome: workflow.OutcomeAccepted})
+		s.conn.Record(t.Ops, rec, store.Effect{Outcome: workflow.OutcomeAccepted})
 		earlier = t.Otherwise.Count(rec).Found
 	}
 	for _, a := range again {
-		t.Put(s.conn.keys.send(a.ID), a)
+		t.Put(s.conn.Keys.Send(a.ID), a)
 	}
 	if key != nil && answer != nil {
 		if send == nil { // the key of a send record has an answer since it was accepted: from now on this one
-			t.When(db.Absent(s.conn.keys.keyRecord(key.Name)))
+			t.When(db.Absent(s.conn.Keys.KeyRecord(key.Name)))
 		}
-		s.conn.answer(t.Ops, key, answer)
+		s.conn.Answer(t.Ops, key, answer)
 	}
 	resp, err := t.Submit(ctx)
 	if err != nil || resp.Succeeded {
@@ -291,17 +223,17 @@ func (s *Stimuli) leave(o *db.Ops, send *store.Send, rest []store.Target) {
 	case len(send.Targets) == 0:
 		left := *send
 		left.Targets = rest
-		o.Put(s.conn.keys.send(send.ID), left)
+		o.Put(s.conn.Keys.Send(send.ID), left)
 	default:
-		o.Put(s.conn.keys.sent(send.ID), sentCount{Done: len(send.Targets) - len(rest)})
+		o.Put(s.conn.Keys.Sent(send.ID), sentCount{Done: len(send.Targets) - len(rest)})
 	}
 }
 
 // dropSend deletes a send record, and the count of what is done of its list.
 func (s *Stimuli) dropSend(o *db.Ops, send *store.Send) {
-	o.Del(s.conn.keys.send(send.ID))
+	o.Del(s.conn.Keys.Send(send.ID))
 	if len(send.Targets) > 0 {
-		o.Del(s.conn.keys.sent(send.ID))
+		o.Del(s.conn.Keys.Sent(send.ID))
 	}
 }
 

@@ -16,7 +16,7 @@
 // callers, [Upkeep] for what has to be done without any, and [Reader], which writes
 // nothing. Each user is given its part, so that the compiler says who may commit.
 //
-// What knows no record, requests, compares and pages, is in internal/db. The rest is one
-// package, and large, since the parts write each other's records: a commit puts mail, outbox,
+// What knows no record, requests, compares and pages, is in internal/db; keys, and the
+// records that several parts write, are in internal/record: a commit puts mail, outbox,
 // queue items, dead letters, timers and children, and upkeep repairs all of them.
 package etcdstore

@@ -13,41 +13,24 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 )
-
-// Dated is what lies in shards in the order in which it is due.
-type Dated int
-
-// What there is of it.
-const (
-	Timers Dated = iota
-	Schedules
-)
-
-func (d Dated) String() string { return [...]string{Timers: "timers", Schedules: "schedules"}[d] }
-
-func (k keys) dated(of Dated, shard int) string {
-	if of == Schedules {
-		return k.crons(shard)
-	}
-	return k.timers(shard)
-}
 
 // Places are places in the shards of what is dated, by shard: what a key has behind the prefix of its shard. "" is
 // the beginning.
 type Places map[int]string
 
 // PlaceAt is where what is due at a time begins.
-func PlaceAt(at time.Time) string { return millis(at) }
+func PlaceAt(at time.Time) string { return record.Millis(at) }
 
 // dueIn is when what lies at a place is due: at the end of the millisecond that it names, so that a look
 // then finds it. Of what is misplaced that is at once, as it is to be put where it belongs.
 func dueIn(place string) time.Time {
 	at, _, _ := strings.Cut(place, "/")
-	if misplaced(at) {
+	if record.Misplaced(at) {
 		return time.UnixMilli(0)
 	}
-	return fromMillis(at).Add(time.Millisecond)
+	return record.FromMillis(at).Add(time.Millisecond)
 }
 
 // First is what comes first in a shard.
@@ -60,23 +43,23 @@ type First struct {
 // FirstDue tells of each shard what there is first at the places from or behind them, of what is due until a time. It is
 // one request, and reads one key of a shard. Etcd walks over all keys between these places and that time, also over
 // those that were deleted since it was last compacted.
-func (s *Upkeep) FirstDue(ctx context.Context, of Dated, from Places, until time.Time) ([]First, error) {
+func (s *Upkeep) FirstDue(ctx context.Context, of record.Dated, from Places, until time.Time) ([]First, error) {
 	var ask db.Reads
-	prefixes := make([]string, timerShards)
+	prefixes := make([]string, record.TimerShards)
 	for i := range prefixes {
-		prefixes[i] = s.conn.keys.dated(of, i)
-		ask.Add(clientv3.OpGet(prefixes[i]+from[i], clientv3.WithRange(prefixes[i]+millis(until)+"0"), clientv3.WithLimit(1), clientv3.WithKeysOnly()))
+		prefixes[i] = s.conn.Keys.Dated(of, i)
+		ask.Add(clientv3.OpGet(prefixes[i]+from[i], clientv3.WithRange(prefixes[i]+record.Millis(until)+"0"), clientv3.WithLimit(1), clientv3.WithKeysOnly()))
 	}
 	resp, err := s.conn.Read(ctx, "look which "+of.String()+" are due next", ask.Ops...)
 	if err != nil {
 		return nil, err
 	}
-	first := make([]First, timerShards)
+	first := make([]First, record.TimerShards)
 	for i, prefix := range prefixes {
 		if kv := db.Read(i).One(resp); kv != nil {
 			f := First{Place: strings.TrimPrefix(string(kv.Key), prefix)}
 			at, _, _ := strings.Cut(f.Place, "/")
-			f.At, f.Misplaced = dueIn(f.Place), misplaced(at)
+			f.At, f.Misplaced = dueIn(f.Place), record.Misplaced(at)
 			first[i] = f
 		}
 	}
@@ -86,12 +69,12 @@ func (s *Upkeep) FirstDue(ctx context.Context, of Dated, from Places, until time
 // Due reads what is due at now in some shards, each from a place on, up to perShard of each, in one request: of
 // a shard in the order of its keys. more are the places where those go on that have more. With what is due comes what
 // is misplaced there, and what is due later in this millisecond, which is all that a key tells.
-func (s *Upkeep) Due(ctx context.Context, of Dated, from Places, now time.Time, perShard int64) (due []Due, more Places, err error) {
+func (s *Upkeep) Due(ctx context.Context, of record.Dated, from Places, now time.Time, perShard int64) (due []Due, more Places, err error) {
 	var ask db.Reads
 	shards := slices.Sorted(maps.Keys(from))
 	for _, i := range shards {
-		prefix := s.conn.keys.dated(of, i)
-		ask.Add(clientv3.OpGet(prefix+from[i], clientv3.WithRange(prefix+millis(now)+"0"), clientv3.WithLimit(perShard)))
+		prefix := s.conn.Keys.Dated(of, i)
+		ask.Add(clientv3.OpGet(prefix+from[i], clientv3.WithRange(prefix+record.Millis(now)+"0"), clientv3.WithLimit(perShard)))
 	}
 	resp, err := s.conn.Read(ctx, "read due "+of.String(), ask.Ops...)
 	if err != nil {
@@ -110,12 +93,12 @@ func (s *Upkeep) Due(ctx context.Context, of Dated, from Places, now time.Time, 
 	return due, more, nil
 }
 
-func (s *Upkeep) readDue(of Dated, shard int, kv *mvccpb.KeyValue) Due {
-	d := Due{Shard: shard, Place: strings.TrimPrefix(string(kv.Key), s.conn.keys.dated(of, shard)), key: string(kv.Key), created: kv.CreateRevision}
+func (s *Upkeep) readDue(of record.Dated, shard int, kv *mvccpb.KeyValue) Due {
+	d := Due{Shard: shard, Place: strings.TrimPrefix(string(kv.Key), s.conn.Keys.Dated(of, shard)), key: string(kv.Key), created: kv.CreateRevision}
 	at, _, _ := strings.Cut(d.Place, "/")
-	d.Misplaced = misplaced(at)
+	d.Misplaced = record.Misplaced(at)
 	var err error
-	if of == Schedules {
+	if of == record.Schedules {
 		d.Schedule, err = decodeCron(kv)
 		d.At = d.Schedule.Due
 	} else {
@@ -124,7 +107,7 @@ func (s *Upkeep) readDue(of Dated, shard int, kv *mvccpb.KeyValue) Due {
 	}
 	if err != nil {
 		s.conn.Left(kv.Key, err)
-		d.At, d.Unreadable = fromMillis(at), true
+		d.At, d.Unreadable = record.FromMillis(at), true
 	}
 	return d
 }
@@ -135,7 +118,7 @@ func (s *Upkeep) readDue(of Dated, shard int, kv *mvccpb.KeyValue) Due {
 // If: the timer's mod revision, which never comes back. Then: delete it, put the same under its right key. A
 // burst that burns the bookmark deletes both keys, so whichever comes first, no timer of it is left.
 func (s *Upkeep) MoveMisplaced(ctx context.Context, shard int, places []string) (moved int, err error) {
-	prefix := s.conn.keys.timers(shard)
+	prefix := s.conn.Keys.Timers(shard)
 	for chunk := range slices.Chunk(places, db.MaxLevel) {
 		var ask db.Reads
 		for _, place := range chunk {
@@ -148,12 +131,12 @@ func (s *Upkeep) MoveMisplaced(ctx context.Context, shard int, places []string) 
 		for i, place := range chunk {
 			kv := db.Read(i).One(resp)
 			at, name, _ := strings.Cut(place, "/")
-			if kv == nil || !misplaced(at) {
+			if kv == nil || !record.Misplaced(at) {
 				continue
 			}
 			t := s.conn.Begin("put a misplaced timer where it belongs", db.ModifiedAt(string(kv.Key), kv.ModRevision))
 			t.Del(string(kv.Key))
-			t.PutRaw(prefix+millis(fromMillis(at))+"/"+name, kv.Value)
+			t.PutRaw(prefix+record.Millis(record.FromMillis(at))+"/"+name, kv.Value)
 			put, err := db.Applied(t.Submit(ctx))
 			if err != nil {
 				return moved, err
@@ -172,11 +155,11 @@ const fewDated = 1000
 // Misplaced lists the places of a shard's timers that are misplaced, whenever they are due. Where there are many
 // keys it counts by their digits, and reads no more than it has to.
 func (s *Upkeep) Misplaced(ctx context.Context, shard int) (places []string, err error) {
-	prefix := s.conn.keys.timers(shard)
+	prefix := s.conn.Keys.Timers(shard)
 	var in func(digits string) error
 	in = func(digits string) error {
 		from, end := prefix+digits+"0", prefix+digits+":" // : comes after 9, and / before 0
-		if digits == behindShort {
+		if digits == record.BehindShort {
 			return nil // what is in its place, but for ten milliseconds of the year 5138
 		}
 		if len(digits) < 13 {
@@ -199,7 +182,7 @@ func (s *Upkeep) Misplaced(ctx context.Context, shard int) (places []string, err
 		}
 		for _, kv := range resp.Kvs {
 			place := strings.TrimPrefix(string(kv.Key), prefix)
-			if at, _, _ := strings.Cut(place, "/"); misplaced(at) {
+			if at, _, _ := strings.Cut(place, "/"); record.Misplaced(at) {
 				places = append(places, place)
 			}
 		}
@@ -213,13 +196,13 @@ func (s *Upkeep) Misplaced(ctx context.Context, shard int) (places []string, err
 // a watch breaks; then the channel closes. The channel holds of each shard the first place of those
 // that were not taken from it. It is a hint: look also without it. begun: from now on it tells of all that is put. Watches
 // that begin later say so, by places that are past.
-func (s *Upkeep) WatchDue(ctx context.Context, of Dated, shards []int) (told <-chan Places, begun bool) {
+func (s *Upkeep) WatchDue(ctx context.Context, of record.Dated, shards []int) (told <-chan Places, begun bool) {
 	news := soonest{out: make(chan Places, 1)}
 	ctx, cancel := context.WithCancel(clientv3.WithRequireLeader(ctx))
 	watches := make([]clientv3.WatchChan, len(shards))
 	begun = db.BeginWatch(func() {
 		for i, shard := range shards {
-			watches[i] = s.conn.Client.Watch(ctx, s.conn.keys.dated(of, shard), clientv3.WithPrefix(), clientv3.WithFilterDelete())
+			watches[i] = s.conn.Client.Watch(ctx, s.conn.Keys.Dated(of, shard), clientv3.WithPrefix(), clientv3.WithFilterDelete())
 		}
 	}, func(late bool) {
 		defer close(news.out)
@@ -235,7 +218,7 @@ func (s *Upkeep) WatchDue(ctx context.Context, of Dated, shards []int) (told <-c
 		for i, events := range watches {
 			all.Go(func() {
 				defer cancel() // one that is over ends the others
-				news.follow(ctx, shards[i], s.conn.keys.dated(of, shards[i]), events)
+				news.follow(ctx, shards[i], s.conn.Keys.Dated(of, shards[i]), events)
 			})
 		}
 	})

@@ -8,6 +8,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 )
 
 // BenchmarkALookBehindWhatHasFired looks for what is due where 90,000 timers have fired that etcd has not compacted, 300 a
@@ -19,7 +20,7 @@ func BenchmarkALookBehindWhatHasFired(b *testing.B) {
 	for from := 0; from < fired; from += db.MaxLevel {
 		var puts, deletes []clientv3.Op
 		for i := from; i < from+db.MaxLevel; i++ {
-			key := fmt.Sprintf("%s%s/t%d", w.keys.timers(i%timerShards), millis(begin.Add(time.Duration(i)*time.Second/300)), i)
+			key := fmt.Sprintf("%s%s/t%d", w.Keys.Timers(i%record.TimerShards), record.Millis(begin.Add(time.Duration(i)*time.Second/300)), i)
 			puts, deletes = append(puts, clientv3.OpPut(key, "{}")), append(deletes, clientv3.OpDelete(key))
 		}
 		for _, ops := range [][]clientv3.Op{puts, deletes} {
@@ -34,7 +35,7 @@ func BenchmarkALookBehindWhatHasFired(b *testing.B) {
 	for name, from := range map[string]Places{"where it ended": ended, "its beginning": everywhere()} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				_, err := w.FirstDue(w.ctx(), Timers, from, w.now.Add(10*time.Second))
+				_, err := w.FirstDue(w.ctx(), record.Timers, from, w.now.Add(10*time.Second))
 				w.ok(err)
 			}
 		})

@@ -9,6 +9,7 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 )
 
 // timerAt puts a timer into a shard, and gives when it is told to be due.
@@ -16,7 +17,7 @@ func (w *world) timerAt(shard int, name string, due time.Time) time.Time {
 	w.tb.Helper()
 	raw, err := db.Encode(timerEntry{Instance: name, Bookmark: name, Due: due})
 	w.ok(err)
-	_, err = w.raw.Put(w.ctx(), w.keys.timers(shard)+millis(due)+"/"+encode(name), string(raw))
+	_, err = w.raw.Put(w.ctx(), w.Keys.Timers(shard)+record.Millis(due)+"/"+record.Encode(name), string(raw))
 	w.ok(err)
 	return due.Truncate(time.Millisecond).Add(time.Millisecond)
 }
@@ -37,10 +38,10 @@ func TestWhatIsDueFirstIsFoundInOneRequest(t *testing.T) {
 			}
 		}
 	}
-	_, err := w.raw.Put(w.ctx(), w.keys.cron("d", "a", w.now), "{}")
+	_, err := w.raw.Put(w.ctx(), w.Keys.Cron("d", "a", w.now), "{}")
 	w.ok(err)
 	before, values := w.faults.Calls("txn")+w.faults.Calls("get"), w.faults.Values()
-	first, err := w.FirstDue(w.ctx(), Timers, nil, until)
+	first, err := w.FirstDue(w.ctx(), record.Timers, nil, until)
 	w.ok(err)
 	isAt := func(f First, at time.Time) bool {
 		return f.At.Equal(at) && (f.Place == "") == at.IsZero() && !f.Misplaced
@@ -56,7 +57,7 @@ func TestWhatIsDueFirstIsFoundInOneRequest(t *testing.T) {
 		for shard := range places {
 			places[shard] = PlaceAt(from)
 		}
-		later, err := w.FirstDue(w.ctx(), Timers, places, until)
+		later, err := w.FirstDue(w.ctx(), record.Timers, places, until)
 		w.ok(err)
 		for shard, f := range later {
 			if at := f.At; !at.IsZero() && at.Before(from) || !want[shard].Before(from) && !at.Equal(want[shard]) {
@@ -64,7 +65,7 @@ func TestWhatIsDueFirstIsFoundInOneRequest(t *testing.T) {
 			}
 		}
 	}
-	first, err = w.FirstDue(w.ctx(), Schedules, nil, until)
+	first, err = w.FirstDue(w.ctx(), record.Schedules, nil, until)
 	w.ok(err)
 	for shard, f := range first {
 		if (shard == ScheduleShard("d")) == f.At.IsZero() {
@@ -80,7 +81,7 @@ func TestAWatchTellsWhatIsDueNext(t *testing.T) {
 	w := newWorld(t)
 	ctx, cancel := context.WithTimeout(w.ctx(), 20*time.Second)
 	defer cancel()
-	news, begun := w.WatchDue(ctx, Timers, []int{3, 5})
+	news, begun := w.WatchDue(ctx, record.Timers, []int{3, 5})
 	want := w.timerAt(5, "one", w.now.Add(time.Hour))
 	if at := (<-news).Soonest(); !begun || !at.Equal(want) {
 		t.Errorf("told of %v, want %v; begun: %t", at, want, begun)
@@ -109,7 +110,7 @@ func TestAWatchOfWhatIsDueThatBeginsLateTellsToLook(t *testing.T) {
 	w.Client.Watcher = etcd
 	ctx, cancel := context.WithTimeout(w.ctx(), 20*time.Second)
 	defer cancel()
-	news, begun := w.WatchDue(ctx, Timers, []int{1, 2})
+	news, begun := w.WatchDue(ctx, record.Timers, []int{1, 2})
 	w.timerAt(1, "early", w.now)
 	close(etcd.goesOn)
 	if put, ok := <-news; !ok || begun || len(put) != 2 || !put.Soonest().Before(time.Now()) {
@@ -178,7 +179,7 @@ func TestControlIsOneRequest(t *testing.T) {
 	}
 	set, err := w.SetPaused(w.ctx(), true)
 	w.ok(err)
-	_, err = w.raw.Put(w.ctx(), w.keys.cancel("one"), `"c"`)
+	_, err = w.raw.Put(w.ctx(), w.Keys.Cancel("one"), `"c"`)
 	w.ok(err)
 	before := w.faults.Calls("txn") + w.faults.Calls("get")
 	c, err = w.Control(w.ctx())

@@ -3,7 +3,6 @@ package etcdstore
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
@@ -12,44 +11,12 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
-	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 )
-
-// HTTP endpoints in the middle of a workflow are bookmarks, and as triggers routes;
-// both are found by the pattern of their template, which their hash is made of.
-// Which patterns may match a path tell the shapes (workflow.RouteShape) that any
-// template ever had: a key for each, put with every bookmark and route, so that the
-// shape of what waits is always there. Shapes are few however many wait, and stay:
-// one that nothing has any more costs a request one look, and there is no moment at
-// which it could be missed. Who may call is not read there: those that wait at one
-// pattern may be of definitions that say different things about it.
-
-// shape lies by how many segments it matches: that many, or any number from some on.
-func (k keys) shapes(method, segments string) string {
-	return k.root + "endpoint/" + method + "/" + segments + "/"
-}
-func (k keys) shape(method, template string) string {
-	shape := workflow.RouteShape(workflow.RoutePattern(template))
-	if strings.HasSuffix(shape, "r") {
-		return k.shapes(method, anySegments) + shape
-	}
-	return k.shapes(method, segmentsIn(len(shape))) + shape
-}
-
-const anySegments = "any"
-
-func segmentsIn(n int) string { return fmt.Sprintf("%02d", n) }
-
-// putEndpoint puts the shape of an HTTP endpoint's bookmark.
-func (s *base) putEndpoint(o *db.Ops, b *workflow.Bookmark) {
-	if e := workflow.EndpointOf(b); e != nil {
-		o.PutRaw(s.keys.shape(e.Method, e.Template), nil)
-	}
-}
 
 // Shapes reads the shapes that a path with so many segments may match, keys only.
 func (s *Stimuli) Shapes(ctx context.Context, method string, segments int) ([]string, error) {
-	prefixes := []string{s.conn.keys.shapes(method, segmentsIn(segments)), s.conn.keys.shapes(method, anySegments)}
+	prefixes := []string{s.conn.Keys.Shapes(method, record.SegmentsIn(segments)), s.conn.Keys.Shapes(method, record.AnySegments)}
 	var reads []clientv3.Op
 	for _, p := range prefixes {
 		reads = append(reads, clientv3.OpGet(p, clientv3.WithPrefix(), clientv3.WithKeysOnly()))
@@ -83,9 +50,9 @@ func (s *Stimuli) FindEndpoint(ctx context.Context, among []Endpoint) (*Endpoint
 		var ask db.Reads
 		routes, bookmarks := make([]db.Read, n), make([]db.Read, n)
 		for i, e := range among[:n] {
-			routes[i] = ask.Value(s.conn.keys.route(e.Method, e.Pattern))
-			if bookmarks[i] = followedRead; !s.conn.waiting.has(s.conn.keys.bookmarks(e.Hash)) {
-				bookmarks[i] = ask.Add(db.Below(firstOp, s.conn.keys.bookmarks(e.Hash)))
+			routes[i] = ask.Value(s.conn.Keys.Route(e.Method, e.Pattern))
+			if bookmarks[i] = followedRead; !s.conn.waiting.has(s.conn.Keys.Bookmarks(e.Hash)) {
+				bookmarks[i] = ask.Add(db.Below(firstOp, s.conn.Keys.Bookmarks(e.Hash)))
 			}
 		}
 		resp, err := s.conn.Read(ctx, "look for an endpoint", ask.Ops...)
@@ -136,7 +103,7 @@ const followedRead db.Read = -2
 // firstWaiting is a bookmark of a hash; nil if there is none. It was read with a request, or
 // is as of its revision or later.
 func (s *Stimuli) firstWaiting(ctx context.Context, hash string, asked db.Read, resp *pb.TxnResponse) (*mvccpb.KeyValue, error) {
-	prefix := s.conn.keys.bookmarks(hash)
+	prefix := s.conn.Keys.Bookmarks(hash)
 	if asked != followedRead {
 		r := asked.In(resp)
 		s.conn.waiting.looked(prefix, r.Count)

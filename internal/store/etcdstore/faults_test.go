@@ -9,6 +9,7 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -16,14 +17,14 @@ import (
 // everywhere is all shards, from their beginnings on.
 func everywhere() Places {
 	from := Places{}
-	for i := range timerShards {
+	for i := range record.TimerShards {
 		from[i] = ""
 	}
 	return from
 }
 
 // due is what is due at a time, up to 10 of a shard.
-func (w *world) due(of Dated, now time.Time) []Due {
+func (w *world) due(of record.Dated, now time.Time) []Due {
 	w.tb.Helper()
 	due, _, err := w.Due(w.ctx(), of, everywhere(), now, 10)
 	w.ok(err)
@@ -38,9 +39,9 @@ func (w *world) dueTimers() []Due {
 		b.DueAt = &w.now
 		w.commit(w.first(id, nil, b))
 	}
-	_, err := w.raw.Delete(w.ctx(), w.keys.instance("orphan"))
+	_, err := w.raw.Delete(w.ctx(), w.Keys.Instance("orphan"))
 	w.ok(err)
-	due := w.due(Timers, w.now)
+	due := w.due(record.Timers, w.now)
 	if len(due) != 2 {
 		w.tb.Fatalf("due timers: %+v", due)
 	}
@@ -75,9 +76,9 @@ func (w *world) occurrence() (due, next *store.CronEntry) {
 	e := store.CronEntry{DefinitionID: "order", ActivityID: "cron", Kind: store.ScheduleTimer, Interval: time.Minute, Due: w.now}
 	raw, err := db.Encode(e)
 	w.ok(err)
-	_, err = w.raw.Put(w.ctx(), w.cronKey(&e), string(raw))
+	_, err = w.raw.Put(w.ctx(), w.CronKey(&e), string(raw))
 	w.ok(err)
-	found := w.due(Schedules, w.now)
+	found := w.due(record.Schedules, w.now)
 	e.Due = w.now.Add(time.Minute)
 	return found[0].Schedule, &e
 }

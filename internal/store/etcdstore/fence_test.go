@@ -9,6 +9,7 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -18,7 +19,7 @@ var losses = map[string]func(w *world) *store.Fence{
 	"the lease is revoked": func(w *world) *store.Fence {
 		lease, err := w.raw.Grant(w.ctx(), 60)
 		w.ok(err)
-		prefix := w.keys.root + "lock/a/"
+		prefix := w.Keys.Root + "lock/a/"
 		resp, err := w.raw.Put(w.ctx(), prefix+"me", "", clientv3.WithLease(lease.ID))
 		w.ok(err)
 		_, err = w.raw.Revoke(w.ctx(), lease.ID)
@@ -204,7 +205,7 @@ func TestAnInstanceThatCameAndWentUnderTheLockIsABreach(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	c := w.first("a", w.lock("a", "me"))
-	key := w.keys.instance("a")
+	key := w.Keys.Instance("a")
 	w.spoil(key, []byte("{}"))
 	w.faults.Add(clustertest.Rule{Match: func(c clustertest.Call) bool {
 		if !c.Mutating && c.Touches(key) { // why was it refused?
@@ -301,7 +302,7 @@ func TestATwinsMailGoesBeforeTheCommandInHand(t *testing.T) {
 	cmd := c.Consumed[0].Command
 	b := w.look(event("paid")).Bookmarks[0]
 	out, created, err := w.PutMail(w.ctx(), "a", cmd, &b)
-	if err != nil || out != PutDone {
+	if err != nil || out != record.PutDone {
 		t.Fatalf("outcome %d, %v", out, err)
 	}
 	if _, err := w.Commit(w.ctx(), c); !errors.Is(err, store.ErrConflict) {
@@ -315,7 +316,7 @@ func TestATwinsMailGoesBeforeTheCommandInHand(t *testing.T) {
 	if n := len(w.mailOf("a")); n != 0 {
 		t.Errorf("%d commands are left", n)
 	}
-	if out, _, err := w.PutMail(w.ctx(), "a", cmd, &b); err != nil || out != PutConsumed {
+	if out, _, err := w.PutMail(w.ctx(), "a", cmd, &b); err != nil || out != record.PutConsumed {
 		t.Errorf("a late twin: outcome %d, %v", out, err)
 	}
 	cmd.CreatedAt = w.now.Add(time.Second)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -31,21 +32,21 @@ func fenceCompares(f *store.Fence) []clientv3.Cmp {
 // instance as that one made it: its index entries are where its own sub-status and
 // time put them, and the commit that moves them has to know.
 func (s *Instances) Secure(ctx context.Context, f *store.Fence, id string, base, fresh *store.Record, cmd workflow.Command) (int64, error) {
-	key, what := s.conn.keys.mail(id, cmd.ID), "make command durable for "+id
-	t := s.conn.Begin(what, append(fenceCompares(f), db.Absent(key), db.Absent(s.conn.keys.commandRecord(id, cmd.ID)))...)
-	s.conn.putMail(t.Ops, id, cmd)
+	key, what := s.conn.Keys.Mail(id, cmd.ID), "make command durable for "+id
+	t := s.conn.Begin(what, append(fenceCompares(f), db.Absent(key), db.Absent(s.conn.Keys.CommandRecord(id, cmd.ID)))...)
+	s.conn.PutMail(t.Ops, id, cmd)
 	if cmd.Key != nil {
-		t.When(db.Absent(s.conn.keys.keyRecord(cmd.Key.Name)))
-		s.conn.recordAccepted(t.Ops, id, cmd)
+		t.When(db.Absent(s.conn.Keys.KeyRecord(cmd.Key.Name)))
+		s.conn.RecordAccepted(t.Ops, id, cmd)
 	}
-	there, used, twin := t.Otherwise.Key(key), t.Otherwise.Count(s.conn.keys.keyRecord(keyName(cmd.Key))), db.Read(0)
+	there, used, twin := t.Otherwise.Key(key), t.Otherwise.Count(s.conn.Keys.KeyRecord(record.KeyName(cmd.Key))), db.Read(0)
 	if base == nil {
-		t.When(db.Absent(s.conn.keys.instance(id)))
+		t.When(db.Absent(s.conn.Keys.Instance(id)))
 		partsOf(s.conn).put(t.Ops, nil, fresh, false)
-		s.conn.writeIndex(t.Ops, nil, fresh)
-		twin = t.Otherwise.Value(s.conn.keys.instance(id))
+		s.conn.WriteIndex(t.Ops, nil, fresh)
+		twin = t.Otherwise.Value(s.conn.Keys.Instance(id))
 	} else {
-		t.When(db.ModifiedAt(s.conn.keys.instance(id), base.Modified))
+		t.When(db.ModifiedAt(s.conn.Keys.Instance(id), base.Modified))
 	}
 	resp, err := t.Submit(ctx)
 	if err != nil {
@@ -77,8 +78,8 @@ func (s *Instances) Secure(ctx context.Context, f *store.Fence, id string, base,
 //
 // If: the lock is mine; the command's create revision.
 func (s *Instances) CountAttempt(ctx context.Context, f *store.Fence, id string, cmd workflow.Command, created int64) (int64, error) {
-	key := s.conn.keys.mail(id, cmd.ID)
-	raw, err := db.EncodeWithin(lean(cmd), db.MaxPassed)
+	key := s.conn.Keys.Mail(id, cmd.ID)
+	raw, err := db.EncodeWithin(record.Lean(cmd), db.MaxPassed)
 	if err != nil {
 		return 0, err
 	}
@@ -98,8 +99,8 @@ func (s *Instances) CountAttempt(ctx context.Context, f *store.Fence, id string,
 //
 // If: the revision of that attempt.
 func (s *Instances) TakeBackAttempt(ctx context.Context, id string, cmd workflow.Command, counted int64) (bool, error) {
-	key := s.conn.keys.mail(id, cmd.ID)
-	raw, err := db.EncodeWithin(lean(cmd), db.MaxPassed)
+	key := s.conn.Keys.Mail(id, cmd.ID)
+	raw, err := db.EncodeWithin(record.Lean(cmd), db.MaxPassed)
 	if err != nil {
 		return false, err
 	}
@@ -117,23 +118,23 @@ func (s *Instances) Discard(ctx context.Context, f *store.Fence, id string, base
 
 // discard is for a removal too, which a repair may be.
 func (s *conn) discard(ctx context.Context, f *store.Fence, id string, base *store.Record, consumed []store.Consumed, dead []store.DeadLetter) error {
-	stands := db.Absent(s.keys.instance(id))
+	stands := db.Absent(s.Keys.Instance(id))
 	if base != nil {
-		stands = db.ModifiedAt(s.keys.instance(id), base.Modified)
+		stands = db.ModifiedAt(s.Keys.Instance(id), base.Modified)
 	}
 	t := s.Begin("discard mail of "+id, append(fenceCompares(f), stands)...)
 	for i := range consumed {
 		done := &consumed[i]
 		if done.Created > 0 {
-			t.When(db.CreatedAt(s.keys.mail(id, done.Command.ID), done.Created))
+			t.When(db.CreatedAt(s.Keys.Mail(id, done.Command.ID), done.Created))
 		}
 		told := *done
 		told.Drop = false // nothing else says what became of it: no commit names it
-		told.Effect.Dead = letterOf(dead, done.Command.ID)
-		s.consumeOne(id, &told, t.Ops)
+		told.Effect.Dead = record.LetterOf(dead, done.Command.ID)
+		s.ConsumeOne(id, &told, t.Ops)
 	}
 	for _, d := range dead {
-		s.putDead(t.Ops, d)
+		s.PutDead(t.Ops, d)
 	}
 	ok, err := db.Applied(t.Submit(ctx))
 	if err == nil && !ok {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 )
 
 // Filling is what fills etcd: what a cluster keeps there, by kind and by definition, as it was at one revision.
@@ -124,7 +125,7 @@ func (l *fillingLook) count(ctx context.Context) error {
 	var ask db.Reads
 	for _, kind := range kinds {
 		l.kinds = append(l.kinds, &kindRead{name: kind})
-		ask.Add(clientv3.OpGet(l.s.conn.keys.root+kind+"/", clientv3.WithPrefix(), clientv3.WithCountOnly()))
+		ask.Add(clientv3.OpGet(l.s.conn.Keys.Root+kind+"/", clientv3.WithPrefix(), clientv3.WithCountOnly()))
 	}
 	resp, err := l.s.conn.Read(ctx, "count what fills etcd", ask.Ops...)
 	if err != nil {
@@ -144,7 +145,7 @@ func (l *fillingLook) page(ctx context.Context, k *kindRead) error {
 	if k.keys > 0 {
 		limit = max(1, min(mostFillKeys, 4*k.keys, fillingPage/max(1, k.sizeOfTheLatest)))
 	}
-	kvs, next, err := l.s.conn.Page(ctx, "read what fills etcd", l.s.conn.keys.root+k.name+"/", k.cursor, limit, clientv3.WithRev(l.revision))
+	kvs, next, err := l.s.conn.Page(ctx, "read what fills etcd", l.s.conn.Keys.Root+k.name+"/", k.cursor, limit, clientv3.WithRev(l.revision))
 	if err != nil {
 		return err
 	}
@@ -153,7 +154,7 @@ func (l *fillingLook) page(ctx context.Context, k *kindRead) error {
 		size := int64(len(kv.Key) + len(kv.Value))
 		page += size
 		k.squares += float64(size) * float64(size)
-		l.owned(k.name, strings.TrimPrefix(string(kv.Key), l.s.conn.keys.root), kv.Value, size)
+		l.owned(k.name, strings.TrimPrefix(string(kv.Key), l.s.conn.Keys.Root), kv.Value, size)
 	}
 	k.keys += int64(len(kvs))
 	k.bytes += page
@@ -176,7 +177,7 @@ func (l *fillingLook) owned(kind, key string, value []byte, size int64) {
 		id = parts[min(2, len(parts)-1)]
 	case "index": // index/<sub-status>/<definition>/<version>/<newest>/<id>
 		if id = parts[len(parts)-1]; len(parts) > 3 && len(l.owners) < l.bounds.Instances {
-			l.owners[id] = decode(parts[2])
+			l.owners[id] = record.Decode(parts[2])
 		}
 	default:
 		return

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 )
 
 // What fills etcd is told by kind, by definition and by instance: all keys are in a kind, and the sum is what is
@@ -25,11 +27,11 @@ func TestWhatFillsEtcdIsTold(t *testing.T) {
 		w.commit(c)
 		w.unlock(f)
 	}
-	all, err := w.raw.Get(w.ctx(), w.keys.root, clientv3.WithPrefix())
+	all, err := w.raw.Get(w.ctx(), w.Keys.Root, clientv3.WithPrefix())
 	w.ok(err)
 	keys, bytes := int64(0), int64(0)
 	for _, kv := range all.Kvs {
-		if !strings.HasPrefix(string(kv.Key), w.keys.root+asideDir) {
+		if !strings.HasPrefix(string(kv.Key), w.Keys.Root+record.AsideDir) {
 			keys, bytes = keys+1, bytes+int64(len(kv.Key)+len(kv.Value))
 		}
 	}

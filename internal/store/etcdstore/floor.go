@@ -1,6 +1,10 @@
 package etcdstore
 
-import "github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+import (
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
+	"github.com/weft-run/weft/pkg/workflow"
+)
 
 // What callers name of what is below the store.
 var (
@@ -31,3 +35,34 @@ func Encode(v any) ([]byte, error) { return db.Encode(v) }
 // Decode reads what [Encode] wrote. Numbers keep their value in untyped places:
 // see workflow.Number. What cannot be read is [ErrDamaged].
 func Decode(raw []byte, v any) error { return db.Decode(raw, v) }
+
+// PlaceOf is where an instance stands in a list: as the cursor of a page it is what stands before it.
+func PlaceOf(h *workflow.Instance) string { return record.Place(h) }
+
+// FinishedShards is the fixed number of slices of the finished instances in the
+// order of their ends.
+const FinishedShards = record.FinishedShards
+
+// MadeKey begins the names of keys that no caller knows, made for calls that came
+// without: their records are our own, and live as long. No derived name begins so.
+const MadeKey = record.MadeKey
+
+// PutOutcome tells what became of a command on its way to a mailbox.
+type PutOutcome = record.PutOutcome
+
+// The outcomes of [Stimuli.PutMail].
+const (
+	PutDone     = record.PutDone     // it is in the mailbox
+	PutGone     = record.PutGone     // the bookmark, or the instance, is gone: look again
+	PutConsumed = record.PutConsumed // it took effect earlier: read its record
+	PutMoved    = record.PutMoved    // the job that it is of was written since, or is gone
+)
+
+// Dated is what lies in shards in the order in which it is due.
+type Dated = record.Dated
+
+// What there is of it.
+const (
+	Timers    = record.Timers
+	Schedules = record.Schedules
+)

@@ -164,7 +164,7 @@ func (f *follower) now(ctx context.Context, what, from string, limit int) (kvs [
 	if !f.has(f.prefix) {
 		return nil, false, false, nil
 	}
-	at, err := f.s.Get(ctx, what, f.s.keys.pause(), clientv3.WithCountOnly())
+	at, err := f.s.Get(ctx, what, f.s.Keys.Pause(), clientv3.WithCountOnly())
 	if err != nil {
 		return nil, false, false, err
 	}
@@ -243,7 +243,7 @@ func (f *follower) run(ctx context.Context) error {
 		select {
 		case first := <-f.wanted:
 			if err := f.follow(ctx, first); err != nil && ctx.Err() == nil {
-				f.s.Log.WarnContext(ctx, "what is looked at often is read from etcd for now: its watch has ended", "keys", strings.TrimPrefix(f.prefix, f.s.keys.root), "error", err)
+				f.s.Log.WarnContext(ctx, "what is looked at often is read from etcd for now: its watch has ended", "keys", strings.TrimPrefix(f.prefix, f.s.Keys.Root), "error", err)
 				pace.Pause(ctx, followRests)
 			}
 		case <-ctx.Done():
@@ -258,7 +258,7 @@ func (f *follower) follow(ctx context.Context, first string) error {
 	defer cancel()
 	defer f.forget()
 	// On a stream of its own: what is asked of it (how far it is) all watches of a stream are told.
-	own := clientv3.WithRequireLeader(metadata.AppendToOutgoingContext(ctx, "weft-watch", "followed/"+strings.TrimPrefix(f.prefix, f.s.keys.root)))
+	own := clientv3.WithRequireLeader(metadata.AppendToOutgoingContext(ctx, "weft-watch", "followed/"+strings.TrimPrefix(f.prefix, f.s.Keys.Root)))
 	events, err := f.watch(own, cancel)
 	if err != nil {
 		return err
@@ -303,7 +303,7 @@ func (f *follower) follow(ctx context.Context, first string) error {
 // watch begins the watch. Its first revision is one that there is: of a later one it would not say that
 // it is there.
 func (f *follower) watch(own context.Context, cancel func()) (clientv3.WatchChan, error) {
-	now, err := f.s.Get(own, "look where to follow from", f.s.keys.pause(), clientv3.WithCountOnly())
+	now, err := f.s.Get(own, "look where to follow from", f.s.Keys.Pause(), clientv3.WithCountOnly())
 	if err != nil {
 		return nil, err
 	}

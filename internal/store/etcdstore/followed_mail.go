@@ -11,6 +11,7 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 )
 
 // The mailbox of an instance that is sent much is a range that is emptied all the time, and each
@@ -54,13 +55,13 @@ func newerThan(r *followed, seen int64) bool {
 // lookedInto counts a look that read a mailbox. Only mail makes a range that is emptied.
 func (f *follower) lookedInto(read *pb.RangeResponse) {
 	if len(read.Kvs) > 0 {
-		f.looked(sliceOf(string(read.Kvs[0].Key)), read.Count)
+		f.looked(record.SliceOf(string(read.Kvs[0].Key)), read.Count)
 	}
 }
 
 // cameBefore tells whether mail that was not seen was there at a revision; also if it cannot be told.
 func (s *Instances) cameBefore(ctx context.Context, id string, seen, revision int64) bool {
-	r, _, ok := s.conn.boxes.upTo(ctx, s.conn.keys.mailbox(id), revision)
+	r, _, ok := s.conn.boxes.upTo(ctx, s.conn.Keys.Mailbox(id), revision)
 	if !ok {
 		return true
 	}
@@ -97,10 +98,10 @@ func (s *Instances) keepMail(ctx context.Context, id string, kept *store.Kept) e
 // mailAt reads what lay in a mailbox that is followed at a revision, the oldest first: one command more than
 // a burst takes.
 func (f *follower) mailAt(ctx context.Context, id string, revision int64) ([]*mvccpb.KeyValue, error) {
-	what, box := "read mail of "+id, f.s.keys.mailbox(id)
+	what, box := "read mail of "+id, f.s.Keys.Mailbox(id)
 	keys, _, _, ok := f.at(ctx, box, revision, maxFollowed)
 	if !ok {
-		resp, err := f.s.Get(ctx, what, box, clientv3.WithPrefix(), clientv3.WithRev(revision), clientv3.WithLimit(mailBatch+1), clientv3.WithSort(clientv3.SortByCreateRevision, clientv3.SortAscend))
+		resp, err := f.s.Get(ctx, what, box, clientv3.WithPrefix(), clientv3.WithRev(revision), clientv3.WithLimit(record.MailBatch+1), clientv3.WithSort(clientv3.SortByCreateRevision, clientv3.SortAscend))
 		if err != nil {
 			return nil, err
 		}
@@ -111,8 +112,8 @@ func (f *follower) mailAt(ctx context.Context, id string, revision int64) ([]*mv
 	// One that was taken since is not there any more: the next one takes its place, or what lies behind those that were
 	// asked for would count as seen.
 	var kvs []*mvccpb.KeyValue
-	for len(kvs) <= mailBatch && len(keys) > 0 {
-		some := keys[:min(len(keys), mailBatch+1-len(kvs))]
+	for len(kvs) <= record.MailBatch && len(keys) > 0 {
+		some := keys[:min(len(keys), record.MailBatch+1-len(kvs))]
 		keys = keys[len(some):]
 		var ask db.Reads
 		for _, kv := range some {

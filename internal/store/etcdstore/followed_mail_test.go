@@ -9,6 +9,7 @@ import (
 
 	"github.com/weft-run/weft/internal/polltest"
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/internal/testsize"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -18,7 +19,7 @@ import (
 func (w *world) mails(id, cmd string) {
 	w.tb.Helper()
 	out, _, err := w.PutMail(context.WithoutCancel(w.ctx()), id, workflow.Command{ID: cmd, Kind: workflow.CommandCancel, CreatedAt: w.now}, nil)
-	if err != nil || out != PutDone {
+	if err != nil || out != record.PutDone {
 		w.tb.Errorf("%s is not put: %v, %v", cmd, out, err)
 	}
 }
@@ -27,7 +28,7 @@ func (w *world) mails(id, cmd string) {
 func (w *world) hot() (box string) {
 	w.tb.Helper()
 	w.instance("a", "paid")
-	box = w.keys.mailbox("a")
+	box = w.Keys.Mailbox("a")
 	w.mails("a", "first")
 	w.followed(w.boxes, box, func() { w.mailOf("a") })
 	w.commit(w.consumes(w.next("a", nil)))
@@ -119,7 +120,7 @@ func TestMailBesideAReleaseIsNotLeftBehind(t *testing.T) {
 			var once sync.Once
 			w.faults.Add(clustertest.Rule{Match: func(c clustertest.Call) bool {
 				if c.DeletesUnder(f.Key) {
-					once.Do(func() { w.spoil(w.keys.mail("a", "came"), []byte(`{"id":"came"}`)) })
+					once.Do(func() { w.spoil(w.Keys.Mail("a", "came"), []byte(`{"id":"came"}`)) })
 				}
 				return false
 			}})
@@ -158,9 +159,9 @@ func TestMailBesideAReleaseIsNotLeftBehind(t *testing.T) {
 	}{
 		"it was told of":                      {mail: 1},
 		"and the commit comes to wait":        {mail: 2, waits: true},
-		"more than a burst takes":             {mail: mailBatch + 3, more: true},
+		"more than a burst takes":             {mail: record.MailBatch + 3, more: true},
 		"as the burst goes on":                {mail: 1, goesOn: true},
-		"more than a burst takes, it goes on": {mail: mailBatch + 3, goesOn: true, more: true},
+		"more than a burst takes, it goes on": {mail: record.MailBatch + 3, goesOn: true, more: true},
 	} {
 		t.Run("a commit, "+name, func(t *testing.T) {
 			t.Parallel()
@@ -189,7 +190,7 @@ func TestMailBesideAReleaseIsNotLeftBehind(t *testing.T) {
 			if done.Released || done.Kept == nil {
 				t.Fatalf("released: %+v", done)
 			}
-			if got := commandsOf(done.Kept.Mail); !slices.Equal(got, want[:min(len(want), mailBatch)]) || done.Kept.More != way.more || done.Kept.Unread != way.waits {
+			if got := commandsOf(done.Kept.Mail); !slices.Equal(got, want[:min(len(want), record.MailBatch)]) || done.Kept.More != way.more || done.Kept.Unread != way.waits {
 				t.Errorf("kept %q, more %t, unread %t", got, done.Kept.More, done.Kept.Unread)
 			}
 			if left := want[len(done.Kept.Mail):]; len(left) > 0 {
@@ -200,7 +201,7 @@ func TestMailBesideAReleaseIsNotLeftBehind(t *testing.T) {
 			}
 			w.want("lock/", 1)
 			kept, waits, err := w.Release(w.ctx(), *f, "a", c.SeenMail)
-			if w.ok(err); kept == nil || waits || !slices.Equal(commandsOf(kept.Mail), want[:min(len(want), mailBatch)]) {
+			if w.ok(err); kept == nil || waits || !slices.Equal(commandsOf(kept.Mail), want[:min(len(want), record.MailBatch)]) {
 				t.Errorf("a release keeps %+v, waits %t", kept, waits)
 			}
 		})
@@ -276,24 +277,24 @@ func TestWhatWasTakenSinceHidesNoMail(t *testing.T) {
 	w.follow()
 	w.hot()
 	var want []string
-	for i := range mailBatch + 5 {
+	for i := range record.MailBatch + 5 {
 		want = append(want, fmt.Sprintf("m%03d", i))
 		w.mails("a", want[i])
 	}
 	at := w.revision()
 	var once sync.Once
 	w.faults.Add(clustertest.Rule{Match: func(c clustertest.Call) bool {
-		if c.Touches(w.keys.mail("a", want[0])) { // it is about to be read
+		if c.Touches(w.Keys.Mail("a", want[0])) { // it is about to be read
 			once.Do(func() {
 				for _, id := range want[:2] {
-					w.del(w.keys.mail("a", id))
+					w.del(w.Keys.Mail("a", id))
 				}
 			})
 		}
 		return false
 	}})
 	kvs, err := w.boxes.mailAt(w.ctx(), "a", at)
-	if w.ok(err); !slices.Equal(commandsOf(decodeMail(kvs)), want[2:mailBatch+3]) {
+	if w.ok(err); !slices.Equal(commandsOf(decodeMail(kvs)), want[2:record.MailBatch+3]) {
 		t.Errorf("%d: %q", len(kvs), commandsOf(decodeMail(kvs)))
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/weft-run/weft/internal/polltest"
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/internal/testsize"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -158,11 +159,11 @@ func TestALookCostsByWhatWaitsAndNotByWhatDid(t *testing.T) {
 		slice       func(w *world) string
 	}{
 		"one correlation, by it": {func(int) string { return "hot" }, func(int) workflow.Stimulus { return correlated("paid", "hot") },
-			func(w *world) string { return w.keys.bookmarkSlice(hashOf("paid"), "hot") }},
+			func(w *world) string { return w.Keys.BookmarkSlice(hashOf("paid"), "hot") }},
 		"none, without one": {func(int) string { return "" }, func(int) workflow.Stimulus { return event("paid") },
-			func(w *world) string { return w.keys.bookmarks(hashOf("paid")) }},
+			func(w *world) string { return w.Keys.Bookmarks(hashOf("paid")) }},
 		"many correlations, without one": {func(i int) string { return fmt.Sprint("c", i) }, func(int) workflow.Stimulus { return event("paid") },
-			func(w *world) string { return w.keys.bookmarks(hashOf("paid")) }},
+			func(w *world) string { return w.Keys.Bookmarks(hashOf("paid")) }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -200,7 +201,7 @@ func TestAnEndpointIsFoundByWhatWaitsAndNotByWhatDid(t *testing.T) {
 		w.ok(err)
 		return found
 	}
-	w.followed(w.conn.waiting, w.keys.bookmarks(hashOf("paid")), func() { at() })
+	w.followed(w.conn.waiting, w.Keys.Bookmarks(hashOf("paid")), func() { at() })
 	count.since("bookmark")
 	rounds := testsize.Of(followAfter, 40)
 	for i := range rounds {
@@ -234,7 +235,7 @@ func TestTheQueueCostsByWhatLiesInItAndNotByWhatDid(t *testing.T) {
 	w := newWorld(t)
 	count := w.walk()
 	w.follow()
-	slice := w.keys.queueSlice(hashOf("paid"), noCorrelation)
+	slice := w.Keys.QueueSlice(hashOf("paid"), record.NoCorrelation)
 	taken := 0
 	round := func() {
 		id, item := fmt.Sprint("i", taken), fmt.Sprint("e", taken)
@@ -256,9 +257,9 @@ func TestTheQueueCostsByWhatLiesInItAndNotByWhatDid(t *testing.T) {
 			t.Fatalf("%s meets %+v", id, items)
 		}
 		w.claimed(&items[0], id)
-		w.del(w.keys.bookmark(hashOf("paid"), "", workflow.BookmarkID(id, "b0")))
+		w.del(w.Keys.Bookmark(hashOf("paid"), "", workflow.BookmarkID(id, "b0")))
 	}
-	w.followed(w.conn.waiting, w.keys.bookmarks(hashOf("paid")), round)
+	w.followed(w.conn.waiting, w.Keys.Bookmarks(hashOf("paid")), round)
 	w.followed(w.conn.queued, slice, round)
 	count.since("bookmark")
 	count.since("queue")
@@ -293,9 +294,9 @@ func TestAnItemThatMissedItsBookmarkIsSentOn(t *testing.T) {
 				t.Parallel()
 				w := newWorld(t)
 				w.follow()
-				prefix := w.keys.bookmarks(hashOf("paid"))
+				prefix := w.Keys.Bookmarks(hashOf("paid"))
 				if way.correlation != "" {
-					prefix = w.keys.bookmarkSlice(hashOf("paid"), way.correlation)
+					prefix = w.Keys.BookmarkSlice(hashOf("paid"), way.correlation)
 				}
 				w.followed(w.conn.waiting, prefix, func() { w.look(way.st) })
 				met := w.look(way.st)
@@ -333,14 +334,14 @@ func TestAnItemWhoseAnswerWasLostIsSentOnToo(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.follow()
-	w.followed(w.conn.waiting, w.keys.bookmarks(hashOf("paid")), func() { w.look(event("paid")) })
+	w.followed(w.conn.waiting, w.Keys.Bookmarks(hashOf("paid")), func() { w.look(event("paid")) })
 	met := w.look(event("paid"))
 	w.instance("i", "paid")
 	item := w.item("e", event("paid"))
 	raw, err := db.Encode(item)
 	w.ok(err)
-	rec := w.keys.commandRecord("~queue", "e")
-	_, err = w.raw.Txn(w.ctx()).Then(db.Put(w.queueKey(&item), raw), db.Put(rec, []byte("{}"))).Commit()
+	rec := w.Keys.CommandRecord("~queue", "e")
+	_, err = w.raw.Txn(w.ctx()).Then(db.Put(w.QueueKey(&item), raw), db.Put(rec, []byte("{}"))).Commit()
 	w.ok(err)
 	if ok, err := w.Enqueue(w.ctx(), item, met); err != nil || !ok || !met.SentOn {
 		t.Errorf("queued %t, sent on %t, %v", ok, met.SentOn, err)
@@ -354,7 +355,7 @@ func TestARangeThatIsFollowedIsAsExactAsARead(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.follow()
-	prefix := w.keys.bookmarks(hashOf("paid"))
+	prefix := w.Keys.Bookmarks(hashOf("paid"))
 	w.followed(w.conn.waiting, prefix, func() { w.look(event("paid")) })
 	const keys, comers, lookers = 40, 4, 4
 	var steps [comers][keys]atomic.Int64 // 0: it is not there, 1: it is put, 2: it is there, 3: it is deleted, 4: it is not there …
@@ -389,7 +390,7 @@ func TestARangeThatIsFollowedIsAsExactAsARead(t *testing.T) {
 						before[c][k] = steps[c][k].Load()
 					}
 				}
-				now, err := w.Get(w.ctx(), "the revision of now", w.keys.pause(), clientv3.WithCountOnly())
+				now, err := w.Get(w.ctx(), "the revision of now", w.Keys.Pause(), clientv3.WithCountOnly())
 				if err != nil {
 					t.Error(err)
 					return
@@ -424,14 +425,14 @@ func TestWhatIsNotToldInTimeIsRead(t *testing.T) {
 		"the watch has ended": func(_ *world, stop func()) { stop() },
 		"the watch is behind": func(w *world, stop func()) {
 			stop()
-			w.conn.waiting.ranges[w.keys.bookmarks(hashOf("paid"))] = &followed{kvs: map[string]*mvccpb.KeyValue{}}
+			w.conn.waiting.ranges[w.Keys.Bookmarks(hashOf("paid"))] = &followed{kvs: map[string]*mvccpb.KeyValue{}}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			stop := w.follow()
-			w.followed(w.conn.waiting, w.keys.bookmarks(hashOf("paid")), func() { w.look(event("paid")) })
+			w.followed(w.conn.waiting, w.Keys.Bookmarks(hashOf("paid")), func() { w.look(event("paid")) })
 			w.instance("a", "paid")
 			spoil(w, stop)
 			for range 3 {
@@ -524,7 +525,7 @@ func TestSweepsCostByWhatIsThereAndNotByWhatWas(t *testing.T) {
 		n++
 		id := fmt.Sprint("e", n)
 		w.ok(w.PutSend(w.ctx(), store.Send{ID: id, Stimulus: event("paid"), CreatedAt: w.now}, nil))
-		_, err := w.raw.Put(w.ctx(), w.keys.mail("i", id), `{"id":"`+id+`"}`)
+		_, err := w.raw.Put(w.ctx(), w.Keys.Mail("i", id), `{"id":"`+id+`"}`)
 		w.ok(err)
 		sends, next, err := w.Sends(w.ctx(), "", 10)
 		if w.ok(err); len(sends) != 1 || sends[0].ID != id || sends[0].Created == 0 || next != "" {
@@ -534,12 +535,12 @@ func TestSweepsCostByWhatIsThereAndNotByWhatWas(t *testing.T) {
 		if w.ok(err); len(mail) != 1 || mail[0].CommandID != id || next != "" {
 			t.Fatalf("round %d sweeps %+v, %q", n, mail, next)
 		}
-		w.del(w.keys.send(id))
-		w.del(w.keys.mail("i", id))
+		w.del(w.Keys.Send(id))
+		w.del(w.Keys.Mail("i", id))
 	}
-	w.followed(w.sending, w.keys.sends(), round)
-	w.boxes.want(w.keys.mailboxes(), 0) // as a slow sweep does
-	polltest.Eventually(t, "the mailboxes are followed", func() bool { round(); return w.boxes.has(w.keys.mailboxes()) })
+	w.followed(w.sending, w.Keys.Sends(), round)
+	w.boxes.want(w.Keys.Mailboxes(), 0) // as a slow sweep does
+	polltest.Eventually(t, "the mailboxes are followed", func() bool { round(); return w.boxes.has(w.Keys.Mailboxes()) })
 	count.since("send")
 	count.since("mailbox")
 	rounds := testsize.Of(100, 30)
@@ -553,7 +554,7 @@ func TestSweepsCostByWhatIsThereAndNotByWhatWas(t *testing.T) {
 	for i := range many {
 		id := fmt.Sprintf("s%02d", i)
 		w.ok(w.PutSend(w.ctx(), store.Send{ID: id, Stimulus: event("paid"), CreatedAt: w.now}, nil))
-		_, err := w.raw.Put(w.ctx(), w.keys.mail(id, "c"), `{}`)
+		_, err := w.raw.Put(w.ctx(), w.Keys.Mail(id, "c"), `{}`)
 		w.ok(err)
 	}
 	if got := pages(t, func(c string) ([]store.Send, string, error) { return w.Sends(w.ctx(), c, 2) }, func(s store.Send) string { return s.ID }); len(got) != many {
@@ -568,7 +569,7 @@ func TestSweepsCostByWhatIsThereAndNotByWhatWas(t *testing.T) {
 func TestASlowSweepIsFollowed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.faults.Add(clustertest.Rule{Fault: clustertest.DelayAnswer, Delay: 2 * slowLook, Match: func(c clustertest.Call) bool { return c.Touches(w.keys.mailboxes()) }, Times: 1})
+	w.faults.Add(clustertest.Rule{Fault: clustertest.DelayAnswer, Delay: 2 * slowLook, Match: func(c clustertest.Call) bool { return c.Touches(w.Keys.Mailboxes()) }, Times: 1})
 	_, _, err := w.Sweep(w.ctx(), "", 10)
 	w.ok(err)
 	if len(w.boxes.wanted) != 1 {

@@ -10,6 +10,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -34,7 +35,7 @@ type format struct {
 // with what the key alone tells.
 const DataFormat = 4
 
-var thisFormat = format{Version: DataFormat, Shards: Shards, TimerShards: timerShards}
+var thisFormat = format{Version: DataFormat, Shards: record.Shards, TimerShards: record.TimerShards}
 
 // ErrFormat marks data of another format than this program's.
 var ErrFormat = errors.New("another format of the data")
@@ -49,15 +50,15 @@ func (s *Store) CheckFormat(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	found, err := s.conn.Get(ctx, "check the format", s.conn.keys.format())
+	found, err := s.conn.Get(ctx, "check the format", s.conn.Keys.Format())
 	if err != nil {
 		return err
 	}
 	kvs := found.Kvs
 	if len(kvs) == 0 {
-		t := s.conn.Begin("write the format", db.Absent(s.conn.keys.format()))
-		t.PutRaw(s.conn.keys.format(), raw)
-		there := t.Otherwise.Value(s.conn.keys.format())
+		t := s.conn.Begin("write the format", db.Absent(s.conn.Keys.Format()))
+		t.PutRaw(s.conn.Keys.Format(), raw)
+		there := t.Otherwise.Value(s.conn.Keys.Format())
 		resp, err := t.Submit(ctx)
 		if err != nil || resp.Succeeded {
 			return err
@@ -70,15 +71,15 @@ func (s *Store) CheckFormat(ctx context.Context) error {
 // foreign is the error for a format that is not this program's.
 func (s *conn) foreign(kvs []*mvccpb.KeyValue) error {
 	if len(kvs) == 0 {
-		return fmt.Errorf("%w: the data under %s says no more of which format it is: %s is gone", ErrFormat, s.keys.root, s.keys.format())
+		return fmt.Errorf("%w: the data under %s says no more of which format it is: %s is gone", ErrFormat, s.Keys.Root, s.Keys.Format())
 	}
 	var f format
 	if err := db.Decode(kvs[0].Value, &f); err != nil {
-		return fmt.Errorf("%w: %s cannot be read; weft fsck tells whether it can be made again, weft fsck --repair does it: %w", ErrFormat, s.keys.format(), err)
+		return fmt.Errorf("%w: %s cannot be read; weft fsck tells whether it can be made again, weft fsck --repair does it: %w", ErrFormat, s.Keys.Format(), err)
 	}
 	if f != thisFormat {
 		return fmt.Errorf("%w: the data under %s is of format %d (%d shards, %d timer shards) and this program reads format %d (%d, %d): run a version for that format, or use another --cluster",
-			ErrFormat, s.keys.root, f.Version, f.Shards, f.TimerShards, thisFormat.Version, thisFormat.Shards, thisFormat.TimerShards)
+			ErrFormat, s.Keys.Root, f.Version, f.Shards, f.TimerShards, thisFormat.Version, thisFormat.Shards, thisFormat.TimerShards)
 	}
 	return nil
 }
@@ -92,9 +93,9 @@ func (s *conn) foreign(kvs []*mvccpb.KeyValue) error {
 func (s *Store) KeepFormat(ctx context.Context) error {
 	for ctx.Err() == nil {
 		wait, from := time.Second, int64(0)
-		if resp, err := s.conn.Get(ctx, "look at the format", s.conn.keys.format()); err == nil {
+		if resp, err := s.conn.Get(ctx, "look at the format", s.conn.Keys.Format()); err == nil {
 			if err := s.conn.foreign(resp.Kvs); errors.Is(err, db.ErrDamaged) {
-				s.conn.Left([]byte(s.conn.keys.format()), err)
+				s.conn.Left([]byte(s.conn.Keys.Format()), err)
 			} else if err != nil {
 				s.conn.Halted.Store(&workflow.Error{Code: workflow.CodeUnavailable, Detail: "this node ends: " + err.Error(), RetryAfter: time.Second})
 				return err
@@ -118,7 +119,7 @@ func (s *Store) waitFormat(ctx context.Context, wait time.Duration, from int64) 
 		return
 	}
 	began := time.Now()
-	<-s.conn.Client.Watch(ctx, s.conn.keys.format(), clientv3.WithRev(from))
+	<-s.conn.Client.Watch(ctx, s.conn.Keys.Format(), clientv3.WithRev(from))
 	if time.Since(began) < time.Second { // a watch that breaks at once does not spin
 		pause, stop := context.WithTimeout(ctx, time.Second/10)
 		defer stop()

@@ -28,7 +28,7 @@ func TestAClusterOfAnotherFormatIsRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := client.Put(t.Context(), s.conn.keys.format(), `{"version":99,"shards":64,"timerShards":16,"newer":true}`); err != nil {
+	if _, err := client.Put(t.Context(), s.conn.Keys.Format(), `{"version":99,"shards":64,"timerShards":16,"newer":true}`); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.CheckFormat(t.Context()); err == nil || !strings.Contains(err.Error(), "format 99") {
@@ -65,7 +65,7 @@ func TestAFormatThatChangesUnderARunningNode(t *testing.T) {
 			if _, err := s.Reader.Instance(t.Context(), "i"); err != nil {
 				t.Fatal(err)
 			}
-			if err := change(client, s.conn.keys.format()); err != nil {
+			if err := change(client, s.conn.Keys.Format()); err != nil {
 				t.Fatal(err)
 			}
 			select {
@@ -99,9 +99,9 @@ func TestADamagedFormatEndsNoRunningNode(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- w.KeepFormat(w.ctx()) }()
 	looked(before + 1)
-	w.spoil(w.keys.format(), []byte("junk"))
+	w.spoil(w.Keys.Format(), []byte("junk"))
 	polltest.Eventually(t, "it has read it", func() bool { return w.Store.conn.Said.Load() != 0 || len(ended) > 0 })
-	w.spoil(w.keys.format(), []byte(`{"version":99}`))
+	w.spoil(w.Keys.Format(), []byte(`{"version":99}`))
 	if err := <-ended; !errors.Is(err, ErrFormat) || errors.Is(err, db.ErrDamaged) {
 		t.Errorf("it ended with %v", err)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 )
 
 // Finding is one key that does not fit the others.
@@ -105,7 +106,7 @@ type fsck struct {
 
 // read gets every key, page by page at the revision of the first page.
 func (f *fsck) read(ctx context.Context) error {
-	root := f.s.conn.keys.root
+	root := f.s.conn.Keys.Root
 	for cursor := ""; ; {
 		opts := []clientv3.OpOption{clientv3.WithKeysOnly()}
 		if f.check.Revision > 0 {
@@ -120,7 +121,7 @@ func (f *fsck) read(ctx context.Context) error {
 		}
 		for _, kv := range resp.Kvs {
 			cursor = strings.TrimPrefix(string(kv.Key), root)
-			if strings.HasPrefix(cursor, asideDir) {
+			if strings.HasPrefix(cursor, record.AsideDir) {
 				f.check.Aside++
 				continue
 			}
@@ -138,13 +139,13 @@ func (f *fsck) read(ctx context.Context) error {
 // kept. What goes wrong ends the check.
 func (f *fsck) values(prefix string, many int64, do func(name string, kv *mvccpb.KeyValue, parts []string)) {
 	for cursor := ""; f.err == nil; {
-		kvs, next, err := f.s.conn.Page(f.ctx, "read values", f.s.conn.keys.root+prefix, cursor, many, clientv3.WithRev(f.check.Revision))
+		kvs, next, err := f.s.conn.Page(f.ctx, "read values", f.s.conn.Keys.Root+prefix, cursor, many, clientv3.WithRev(f.check.Revision))
 		if err != nil {
 			f.err = err
 			return
 		}
 		for _, kv := range kvs {
-			name := strings.TrimPrefix(string(kv.Key), f.s.conn.keys.root)
+			name := strings.TrimPrefix(string(kv.Key), f.s.conn.Keys.Root)
 			do(name, kv, strings.Split(strings.TrimPrefix(name, prefix), "/"))
 		}
 		if cursor = next; next == "" {
@@ -163,12 +164,12 @@ func (f *fsck) under(prefix string, do func(name string, kv *mvccpb.KeyValue, pa
 }
 
 // has reports whether a full key is there.
-func (f *fsck) has(key string) bool { return f.kvs[strings.TrimPrefix(key, f.s.conn.keys.root)] != nil }
+func (f *fsck) has(key string) bool { return f.kvs[strings.TrimPrefix(key, f.s.conn.Keys.Root)] != nil }
 
 func (f *fsck) report(rule, name, format string, args ...any) *Finding {
 	detail := fmt.Sprintf(format, args...)
-	if len(detail) > maxDetail {
-		detail = detail[:maxDetail] + "…"
+	if len(detail) > record.MaxDetail {
+		detail = detail[:record.MaxDetail] + "…"
 	}
 	n := &Finding{Rule: rule, Key: f.below(name), Detail: detail}
 	n.newer = ofNewer(n.Key)
@@ -181,7 +182,7 @@ func (f *fsck) passing(rule, name, format string, args ...any) {
 }
 
 // below is a key without the root.
-func (f *fsck) below(key string) string { return strings.TrimPrefix(key, f.s.conn.keys.root) }
+func (f *fsck) below(key string) string { return strings.TrimPrefix(key, f.s.conn.Keys.Root) }
 
 // decode reads a value, or reports that it is damaged. Of what another version
 // wrote it gives what this program knows.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -63,7 +64,7 @@ func (w *world) locked(id, node string) clientv3.LeaseID {
 	w.tb.Helper()
 	lease, err := w.raw.Grant(w.ctx(), 600)
 	w.ok(err)
-	w.ok(errOf(w.raw.Put(w.ctx(), w.keys.root+"lock/instance/"+id+"/7", `{"node":"`+node+`"}`, clientv3.WithLease(lease.ID))))
+	w.ok(errOf(w.raw.Put(w.ctx(), w.Keys.Root+"lock/instance/"+id+"/7", `{"node":"`+node+`"}`, clientv3.WithLease(lease.ID))))
 	return lease.ID
 }
 
@@ -77,7 +78,7 @@ func TestFsckTellsWhatItDoesNotRepair(t *testing.T) {
 		passing bool
 	}{
 		"finished-instance-waits": {spoil: func(w *world) { w.finishedWaiting("f") }, key: "instance/f", hint: "DELETE /api/v1/instances/f"},
-		"index-without-head": {spoil: func(w *world) { w.spoil(w.keys.indexed("nobody"), []byte("{}")) },
+		"index-without-head": {spoil: func(w *world) { w.spoil(w.Keys.Indexed("nobody"), []byte("{}")) },
 			key: "definition-index/nobody", hint: "publish definition nobody again"},
 		"lock-without-node": {spoil: func(w *world) { w.locked("i", "gone") }, key: "lock/instance/i/7", passing: true},
 		"queue-item-misplaced": {spoil: func(w *world) { // it waits behind a gate, and says behind which
@@ -115,7 +116,7 @@ func TestAMisplacedQueueItemIsSentAgain(t *testing.T) {
 	item.Trace, item.Key = "00-1-2-01", &workflow.CommandKey{Name: "k", BodyHash: "h"}
 	raw, err := db.Encode(item)
 	w.ok(err)
-	wrong := w.keys.queueSlice(hashOf("other"), noCorrelation) + "q2"
+	wrong := w.Keys.QueueSlice(hashOf("other"), record.NoCorrelation) + "q2"
 	w.spoil(wrong, raw)
 	if check := w.fsck(); len(check.Findings) != 1 || check.Findings[0].Rule != "queue-item-misplaced" || check.Findings[0].Repair == "" {
 		t.Fatalf("found %+v", check.Findings)
@@ -127,7 +128,7 @@ func TestAMisplacedQueueItemIsSentAgain(t *testing.T) {
 		t.Error("it waits on where it was")
 	}
 	var send store.Send
-	w.ok(db.Decode(w.value(w.keys.send("q2")), &send))
+	w.ok(db.Decode(w.value(w.Keys.Send("q2")), &send))
 	want, err := json.Marshal(store.Send{ID: "q2", Stimulus: item.Stimulus, Key: item.Key, CreatedAt: item.CreatedAt, Trace: item.Trace})
 	w.ok(err)
 	if got, err := json.Marshal(send); err != nil || string(got) != string(want) {
@@ -149,9 +150,9 @@ func TestMisplacedMailIsRepaired(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := furnished(t)
-			right := w.keys.mail(tt.id, tt.cmd)
+			right := w.Keys.Mail(tt.id, tt.cmd)
 			value, whole := w.value(right), w.written()[1]
-			wrong := strings.Replace(right, "mailbox/"+shardOf(tt.id), "mailbox/zz", 1)
+			wrong := strings.Replace(right, "mailbox/"+record.ShardOf(tt.id), "mailbox/zz", 1)
 			w.spoil(wrong, value)
 			if tt.moved {
 				w.del(right)
@@ -181,7 +182,7 @@ func TestTheGateOfAFinishedInstanceIsFreed(t *testing.T) {
 	w := furnished(t)
 	w.ended("f")
 	whole := w.dump()
-	w.spoil(w.keys.gate("shop", ""), []byte("f"))
+	w.spoil(w.Keys.Gate("shop", ""), []byte("f"))
 	if check := w.fsck(); len(check.Findings) != 1 || check.Findings[0].Rule != "gate-of-finished" {
 		t.Fatalf("found %+v", check.Findings)
 	}
@@ -218,41 +219,43 @@ func TestWhatHasAnIDOfANewerProgramIsNotRepaired(t *testing.T) {
 	b := workflow.Bookmark{ID: "acme~x~b", Name: "pack"}
 	h := workflow.Instance{ID: "acme~x", DefinitionID: "acme~order", Version: 1, SubStatus: workflow.Suspended, CorrelationID: "c", Status: workflow.StatusFinished}
 	for rule, put := range map[string]func(w *world) (key, value string){
-		"gate-without-instance":       func(w *world) (string, string) { return w.keys.gate("shop", ""), "acme~x" },
-		"gate-without-instance, cell": func(w *world) (string, string) { return w.keys.gate("shop", ""), "07!acme~x" },
+		"gate-without-instance":       func(w *world) (string, string) { return w.Keys.Gate("shop", ""), "acme~x" },
+		"gate-without-instance, cell": func(w *world) (string, string) { return w.Keys.Gate("shop", ""), "07!acme~x" },
 		"gate-without-instance, which another knows": func(w *world) (string, string) {
 			return w.only("gate/"), "acme~x"
 		},
-		"gate-without-instance, of a definition": func(w *world) (string, string) { return w.keys.gate("acme~order", ""), "gone" },
-		"damaged":                                func(w *world) (string, string) { return w.keys.instance("acme~x"), "junk" },
-		"damaged, of another id":                 func(w *world) (string, string) { return w.keys.instance("acme~x"), `{"header":{"instanceId":"x"}}` },
-		"damaged, mail":                          func(w *world) (string, string) { return w.keys.mail("acme~x", "c"), "junk" },
-		"damaged, definition":                    func(w *world) (string, string) { return w.keys.head("acme~order"), "junk" },
-		"damaged, version":                       func(w *world) (string, string) { return w.keys.body("acme~order", 1), "junk" },
-		"journal-without-instance":               func(w *world) (string, string) { return w.keys.journal("acme~x", 1), "{}" },
-		"mail-misplaced":                         func(w *world) (string, string) { return w.keys.mailboxes() + "zz/acme~x/c", `{"id":"c"}` },
-		"bookmark-without-instance":              func(w *world) (string, string) { return w.keys.bookmark(hashOf("approved"), "c", b.ID), "{}" },
+		"gate-without-instance, of a definition": func(w *world) (string, string) { return w.Keys.Gate("acme~order", ""), "gone" },
+		"damaged":                                func(w *world) (string, string) { return w.Keys.Instance("acme~x"), "junk" },
+		"damaged, of another id":                 func(w *world) (string, string) { return w.Keys.Instance("acme~x"), `{"header":{"instanceId":"x"}}` },
+		"damaged, mail":                          func(w *world) (string, string) { return w.Keys.Mail("acme~x", "c"), "junk" },
+		"damaged, definition":                    func(w *world) (string, string) { return w.Keys.Head("acme~order"), "junk" },
+		"damaged, version":                       func(w *world) (string, string) { return w.Keys.Body("acme~order", 1), "junk" },
+		"journal-without-instance":               func(w *world) (string, string) { return w.Keys.Journal("acme~x", 1), "{}" },
+		"mail-misplaced":                         func(w *world) (string, string) { return w.Keys.Mailboxes() + "zz/acme~x/c", `{"id":"c"}` },
+		"bookmark-without-instance":              func(w *world) (string, string) { return w.Keys.Bookmark(hashOf("approved"), "c", b.ID), "{}" },
 		"timer-without-bookmark": func(w *world) (string, string) {
-			return w.keys.timer(b.ID, timerDue), `{"instance":"acme~x","bookmark":"acme~x~b"}`
+			return w.Keys.Timer(b.ID, timerDue), `{"instance":"acme~x","bookmark":"acme~x~b"}`
 		},
-		"task-outdated":               func(w *world) (string, string) { return w.keys.task(&b), "" },
-		"index-outdated":              func(w *world) (string, string) { return w.keys.indexEntry(&h), "" },
-		"index-outdated, finished":    func(w *world) (string, string) { return w.keys.finished(&h), "7" },
-		"index-outdated, correlation": func(w *world) (string, string) { return w.keys.correlation("c") + place(&h), "" },
-		"index-outdated, parent":      func(w *world) (string, string) { return w.keys.children("acme~x") + "1/i", "" },
-		"index-without-head":          func(w *world) (string, string) { return w.keys.indexed("acme~order"), "{}" },
-		"interrupt-without-command":   func(w *world) (string, string) { return w.keys.cancel("acme~x"), "" },
-		"trigger-without-definition":  func(w *world) (string, string) { return w.keys.trigger(hashOf("e"), "acme~order", "a"), "{}" },
-		"use-without-version":         func(w *world) (string, string) { return w.keys.use("acme~order", 2, usedVersion{"part", 1}), "" },
-		"retired-without-version":     func(w *world) (string, string) { return w.keys.retired("acme~order", 2), "" },
-		"schedule-without-definition": func(w *world) (string, string) { return w.keys.cron("acme~order", "a", timerDue), "{}" },
-		"incident-without-instance":   func(w *world) (string, string) { return w.keys.incident("order", "acme~x", 1), "{}" },
-		"record-without-end":          func(w *world) (string, string) { return w.keys.commandRecord("acme~x", "c"), "{}" },
-		"lock-without-lease":          func(w *world) (string, string) { return w.keys.root + "lock/instance/acme~x/7", "{}" },
+		"task-outdated":               func(w *world) (string, string) { return w.Keys.Task(&b), "" },
+		"index-outdated":              func(w *world) (string, string) { return w.Keys.IndexEntry(&h), "" },
+		"index-outdated, finished":    func(w *world) (string, string) { return w.Keys.Finished(&h), "7" },
+		"index-outdated, correlation": func(w *world) (string, string) { return w.Keys.Correlation("c") + record.Place(&h), "" },
+		"index-outdated, parent":      func(w *world) (string, string) { return w.Keys.Children("acme~x") + "1/i", "" },
+		"index-without-head":          func(w *world) (string, string) { return w.Keys.Indexed("acme~order"), "{}" },
+		"interrupt-without-command":   func(w *world) (string, string) { return w.Keys.Cancel("acme~x"), "" },
+		"trigger-without-definition":  func(w *world) (string, string) { return w.Keys.Trigger(hashOf("e"), "acme~order", "a"), "{}" },
+		"use-without-version": func(w *world) (string, string) {
+			return w.Keys.Use("acme~order", 2, record.UsedVersion{ID: "part", Version: 1}), ""
+		},
+		"retired-without-version":     func(w *world) (string, string) { return w.Keys.Retired("acme~order", 2), "" },
+		"schedule-without-definition": func(w *world) (string, string) { return w.Keys.Cron("acme~order", "a", timerDue), "{}" },
+		"incident-without-instance":   func(w *world) (string, string) { return w.Keys.Incident("order", "acme~x", 1), "{}" },
+		"record-without-end":          func(w *world) (string, string) { return w.Keys.CommandRecord("acme~x", "c"), "{}" },
+		"lock-without-lease":          func(w *world) (string, string) { return w.Keys.Root + "lock/instance/acme~x/7", "{}" },
 		"damaged, addressed": func(w *world) (string, string) {
-			return w.keys.queueSlice(hashOf("e"), addressed("acme~x")) + "q", "junk"
+			return w.Keys.QueueSlice(hashOf("e"), record.Addressed("acme~x")) + "q", "junk"
 		},
-		"count-without-stimulus": func(w *world) (string, string) { return w.keys.sent("acme~x"), "{}" },
+		"count-without-stimulus": func(w *world) (string, string) { return w.Keys.Sent("acme~x"), "{}" },
 	} {
 		t.Run(rule, func(t *testing.T) {
 			t.Parallel()
@@ -283,11 +286,11 @@ func TestWhatHasAnIDOfANewerProgramIsNotRepaired(t *testing.T) {
 // A text of somebody's own may look like such an id, and is none.
 func TestATextIsNoIDOfANewerProgram(t *testing.T) {
 	t.Parallel()
-	k := keysBelow("")
+	k := record.KeysBelow("")
 	b := workflow.Bookmark{ID: "i~b", Name: "acme~x"}
 	for _, key := range []string{
-		k.labelled("a~b", "acme~x") + "1/i", k.task(&b), k.timer("i~b", timerDue), k.bookmark("h", "c", "i~b"), k.mail("i", "acme~x"), k.mail("i", workflow.ContinueID),
-		k.commandRecord("i", "~commit@x"), k.commandRecord("~send", "s"), k.commandRecord("~done", "s"), k.keyRecord("acme~x"), k.route("GET", "a~b"), k.gatedQueue(store.Gate{Definition: "order"}) + "1-i",
+		k.Labelled("a~b", "acme~x") + "1/i", k.Task(&b), k.Timer("i~b", timerDue), k.Bookmark("h", "c", "i~b"), k.Mail("i", "acme~x"), k.Mail("i", workflow.ContinueID),
+		k.CommandRecord("i", "~commit@x"), k.CommandRecord("~send", "s"), k.CommandRecord("~done", "s"), k.KeyRecord("acme~x"), k.Route("GET", "a~b"), k.GatedQueue(store.Gate{Definition: "order"}) + "1-i",
 	} {
 		if ofNewer(key) {
 			t.Errorf("%s is taken for a newer program's", key)

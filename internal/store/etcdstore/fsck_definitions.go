@@ -14,6 +14,7 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -92,7 +93,7 @@ func (f *fsck) indexed() {
 	var lost []*mvccpb.KeyValue
 	f.values("definition-index/", db.MostChunk, func(name string, kv *mvccpb.KeyValue, parts []string) {
 		id := parts[0]
-		if !f.has(f.s.conn.keys.head(id)) {
+		if !f.has(f.s.conn.Keys.Head(id)) {
 			f.report("index-without-head", name, "definition %s has no head", id).Hint = "publish definition " + id + " again"
 		}
 		var index store.IndexedKeys
@@ -105,10 +106,10 @@ func (f *fsck) indexed() {
 		}
 		var keys []string
 		for _, t := range index.Triggers {
-			keys = append(keys, f.s.conn.keys.trigger(t.Hash, id, t.ActivityID))
+			keys = append(keys, f.s.conn.Keys.Trigger(t.Hash, id, t.ActivityID))
 		}
 		for _, r := range index.Routes {
-			keys = append(keys, f.s.conn.keys.route(r.Method, r.Template))
+			keys = append(keys, f.s.conn.Keys.Route(r.Method, r.Template))
 			f.shape(r.Method, r.Template, "definition "+id, string(kv.Key))
 		}
 		for _, key := range keys {
@@ -126,7 +127,7 @@ func (f *fsck) indexed() {
 		if owned := f.defs.owned[id]; owned != nil {
 			index = owned.index
 		}
-		f.repair(f.causes[name], "makes it again from the definition's keys", name, f.s.conn.keys.head(id)).Put(string(kv.Key), index)
+		f.repair(f.causes[name], "makes it again from the definition's keys", name, f.s.conn.Keys.Head(id)).Put(string(kv.Key), index)
 	}
 }
 
@@ -135,14 +136,14 @@ func (f *fsck) own() {
 	f.under("trigger/", func(name string, _ *mvccpb.KeyValue, parts []string) {
 		if len(parts) == 3 {
 			o := f.defs.of(parts[1], name)
-			o.index.Triggers = append(o.index.Triggers, store.TriggerKey{Hash: parts[0], ActivityID: decode(parts[2])})
+			o.index.Triggers = append(o.index.Triggers, store.TriggerKey{Hash: parts[0], ActivityID: record.Decode(parts[2])})
 		}
 	})
 	f.values("route/", fsckPage, func(name string, kv *mvccpb.KeyValue, parts []string) {
 		var r store.RouteEntry
 		if db.Decode(kv.Value, &r) == nil && len(parts) == 2 {
 			o := f.defs.of(r.DefinitionID, name)
-			o.index.Routes = append(o.index.Routes, store.RouteKey{Method: parts[0], Template: decode(parts[1])})
+			o.index.Routes = append(o.index.Routes, store.RouteKey{Method: parts[0], Template: record.Decode(parts[1])})
 		}
 	})
 	f.under("cron/", func(name string, _ *mvccpb.KeyValue, parts []string) {
@@ -159,8 +160,8 @@ func (f *fsck) triggers() {
 		case n != nil:
 			f.setAside(n, kv)
 			n.Hint = refreshed(id)
-		case !f.defs.indexed[name] && !f.follows(f.s.conn.keys.indexed(id)):
-			f.drop(f.report("trigger-without-definition", name, "no published definition waits there"), name, f.s.conn.keys.indexed(id), f.s.conn.keys.head(id))
+		case !f.defs.indexed[name] && !f.follows(f.s.conn.Keys.Indexed(id)):
+			f.drop(f.report("trigger-without-definition", name, "no published definition waits there"), name, f.s.conn.Keys.Indexed(id), f.s.conn.Keys.Head(id))
 		}
 	}
 	f.values("trigger/", db.MostChunk, func(name string, kv *mvccpb.KeyValue, parts []string) {
@@ -179,7 +180,7 @@ func (f *fsck) triggers() {
 	f.values("route/", db.MostChunk, func(name string, kv *mvccpb.KeyValue, parts []string) {
 		var r store.RouteEntry
 		n := f.decode(name, kv, &r)
-		if n == nil && (r.DefinitionID == "" || len(parts) != 2 || workflow.RoutePattern(r.Template) != decode(parts[1])) {
+		if n == nil && (r.DefinitionID == "" || len(parts) != 2 || workflow.RoutePattern(r.Template) != record.Decode(parts[1])) {
 			n = f.damaged(name, "it says that it is %q of definition %q", r.Template, r.DefinitionID)
 		}
 		if n != nil {
@@ -192,9 +193,9 @@ func (f *fsck) triggers() {
 // schedules are of definitions, and can be read.
 func (f *fsck) schedules() {
 	f.values("cron/", fsckPage, func(name string, kv *mvccpb.KeyValue, parts []string) {
-		if len(parts) != 4 || !f.has(f.s.conn.keys.head(parts[2])) {
+		if len(parts) != 4 || !f.has(f.s.conn.Keys.Head(parts[2])) {
 			n := f.report("schedule-without-definition", name, "there is no such definition")
-			f.drop(n, name, f.s.conn.keys.head(parts[min(2, len(parts)-1)]))
+			f.drop(n, name, f.s.conn.Keys.Head(parts[min(2, len(parts)-1)]))
 			return
 		}
 		var e store.CronEntry
@@ -207,7 +208,7 @@ func (f *fsck) schedules() {
 			n.Hint = refreshed(parts[2])
 		}
 		if n != nil || f.defs.heads[parts[2]].Fires(&e) {
-			f.defs.fires[[2]string{parts[2], decode(parts[3])}] = true
+			f.defs.fires[[2]string{parts[2], record.Decode(parts[3])}] = true
 		}
 	})
 }
@@ -222,7 +223,7 @@ func (f *fsck) occurrences() {
 		if head == nil || head.Published == 0 {
 			continue
 		}
-		body := f.s.conn.keys.body(id, head.Published)
+		body := f.s.conn.Keys.Body(id, head.Published)
 		if !f.has(body) || f.follows(body) {
 			continue
 		}
@@ -237,7 +238,7 @@ func (f *fsck) occurrences() {
 		}
 		for i := range schedules {
 			if activity := schedules[i].ActivityID; !f.defs.fires[[2]string{id, activity}] {
-				f.report("schedule-missing", f.s.conn.keys.indexed(id), "activity %s of version %d has no occurrence to come: nothing starts by it", activity, head.Published).Hint = refreshed(id)
+				f.report("schedule-missing", f.s.conn.Keys.Indexed(id), "activity %s of version %d has no occurrence to come: nothing starts by it", activity, head.Published).Hint = refreshed(id)
 			}
 		}
 	}
@@ -249,7 +250,7 @@ func (f *fsck) versions() {
 	for _, id := range f.ids {
 		r := f.records[id]
 		head, known := f.defs.heads[r.Header.DefinitionID]
-		body := f.s.conn.keys.body(r.Header.DefinitionID, r.Header.Version)
+		body := f.s.conn.Keys.Body(r.Header.DefinitionID, r.Header.Version)
 		switch {
 		case !known || head.Deleted != nil || r.Header.Status == workflow.StatusFinished || f.has(body):
 		case r.Seq == 0: // the start by something accepted long ago: it faults
@@ -261,8 +262,8 @@ func (f *fsck) versions() {
 	f.bodies()
 	f.under("definition-retired/", func(name string, _ *mvccpb.KeyValue, _ []string) {
 		ref, ok := versionIn(name, "definition-retired/")
-		if body := f.s.conn.keys.body(ref.ID, ref.Version); !ok || !f.has(body) {
-			f.drop(f.report("retired-without-version", name, "there is no such version"), name, body, f.s.conn.keys.head(ref.ID))
+		if body := f.s.conn.Keys.Body(ref.ID, ref.Version); !ok || !f.has(body) {
+			f.drop(f.report("retired-without-version", name, "there is no such version"), name, body, f.s.conn.Keys.Head(ref.ID))
 		}
 	})
 	f.references()
@@ -287,18 +288,18 @@ func (f *fsck) bodies() {
 		}
 		f.defs.hashes[ref], f.defs.names[ref] = v.Hash, v.VersionID
 		for _, u := range v.Uses {
-			key := f.s.conn.keys.use(v.ID, v.Version, usedVersion{u.ID, u.Version})
+			key := f.s.conn.Keys.Use(v.ID, v.Version, record.UsedVersion{ID: u.ID, Version: u.Version})
 			stands[f.below(key)] = true
 			if !f.has(key) {
 				n := f.report("use-missing", key, "version %d of %s could lose what it runs as an activity", v.Version, v.ID)
-				f.repair(n, "puts it", name, key, f.s.conn.keys.head(v.ID)).PutRaw(key, nil)
+				f.repair(n, "puts it", name, key, f.s.conn.Keys.Head(v.ID)).PutRaw(key, nil)
 			}
 		}
 	})
 	f.under("definition-use/", func(name string, _ *mvccpb.KeyValue, _ []string) {
 		ref, _ := versionIn(name, "definition-use/")
-		if body := f.s.conn.keys.body(ref.ID, ref.Version); !stands[name] && !f.follows(body) {
-			f.drop(f.report("use-without-version", name, "no version is like this"), name, body, f.s.conn.keys.head(ref.ID))
+		if body := f.s.conn.Keys.Body(ref.ID, ref.Version); !stands[name] && !f.follows(body) {
+			f.drop(f.report("use-without-version", name, "no version is like this"), name, body, f.s.conn.Keys.Head(ref.ID))
 		}
 	})
 }
@@ -323,26 +324,26 @@ func (f *fsck) bodyLost(n *Finding, ref VersionRef, kv *mvccpb.KeyValue) {
 		}
 	}
 	for _, name := range f.names {
-		if rest, ok := strings.CutPrefix(name, "definition-use/"); ok && strings.HasSuffix(rest, f.below(f.s.conn.keys.body(ref.ID, ref.Version))[len("definition-version"):]) {
+		if rest, ok := strings.CutPrefix(name, "definition-use/"); ok && strings.HasSuffix(rest, f.below(f.s.conn.Keys.Body(ref.ID, ref.Version))[len("definition-version"):]) {
 			n.Hint = again + "what runs it as an activity: " + rest
 			return
 		}
 	}
-	o := f.setAside(n, kv, f.s.conn.keys.head(ref.ID))
-	o.Del(f.s.conn.keys.retired(ref.ID, ref.Version))
-	f.under(f.below(f.s.conn.keys.usesOf(ref.ID, ref.Version)), func(name string, _ *mvccpb.KeyValue, _ []string) {
-		o.Del(f.s.conn.keys.root + name)
+	o := f.setAside(n, kv, f.s.conn.Keys.Head(ref.ID))
+	o.Del(f.s.conn.Keys.Retired(ref.ID, ref.Version))
+	f.under(f.below(f.s.conn.Keys.UsesOf(ref.ID, ref.Version)), func(name string, _ *mvccpb.KeyValue, _ []string) {
+		o.Del(f.s.conn.Keys.Root + name)
 	})
 }
 
 // references are what finds a version by its content, or by the notation's name.
 func (f *fsck) references() {
 	f.values("definition-content/", fsckPage, func(name string, kv *mvccpb.KeyValue, parts []string) {
-		id, hash := parts[0], decode(parts[len(parts)-1])
+		id, hash := parts[0], record.Decode(parts[len(parts)-1])
 		f.reference(name, kv, id, func(ref VersionRef) bool { return f.defs.hashes[ref] == hash })
 	})
 	f.values("definition-ref/", fsckPage, func(name string, kv *mvccpb.KeyValue, parts []string) {
-		id, versionID := parts[len(parts)-1], decode(parts[0])
+		id, versionID := parts[len(parts)-1], record.Decode(parts[0])
 		f.reference(name, kv, id, func(ref VersionRef) bool { return f.defs.names[ref] == versionID })
 	})
 }
@@ -369,10 +370,10 @@ func (f *fsck) reference(name string, kv *mvccpb.KeyValue, id string, is func(Ve
 		}
 	}
 	if found.Version == 0 {
-		f.setAside(n, kv, f.s.conn.keys.head(id))
+		f.setAside(n, kv, f.s.conn.Keys.Head(id))
 		return
 	}
-	f.repair(n, "makes it again: "+found.String(), name, f.s.conn.keys.head(id)).Put(string(kv.Key), found)
+	f.repair(n, "makes it again: "+found.String(), name, f.s.conn.Keys.Head(id)).Put(string(kv.Key), found)
 }
 
 // headAgain makes the head of a definition again, as that of one that is retracted:
@@ -436,11 +437,11 @@ func (f *fsck) headAgain(id string, kv *mvccpb.KeyValue) {
 		h.Deleted, h.Purged = &h.UpdatedAt, true
 		what, hint = ", and makes it again as that of a deleted definition, as no version of it is left", ""
 	}
-	o := f.replace(n, kv, what, f.s.conn.keys.indexed(id))
+	o := f.replace(n, kv, what, f.s.conn.Keys.Indexed(id))
 	n.Hint = hint
 	o.Put(string(kv.Key), h)
-	o.Del(f.s.conn.keys.indexed(id))
+	o.Del(f.s.conn.Keys.Indexed(id))
 	for _, name := range owned.keys {
-		o.Del(f.s.conn.keys.root + name)
+		o.Del(f.s.conn.Keys.Root + name)
 	}
 }

@@ -78,7 +78,7 @@ func (f *fsck) checkFormat(name string, kv *mvccpb.KeyValue) {
 // as this program reads it. It is the last rule, and its repair the first: before
 // nothing else can be judged.
 func (f *fsck) format() {
-	n := f.causes[f.below(f.s.conn.keys.format())]
+	n := f.causes[f.below(f.s.conn.Keys.Format())]
 	if n == nil {
 		return
 	}
@@ -93,7 +93,7 @@ func (f *fsck) format() {
 		}
 		return
 	}
-	name := f.below(f.s.conn.keys.format())
+	name := f.below(f.s.conn.Keys.Format())
 	f.values(name, 1, func(_ string, kv *mvccpb.KeyValue, _ []string) {
 		f.replace(n, kv, ", and puts that of this program, as all else fits it").Put(string(kv.Key), thisFormat)
 		if n.mend != nil {

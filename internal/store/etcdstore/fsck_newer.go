@@ -3,6 +3,7 @@ package etcdstore
 import (
 	"strings"
 
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -32,7 +33,7 @@ func ofNewer(name string) bool {
 		if i < 0 || i >= len(parts) {
 			continue
 		}
-		id := decode(strings.TrimPrefix(parts[i], addressed("")))
+		id := record.Decode(strings.TrimPrefix(parts[i], record.Addressed("")))
 		if kind == "timer" {
 			id, _ = workflow.SplitBookmarkID(id)
 		}

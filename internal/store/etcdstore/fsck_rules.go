@@ -15,6 +15,7 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -53,9 +54,9 @@ func (f *fsck) instances() {
 			f.report("finished-instance-waits", name, "%d bookmarks", len(r.Header.Bookmarks)).Hint = "DELETE /api/v1/instances/" + id
 		}
 		if r.Unwritten != nil && !f.hasMail(id) {
-			at := f.s.conn.keys.mail(id, workflow.ContinueID)
+			at := f.s.conn.Keys.Mail(id, workflow.ContinueID)
 			n := f.report("index-unwritten", name, "a commit left some of what waits to be written behind it, and no command is there by which a node goes on")
-			f.repair(n, "puts a command that goes on", f.s.conn.keys.instance(id), at).Put(at, workflow.Command{ID: workflow.ContinueID, Kind: workflow.CommandContinue, CreatedAt: time.Now().UTC()})
+			f.repair(n, "puts a command that goes on", f.s.conn.Keys.Instance(id), at).Put(at, workflow.Command{ID: workflow.ContinueID, Kind: workflow.CommandContinue, CreatedAt: time.Now().UTC()})
 		}
 		if r.Seq == 0 && r.Header.Status == workflow.StatusRunning && !f.hasMail(id) {
 			n := f.report("instance-without-start", name, "it never ran, and no command is there to run it")
@@ -93,7 +94,7 @@ func (f fsckParts) check() {
 		if r != nil && slices.ContainsFunc(r.Parts, func(p store.Part) bool { return len(parts) == 2 && p.ID == parts[1] }) || r == nil && f.lostWith(parts[0]) || kv.Lease != 0 { // it was written ahead of its commit
 			return
 		}
-		f.setAside(f.report("part-unused", name, "no instance has it"), kv, f.s.conn.keys.instance(parts[0]))
+		f.setAside(f.report("part-unused", name, "no instance has it"), kv, f.s.conn.Keys.Instance(parts[0]))
 	})
 }
 
@@ -102,7 +103,7 @@ func (f fsckParts) check() {
 func (f *fsck) children(told map[string]bool) {
 	for _, id := range f.ids {
 		if p := f.records[id].Header.Parent; p != nil && f.records[id].Header.Status == workflow.StatusRunning {
-			n := f.causes[f.below(f.s.conn.keys.instance(p.InstanceID))]
+			n := f.causes[f.below(f.s.conn.Keys.Instance(p.InstanceID))]
 			if n == nil || told[p.InstanceID] && p.BookmarkID != "" {
 				continue
 			}
@@ -130,12 +131,12 @@ func (f *fsck) remove(n *Finding, id string, kv *mvccpb.KeyValue) {
 
 func (f *fsck) hasMail(id string) bool {
 	found := false
-	f.under(f.below(f.s.conn.keys.mailbox(id)), func(string, *mvccpb.KeyValue, []string) { found = true })
+	f.under(f.below(f.s.conn.Keys.Mailbox(id)), func(string, *mvccpb.KeyValue, []string) { found = true })
 	return found
 }
 
 // lostWith reports whether a key follows from an instance that is damaged.
-func (f *fsck) lostWith(id string) bool { return f.follows(f.s.conn.keys.instance(id)) }
+func (f *fsck) lostWith(id string) bool { return f.follows(f.s.conn.Keys.Instance(id)) }
 
 // journals: one entry for each sequence number of its instance from the first that
 // is kept, and no other.
@@ -152,7 +153,7 @@ func (f *fsck) journals() {
 		}
 		r := f.records[id]
 		if r == nil {
-			f.setAside(f.report("journal-without-instance", name, "there is no such instance"), kv, f.s.conn.keys.instance(id))
+			f.setAside(f.report("journal-without-instance", name, "there is no such instance"), kv, f.s.conn.Keys.Instance(id))
 			return
 		}
 		if last[id] == 0 {
@@ -160,7 +161,7 @@ func (f *fsck) journals() {
 		}
 		seq, err := strconv.ParseInt(parts[1], 10, 64)
 		if err != nil || seq <= last[id] || seq > r.Seq {
-			f.setAside(f.report("journal-gap", name, "after entry %d, of %d", last[id], r.Seq), kv, f.s.conn.keys.instance(id))
+			f.setAside(f.report("journal-gap", name, "after entry %d, of %d", last[id], r.Seq), kv, f.s.conn.Keys.Instance(id))
 			return
 		}
 		if seq != last[id]+1 {
@@ -173,7 +174,7 @@ func (f *fsck) journals() {
 			n = f.damaged(name, "it says that it is entry %d", e.Seq)
 		}
 		if n != nil {
-			f.replace(n, kv, ", and puts an entry that says so", f.s.conn.keys.instance(id)).Put(string(kv.Key), lostEntry(seq))
+			f.replace(n, kv, ", and puts an entry that says so", f.s.conn.Keys.Instance(id)).Put(string(kv.Key), lostEntry(seq))
 		}
 	})
 	for _, id := range f.ids {
@@ -182,7 +183,7 @@ func (f *fsck) journals() {
 			last[id] = journalFrom(r) - 1
 		}
 		if r.Seq != last[id] {
-			n := f.report("journal-end", f.s.conn.keys.instance(id), "the instance is at %d, its journal ends at %d", r.Seq, last[id])
+			n := f.report("journal-end", f.s.conn.Keys.Instance(id), "the instance is at %d, its journal ends at %d", r.Seq, last[id])
 			f.noteLoss(n, id, last[id]+1, r.Seq)
 		}
 	}
@@ -190,9 +191,9 @@ func (f *fsck) journals() {
 
 // noteLoss puts entries in the place of those that are gone, some at a time.
 func (f *fsck) noteLoss(n *Finding, id string, from, to int64) {
-	by := []string{f.s.conn.keys.instance(id)}
+	by := []string{f.s.conn.Keys.Instance(id)}
 	for seq := from; seq <= min(to, from+db.ChunkSize); seq++ {
-		by = append(by, f.s.conn.keys.journal(id, seq))
+		by = append(by, f.s.conn.Keys.Journal(id, seq))
 	}
 	o := f.repair(n, "puts entries that say that these are gone", by...)
 	for i, key := range by[1:] {
@@ -209,13 +210,13 @@ func (f *fsck) indexes() {
 	stands := map[string]bool{}
 	for _, id := range f.ids {
 		r := f.records[id]
-		for _, key := range f.s.conn.indexEntries(&r.Header) {
+		for _, key := range f.s.conn.IndexEntries(&r.Header) {
 			stands[f.below(key)] = true
 			if !f.has(key) {
-				o := f.repair(f.report("index-missing", key, "instance %s is not listed", id), "puts it", f.s.conn.keys.instance(id), key)
-				value := indexValue(f.s.conn.keys, key, r)
-				if r.Header.Status == workflow.StatusFinished && key == f.s.conn.keys.finished(&r.Header) {
-					value = strconv.AppendInt(nil, r.JournalBytes+keyBytes, 10)
+				o := f.repair(f.report("index-missing", key, "instance %s is not listed", id), "puts it", f.s.conn.Keys.Instance(id), key)
+				value := record.IndexValue(f.s.conn.Keys, key, r)
+				if r.Header.Status == workflow.StatusFinished && key == f.s.conn.Keys.Finished(&r.Header) {
+					value = strconv.AppendInt(nil, r.JournalBytes+record.KeyBytes, 10)
 				}
 				o.PutRaw(key, value)
 			}
@@ -224,7 +225,7 @@ func (f *fsck) indexes() {
 	for _, prefix := range []string{"index/", "by-correlation/", "by-parent/", "label/", "finished/"} {
 		f.under(prefix, func(name string, _ *mvccpb.KeyValue, parts []string) {
 			if id := parts[len(parts)-1]; !stands[name] && !f.lostWith(id) {
-				f.drop(f.report("index-outdated", name, "no instance is like this"), name, f.s.conn.keys.instance(id))
+				f.drop(f.report("index-outdated", name, "no instance is like this"), name, f.s.conn.Keys.Instance(id))
 			}
 		})
 	}
@@ -232,7 +233,7 @@ func (f *fsck) indexes() {
 
 // drop deletes a key that follows from nothing.
 func (f *fsck) drop(n *Finding, name string, by ...string) {
-	f.repair(n, "deletes it", append(by, name)...).Del(f.s.conn.keys.root + f.below(name))
+	f.repair(n, "deletes it", append(by, name)...).Del(f.s.conn.Keys.Root + f.below(name))
 }
 
 // unwritten are the keys that commits left to be written or deleted behind them, below the
@@ -267,14 +268,14 @@ func (f *fsck) bookmarks() {
 		h := &f.records[id].Header
 		for i := range h.Bookmarks {
 			b := &h.Bookmarks[i]
-			key := f.s.conn.keys.bookmark(b.Hash, h.CorrelationID, b.ID)
+			key := f.s.conn.Keys.Bookmark(b.Hash, h.CorrelationID, b.ID)
 			stands[f.below(key)] = b
 			if !f.has(key) && !left[f.below(key)] {
-				o := f.repair(f.report("bookmark-missing", key, "instance %s waits there", id), "puts it", f.s.conn.keys.instance(id), key)
+				o := f.repair(f.report("bookmark-missing", key, "instance %s waits there", id), "puts it", f.s.conn.Keys.Instance(id), key)
 				f.s.conn.putBookmark(o, *b, h.CorrelationID, id)
 			}
 			if e := workflow.EndpointOf(b); e != nil {
-				f.shape(e.Method, e.Template, "instance "+id, f.s.conn.keys.instance(id))
+				f.shape(e.Method, e.Template, "instance "+id, f.s.conn.Keys.Instance(id))
 			}
 		}
 	}
@@ -288,7 +289,7 @@ func (f *fsck) bookmarks() {
 			return
 		}
 		if b == nil {
-			f.drop(f.report("bookmark-without-instance", name, "no instance waits there"), name, f.s.conn.keys.instance(id))
+			f.drop(f.report("bookmark-without-instance", name, "no instance waits there"), name, f.s.conn.Keys.Instance(id))
 			return
 		}
 		var e bookmarkEntry
@@ -297,7 +298,7 @@ func (f *fsck) bookmarks() {
 			n = f.damaged(name, "it says that it is of instance %q", e.Instance)
 		}
 		if n != nil {
-			o := f.repair(n, "makes it again from its instance", f.s.conn.keys.instance(id), name)
+			o := f.repair(n, "makes it again from its instance", f.s.conn.Keys.Instance(id), name)
 			f.s.conn.putBookmark(o, *b, f.records[id].Header.CorrelationID, id)
 		}
 	})
@@ -305,7 +306,7 @@ func (f *fsck) bookmarks() {
 
 // shape: requests find an endpoint by it. One is of many endpoints, and is told once.
 func (f *fsck) shape(method, template, of, by string) {
-	key := f.s.conn.keys.shape(method, template)
+	key := f.s.conn.Keys.Shape(method, template)
 	if f.shapes[key] || f.has(key) {
 		return
 	}
@@ -324,16 +325,16 @@ func (f *fsck) tasks() {
 			if b.ActivityType != workflow.TaskType {
 				continue
 			}
-			key := f.s.conn.keys.task(b)
+			key := f.s.conn.Keys.Task(b)
 			stands[f.below(key)] = true
 			if !f.has(key) && !left[f.below(key)] {
-				f.repair(f.report("task-missing", key, "no worker finds task %s", b.ID), "puts it", f.s.conn.keys.instance(id), key).PutRaw(key, nil)
+				f.repair(f.report("task-missing", key, "no worker finds task %s", b.ID), "puts it", f.s.conn.Keys.Instance(id), key).PutRaw(key, nil)
 			}
 		}
 	}
 	f.under("task/", func(name string, _ *mvccpb.KeyValue, parts []string) {
 		if id := parts[max(0, len(parts)-2)]; !stands[name] && !left[name] && !f.lostWith(id) {
-			f.drop(f.report("task-outdated", name, "no instance waits for it"), name, f.s.conn.keys.instance(id))
+			f.drop(f.report("task-outdated", name, "no instance waits for it"), name, f.s.conn.Keys.Instance(id))
 		}
 	})
 }
@@ -347,22 +348,22 @@ func (f *fsck) timers() {
 			if b.DueAt == nil {
 				continue
 			}
-			key, fired := f.s.conn.keys.timer(b.ID, *b.DueAt), f.s.conn.keys.mail(id, store.TimerCommand(b.ID))
+			key, fired := f.s.conn.Keys.Timer(b.ID, *b.DueAt), f.s.conn.Keys.Mail(id, store.TimerCommand(b.ID))
 			entry := timerEntry{Instance: id, Bookmark: b.ID, Hash: b.Hash, Due: *b.DueAt}
 			stands[f.below(key)] = entry
-			if at := f.s.conn.keys.misplacedTimer(b.ID, *b.DueAt); misplacedMillis(*b.DueAt) != "" && f.has(at) {
+			if at := f.s.conn.Keys.MisplacedTimer(b.ID, *b.DueAt); record.MisplacedMillis(*b.DueAt) != "" && f.has(at) {
 				misplacedTimer(f, at, key, id, entry)
 				moved[f.below(at)] = true
 				continue
 			}
 			if !f.has(key) && !f.comes(fired) && !left[f.below(key)] {
 				n := f.report("timer-missing", key, "bookmark %s will never be due", b.ID)
-				f.repair(n, "puts it", f.s.conn.keys.instance(id), key, fired).Put(key, entry)
+				f.repair(n, "puts it", f.s.conn.Keys.Instance(id), key, fired).Put(key, entry)
 			}
 		}
 	}
 	f.values("timer/", fsckPage, func(name string, kv *mvccpb.KeyValue, parts []string) {
-		bookmark := decode(parts[len(parts)-1])
+		bookmark := record.Decode(parts[len(parts)-1])
 		id, _ := workflow.SplitBookmarkID(bookmark)
 		if f.lostWith(id) || moved[name] {
 			return
@@ -376,11 +377,11 @@ func (f *fsck) timers() {
 		switch {
 		case !ok && n == nil && left[name]:
 		case !ok && n == nil:
-			f.drop(f.report("timer-without-bookmark", name, "nothing waits at %s", e.Bookmark), name, f.s.conn.keys.instance(id))
+			f.drop(f.report("timer-without-bookmark", name, "nothing waits at %s", e.Bookmark), name, f.s.conn.Keys.Instance(id))
 		case !ok:
-			f.setAside(n, kv, f.s.conn.keys.instance(id))
+			f.setAside(n, kv, f.s.conn.Keys.Instance(id))
 		case n != nil:
-			f.repair(n, "makes it again from its instance", f.s.conn.keys.instance(id), name).Put(string(kv.Key), should)
+			f.repair(n, "makes it again from its instance", f.s.conn.Keys.Instance(id), name).Put(string(kv.Key), should)
 		}
 	})
 }
@@ -388,7 +389,7 @@ func (f *fsck) timers() {
 // misplacedTimer reports a timer that lies where a program of before put it. A node that works moves it within an hour.
 func misplacedTimer(f *fsck, at, place, id string, entry timerEntry) {
 	n := f.report("timer-misplaced", at, "it lies before what is due sooner; its place is %s", f.below(place))
-	o := f.repair(n, "puts it in its place", f.s.conn.keys.instance(id), at, place)
+	o := f.repair(n, "puts it in its place", f.s.conn.Keys.Instance(id), at, place)
 	o.Del(at)
 	o.Put(place, entry)
 }
@@ -398,23 +399,23 @@ func (f *fsck) queue() {
 	f.values("queue/", db.MostChunk, func(name string, kv *mvccpb.KeyValue, parts []string) {
 		var item store.QueueItem
 		n := f.decode(name, kv, &item)
-		if n == nil && !strings.HasSuffix(parts[len(parts)-1], encode(item.ID)) {
+		if n == nil && !strings.HasSuffix(parts[len(parts)-1], record.Encode(item.ID)) {
 			n = f.damaged(name, "it says that it is item %q", item.ID)
 		}
 		if n != nil {
 			f.setAside(n, kv)
 			return
 		}
-		if at := f.s.conn.queueKey(&item); at != string(kv.Key) {
+		if at := f.s.conn.QueueKey(&item); at != string(kv.Key) {
 			n := f.report("queue-item-misplaced", name, "it belongs to %s", at)
 			if item.Held == nil {
-				o := f.repair(n, "sends it again", name, f.s.conn.keys.send(item.ID))
+				o := f.repair(n, "sends it again", name, f.s.conn.Keys.Send(item.ID))
 				o.Del(string(kv.Key))
-				o.Put(f.s.conn.keys.send(item.ID), store.Send{ID: item.ID, Stimulus: item.Stimulus, Key: item.Key, CreatedAt: item.CreatedAt, Trace: item.Trace})
+				o.Put(f.s.conn.Keys.Send(item.ID), store.Send{ID: item.ID, Stimulus: item.Stimulus, Key: item.Key, CreatedAt: item.CreatedAt, Trace: item.Trace})
 			}
 			return
 		}
-		if mark := f.s.conn.keys.mark(sliceOf(string(kv.Key)), item.ID); item.Held == nil && !f.has(mark) {
+		if mark := f.s.conn.Keys.Mark(record.SliceOf(string(kv.Key)), item.ID); item.Held == nil && !f.has(mark) {
 			n := f.report("queue-item-without-mark", name, "no instance that comes to wait for it meets it")
 			f.repair(n, "puts its mark", name, mark).PutRaw(mark, nil)
 		}
@@ -432,8 +433,8 @@ func (f *fsck) sends() {
 		if n == nil && send.ID != id {
 			n = f.damaged(name, "it says that it is stimulus %q", send.ID)
 		}
-		count := counts[f.below(f.s.conn.keys.sent(id))]
-		delete(counts, f.below(f.s.conn.keys.sent(id)))
+		count := counts[f.below(f.s.conn.Keys.Sent(id))]
+		delete(counts, f.below(f.s.conn.Keys.Sent(id)))
 		if n == nil && count != nil {
 			var done sentCount
 			if n = f.decode(string(count.Key), count, &done); n == nil && (done.Done < 0 || done.Done >= len(send.Targets)) {
@@ -443,14 +444,14 @@ func (f *fsck) sends() {
 		if n == nil {
 			return
 		}
-		o := f.setAside(n, kv, f.s.conn.keys.sent(id))
+		o := f.setAside(n, kv, f.s.conn.Keys.Sent(id))
 		if count != nil && n.mend != nil {
 			n.mend.aside = append(n.mend.aside, count)
 			o.Del(string(count.Key))
 		}
 	})
 	for _, name := range slices.Sorted(maps.Keys(counts)) {
-		f.drop(f.report("count-without-stimulus", name, "there is no such send record"), name, f.s.conn.keys.root+"send/"+strings.TrimPrefix(name, "sent/"))
+		f.drop(f.report("count-without-stimulus", name, "there is no such send record"), name, f.s.conn.Keys.Root+"send/"+strings.TrimPrefix(name, "sent/"))
 	}
 }
 
@@ -460,10 +461,10 @@ func (f *fsck) jobs() {
 	f.values("job/", db.MostChunk, func(name string, kv *mvccpb.KeyValue, parts []string) {
 		var job store.Job
 		n := f.decode(name, kv, &job)
-		if id := decode(parts[0]); n == nil && job.ID != id {
+		if id := record.Decode(parts[0]); n == nil && job.ID != id {
 			n = f.damaged(name, "it says that it is job %q", job.ID)
 		}
-		marker := f.s.conn.keys.openJobs() + parts[0]
+		marker := f.s.conn.Keys.OpenJobs() + parts[0]
 		switch {
 		case n != nil:
 			f.setAside(n, kv)
@@ -474,7 +475,7 @@ func (f *fsck) jobs() {
 		open[marker] = n == nil && job.Open()
 	})
 	f.under("job-open/", func(name string, kv *mvccpb.KeyValue, parts []string) {
-		if key := f.s.conn.keys.openJobs() + parts[0]; !open[key] && !f.lostJob(parts[0]) {
+		if key := f.s.conn.Keys.OpenJobs() + parts[0]; !open[key] && !f.lostJob(parts[0]) {
 			n := f.report("job-open", name, "no such job runs")
 			f.repair(n, "deletes it", name).Del(key)
 		}
@@ -482,21 +483,21 @@ func (f *fsck) jobs() {
 }
 
 // lostJob reports whether the record of a job is damaged.
-func (f *fsck) lostJob(encoded string) bool { return f.follows(f.s.conn.keys.jobs() + encoded) }
+func (f *fsck) lostJob(encoded string) bool { return f.follows(f.s.conn.Keys.Jobs() + encoded) }
 
 // deadLetters: they can be read. What comes of their replay is noted for the rules behind.
 func (f *fsck) deadLetters() {
 	f.values("dead/", db.MostChunk, func(name string, kv *mvccpb.KeyValue, parts []string) {
 		var d store.DeadLetter
 		n := f.decode(name, kv, &d)
-		if id := decode(parts[0]); n == nil && d.ID != id {
+		if id := record.Decode(parts[0]); n == nil && d.ID != id {
 			n = f.damaged(name, "it says that it is dead letter %q", d.ID)
 		}
 		switch {
 		case n != nil:
 			f.setAside(n, kv)
 		case d.Command != nil && d.Dropped == nil:
-			f.replays[f.s.conn.keys.mail(d.InstanceID, d.Command.ID)] = true
+			f.replays[f.s.conn.Keys.Mail(d.InstanceID, d.Command.ID)] = true
 		}
 	})
 }
@@ -517,15 +518,15 @@ func (f *fsck) mail() {
 		id := parts[1]
 		var cmd workflow.Command
 		n := f.decode(name, kv, &cmd)
-		if n == nil && encode(cmd.ID) != parts[2] {
+		if n == nil && record.Encode(cmd.ID) != parts[2] {
 			n = f.damaged(name, "it says that it is command %q", cmd.ID)
 		}
-		if n == nil && f.s.conn.keys.mail(id, cmd.ID) != string(kv.Key) {
+		if n == nil && f.s.conn.Keys.Mail(id, cmd.ID) != string(kv.Key) {
 			n = f.report("mail-misplaced", name, "command %s does not belong here", cmd.ID)
 		}
 		switch {
-		case n != nil && decode(parts[2]) == workflow.ContinueID:
-			continueAgain(f, n, kv, f.s.conn.keys.mail(id, workflow.ContinueID))
+		case n != nil && record.Decode(parts[2]) == workflow.ContinueID:
+			continueAgain(f, n, kv, f.s.conn.Keys.Mail(id, workflow.ContinueID))
 		case n != nil:
 			f.setAside(n, kv)
 			interrupts[id] = true // it may be that; the next look tells
@@ -566,13 +567,13 @@ func (f *fsck) movers() {
 			continue
 		}
 		if len(r.Header.Bookmarks) == 0 && r.Unwritten == nil && !f.hasMail(id) {
-			n := f.report("instance-without-cause", f.s.conn.keys.instance(id), "it is %s, waits for nothing and has no mail: nothing will ever move it", r.Header.SubStatus)
+			n := f.report("instance-without-cause", f.s.conn.Keys.Instance(id), "it is %s, waits for nothing and has no mail: nothing will ever move it", r.Header.SubStatus)
 			n.Hint = "POST /api/v1/instances/" + id + "/cancel"
 		}
 		for i := range r.Header.Bookmarks {
 			b := &r.Header.Bookmarks[i]
 			if child := b.Child(); child != "" && !f.tells(child, id, b.ID) && !f.lostWith(child) {
-				f.tellAgain(f.report("bookmark-without-child", f.s.conn.keys.bookmark(b.Hash, r.Header.CorrelationID, b.ID), "instance %s waits there for the end of %s, which nothing will tell it", id, child), id, b, child)
+				f.tellAgain(f.report("bookmark-without-child", f.s.conn.Keys.Bookmark(b.Hash, r.Header.CorrelationID, b.ID), "instance %s waits there for the end of %s, which nothing will tell it", id, child), id, b, child)
 			}
 		}
 	}
@@ -586,14 +587,14 @@ func (f *fsck) tellAgain(n *Finding, id string, b *workflow.Bookmark, child stri
 		n.Hint = "POST /api/v1/instances/" + child + "/cancel or /api/v1/instances/" + id + "/cancel"
 		return
 	}
-	at := f.s.conn.keys.mail(id, end.ID)
-	f.repair(n, "tells it that the child is "+childStatus(end), f.s.conn.keys.instance(id), f.s.conn.keys.instance(child), at).Put(at, end)
+	at := f.s.conn.Keys.Mail(id, end.ID)
+	f.repair(n, "tells it that the child is "+childStatus(end), f.s.conn.Keys.Instance(id), f.s.conn.Keys.Instance(child), at).Put(at, end)
 }
 
 // tells reports whether a parent will hear of its child's end, or has mail of it, or
 // a dead letter.
 func (f *fsck) tells(child, parent, bookmark string) bool {
-	if f.comes(f.s.conn.keys.mail(parent, ChildEnd(bookmark, child, "", nil, time.Time{}).ID)) {
+	if f.comes(f.s.conn.Keys.Mail(parent, ChildEnd(bookmark, child, "", nil, time.Time{}).ID)) {
 		return true
 	}
 	r := f.records[child]
@@ -619,7 +620,7 @@ func (f fsckGates) check() {
 			n = f.report("gate-without-instance", name, "held by %s, which does not exist", holder)
 		case r.Header.Status != workflow.StatusRunning:
 			n = f.report("gate-of-finished", name, "held by %s, which is finished", holder)
-		case r.Gate == nil || f.s.conn.keys.gateOf(*r.Gate) != string(kv.Key):
+		case r.Gate == nil || f.s.conn.Keys.GateOf(*r.Gate) != string(kv.Key):
 			n = f.report("gate-not-known", name, "held by %s, which does not know it", holder)
 		default:
 			held[string(kv.Key)] = holder
@@ -627,11 +628,11 @@ func (f fsckGates) check() {
 		}
 		by := []string{name}
 		if holder != "" {
-			by = append(by, f.s.conn.keys.instance(holder))
+			by = append(by, f.s.conn.Keys.Instance(holder))
 		}
 		for _, id := range f.ids { // it may have lost its holder's name only
-			if r := f.records[id]; r.Gate != nil && r.Header.Status == workflow.StatusRunning && f.s.conn.keys.gateOf(*r.Gate) == string(kv.Key) {
-				f.repair(n, "gives it to "+id+", which runs and knows it", append(by, f.s.conn.keys.instance(id))...).PutRaw(string(kv.Key), []byte(id))
+			if r := f.records[id]; r.Gate != nil && r.Header.Status == workflow.StatusRunning && f.s.conn.Keys.GateOf(*r.Gate) == string(kv.Key) {
+				f.repair(n, "gives it to "+id+", which runs and knows it", append(by, f.s.conn.Keys.Instance(id))...).PutRaw(string(kv.Key), []byte(id))
 				return
 			}
 		}
@@ -639,7 +640,7 @@ func (f fsckGates) check() {
 			f.setAside(n, kv)
 			return
 		}
-		f.drop(n, name, f.s.conn.keys.instance(holder))
+		f.drop(n, name, f.s.conn.Keys.Instance(holder))
 	})
 	f.beside(held)
 }
@@ -652,7 +653,7 @@ func (f fsckGates) beside(held map[string]string) {
 		if r.Gate == nil || r.Header.Status != workflow.StatusRunning {
 			continue
 		}
-		gate, key := f.s.conn.keys.gateOf(*r.Gate), f.s.conn.keys.instance(id)
+		gate, key := f.s.conn.Keys.GateOf(*r.Gate), f.s.conn.Keys.Instance(id)
 		switch holder := held[gate]; {
 		case holder == id:
 		case holder != "":
@@ -669,7 +670,7 @@ func (f fsckGates) beside(held map[string]string) {
 func (f *fsck) idempotency() {
 	ends := map[string]bool{}
 	f.under("idem-expiry/", func(_ string, _ *mvccpb.KeyValue, parts []string) {
-		ends[decode(parts[len(parts)-1])] = true
+		ends[record.Decode(parts[len(parts)-1])] = true
 	})
 	check := func(name string, kv *mvccpb.KeyValue, v any) {
 		if err := db.Decode(kv.Value, v); err != nil {
@@ -677,12 +678,12 @@ func (f *fsck) idempotency() {
 		}
 		if !ends[name] {
 			n := f.report("record-without-end", name, "it is never deleted")
-			o, age := f.repair(n, "puts it again, with an end", name), f.s.conn.elapsed.Load()
+			o, age := f.repair(n, "puts it again, with an end", name), f.s.conn.Elapsed.Load()
 			o.PutRaw(string(kv.Key), kv.Value)
-			if strings.HasPrefix(name, "idem/k/") && !strings.HasPrefix(name, "idem/k/"+MadeKey) {
-				o.PutRaw(f.s.conn.keys.keyExpiry(age, string(kv.Key)), strconv.AppendInt(nil, int64(len(kv.Key)+len(kv.Value))+answerBytes, 10))
+			if strings.HasPrefix(name, "idem/k/") && !strings.HasPrefix(name, "idem/k/"+record.MadeKey) {
+				o.PutRaw(f.s.conn.Keys.KeyExpiry(age, string(kv.Key)), strconv.AppendInt(nil, int64(len(kv.Key)+len(kv.Value))+record.AnswerBytes, 10))
 			} else {
-				o.PutRaw(f.s.conn.keys.expiry(age, string(kv.Key)), nil)
+				o.PutRaw(f.s.conn.Keys.Expiry(age, string(kv.Key)), nil)
 			}
 		}
 	}

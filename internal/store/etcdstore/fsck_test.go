@@ -16,6 +16,7 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -86,12 +87,12 @@ func (w *world) void(id string) (record string) {
 	}
 	w.unlock(other)
 	gone()
-	return w.keys.commandRecord(id, "~commit@"+c.ID)
+	return w.Keys.CommandRecord(id, "~commit@"+c.ID)
 }
 
 // taskOf is the key of a task of [sound].
 func (w *world) taskOf(id string) string {
-	return w.keys.task(&workflow.Bookmark{ID: id, Name: "pack", CreatedAt: w.now})
+	return w.Keys.Task(&workflow.Bookmark{ID: id, Name: "pack", CreatedAt: w.now})
 }
 
 func TestFsckFindsNothingInWhatTheStoreWrote(t *testing.T) {
@@ -109,12 +110,12 @@ func TestFsckKnowsAVoidCommit(t *testing.T) {
 	t.Parallel()
 	w := sound(t)
 	record := w.void("k")
-	if _, err := w.raw.Delete(w.ctx(), w.keys.expiry(w.elapsed.Load(), record)); err != nil {
+	if _, err := w.raw.Delete(w.ctx(), w.Keys.Expiry(w.conn.Elapsed.Load(), record)); err != nil {
 		t.Fatal(err)
 	}
 	check, err := w.Fsck(w.ctx())
 	w.ok(err)
-	if len(check.Findings) != 1 || check.Findings[0].Rule != "record-without-end" || check.Findings[0].Key != strings.TrimPrefix(record, w.keys.root) {
+	if len(check.Findings) != 1 || check.Findings[0].Rule != "record-without-end" || check.Findings[0].Key != strings.TrimPrefix(record, w.Keys.Root) {
 		t.Errorf("%+v", check.Findings)
 	}
 }
@@ -172,11 +173,11 @@ func TestFsckFindsAScheduleWithoutAnOccurrence(t *testing.T) {
 		}, nil},
 		"its head is damaged": {func(w *world, key string) {
 			w.del(key)
-			w.spoil(w.keys.head("order"), []byte("junk"))
+			w.spoil(w.Keys.Head("order"), []byte("junk"))
 		}, []string{"damaged"}},
 		"its version is damaged": {func(w *world, key string) {
 			w.del(key)
-			w.spoil(w.keys.body("order", 1), []byte("junk"))
+			w.spoil(w.Keys.Body("order", 1), []byte("junk"))
 		}, []string{"damaged"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -230,7 +231,7 @@ func TestFsckAsksForSchedules(t *testing.T) {
 			t.Errorf("%s: %+v", name, c.Findings)
 		}
 	}
-	w.del(w.keys.indexed("order")) // of what has no schedules nothing is asked
+	w.del(w.Keys.Indexed("order")) // of what has no schedules nothing is asked
 	if c, err := check(nil, errors.New("asked")); err != nil || len(c.Findings) > 0 {
 		t.Errorf("%+v, %v", c, err)
 	}
@@ -239,43 +240,47 @@ func TestFsckAsksForSchedules(t *testing.T) {
 // misfits are what does not fit and has one right state, by the rule that finds it: the key
 // that goes, and the one that comes.
 var misfits = map[string]func(w *world) (del, put string){
-	"bookmark-missing":          func(w *world) (string, string) { return w.keys.bookmark(hashOf("approved"), "c", "i~b"), "" },
-	"shape-missing":             func(w *world) (string, string) { return w.keys.root + "endpoint/POST/03/lpl", "" },
-	"bookmark-without-instance": func(w *world) (string, string) { return "", w.keys.bookmark(hashOf("approved"), "", "i~x") },
-	"timer-missing":             func(w *world) (string, string) { return w.keys.timer("i~t", timerDue), "" },
+	"bookmark-missing":          func(w *world) (string, string) { return w.Keys.Bookmark(hashOf("approved"), "c", "i~b"), "" },
+	"shape-missing":             func(w *world) (string, string) { return w.Keys.Root + "endpoint/POST/03/lpl", "" },
+	"bookmark-without-instance": func(w *world) (string, string) { return "", w.Keys.Bookmark(hashOf("approved"), "", "i~x") },
+	"timer-missing":             func(w *world) (string, string) { return w.Keys.Timer("i~t", timerDue), "" },
 	"queue-item-without-mark": func(w *world) (string, string) {
-		return w.keys.mark(w.keys.queueSlice(hashOf("nothing"), noCorrelation), "q"), ""
+		return w.Keys.Mark(w.Keys.QueueSlice(hashOf("nothing"), record.NoCorrelation), "q"), ""
 	},
 	"index-missing": func(w *world) (string, string) {
 		h := w.header("i")
-		return w.keys.correlation("c") + place(&h), ""
+		return w.Keys.Correlation("c") + record.Place(&h), ""
 	},
-	"job-not-open":             func(w *world) (string, string) { return w.keys.openJobs() + "runs", "" },
-	"job-open":                 func(w *world) (string, string) { return "", w.keys.openJobs() + "gone" },
-	"index-outdated":           func(w *world) (string, string) { return "", w.keys.correlation("c") + "x" },
-	"task-missing":             func(w *world) (string, string) { return w.taskOf("i~task"), "" },
-	"task-outdated":            func(w *world) (string, string) { return "", w.taskOf("i~gone") },
-	"journal-end":              func(w *world) (string, string) { return w.keys.journal("i", 1), "" },
-	"journal-gap":              func(w *world) (string, string) { return "", w.keys.journal("i", 3) },
-	"instance-without-start":   func(w *world) (string, string) { return w.keys.mail("j", "s"), "" },
-	"bookmark-without-child":   func(w *world) (string, string) { return w.keys.instance("j"), "" },
-	"gate-without-instance":    func(w *world) (string, string) { return w.keys.instance("j"), "" },
-	"lock-without-lease":       func(w *world) (string, string) { return "", w.keys.root + "lock/instance/i/7" },
-	"node-without-lease":       func(w *world) (string, string) { return "", w.keys.root + "nodes/gone" },
-	"record-without-end":       func(w *world) (string, string) { return "", w.keys.commandRecord("i", "x") },
-	"use-missing":              func(w *world) (string, string) { return w.keys.use("order", 1, usedVersion{"part", 1}), "" },
-	"use-without-version":      func(w *world) (string, string) { return "", w.keys.use("order", 2, usedVersion{"part", 1}) },
-	"webhook-without-position": func(w *world) (string, string) { return w.keys.webhookAt("crm"), "" },
-	"position-without-webhook": func(w *world) (string, string) { return "", w.keys.webhookAt("gone") },
-	"sign-out-unreadable":      func(w *world) (string, string) { return "", w.keys.signOuts() + "soon/key:a/s" },
-	"webhook-not-wanted":       func(w *world) (string, string) { return w.keys.wanted("order", "crm"), "" },
-	"wanted-without-webhook":   func(w *world) (string, string) { return "", w.keys.wanted(anyDefinition, "crm") },
+	"job-not-open":           func(w *world) (string, string) { return w.Keys.OpenJobs() + "runs", "" },
+	"job-open":               func(w *world) (string, string) { return "", w.Keys.OpenJobs() + "gone" },
+	"index-outdated":         func(w *world) (string, string) { return "", w.Keys.Correlation("c") + "x" },
+	"task-missing":           func(w *world) (string, string) { return w.taskOf("i~task"), "" },
+	"task-outdated":          func(w *world) (string, string) { return "", w.taskOf("i~gone") },
+	"journal-end":            func(w *world) (string, string) { return w.Keys.Journal("i", 1), "" },
+	"journal-gap":            func(w *world) (string, string) { return "", w.Keys.Journal("i", 3) },
+	"instance-without-start": func(w *world) (string, string) { return w.Keys.Mail("j", "s"), "" },
+	"bookmark-without-child": func(w *world) (string, string) { return w.Keys.Instance("j"), "" },
+	"gate-without-instance":  func(w *world) (string, string) { return w.Keys.Instance("j"), "" },
+	"lock-without-lease":     func(w *world) (string, string) { return "", w.Keys.Root + "lock/instance/i/7" },
+	"node-without-lease":     func(w *world) (string, string) { return "", w.Keys.Root + "nodes/gone" },
+	"record-without-end":     func(w *world) (string, string) { return "", w.Keys.CommandRecord("i", "x") },
+	"use-missing": func(w *world) (string, string) {
+		return w.Keys.Use("order", 1, record.UsedVersion{ID: "part", Version: 1}), ""
+	},
+	"use-without-version": func(w *world) (string, string) {
+		return "", w.Keys.Use("order", 2, record.UsedVersion{ID: "part", Version: 1})
+	},
+	"webhook-without-position": func(w *world) (string, string) { return w.Keys.WebhookAt("crm"), "" },
+	"position-without-webhook": func(w *world) (string, string) { return "", w.Keys.WebhookAt("gone") },
+	"sign-out-unreadable":      func(w *world) (string, string) { return "", w.Keys.SignOuts() + "soon/key:a/s" },
+	"webhook-not-wanted":       func(w *world) (string, string) { return w.Keys.Wanted("order", "crm"), "" },
+	"wanted-without-webhook":   func(w *world) (string, string) { return "", w.Keys.Wanted(record.AnyDefinition, "crm") },
 	"incident-without-instance": func(w *world) (string, string) {
-		return "", w.keys.incident("order", "gone", 1)
+		return "", w.Keys.Incident("order", "gone", 1)
 	},
-	"retired-without-version": func(w *world) (string, string) { return "", w.keys.retired("order", 2) },
+	"retired-without-version": func(w *world) (string, string) { return "", w.Keys.Retired("order", 2) },
 	"trigger-without-definition": func(w *world) (string, string) {
-		return "", w.keys.trigger(hashOf("approved"), "order", "a")
+		return "", w.Keys.Trigger(hashOf("approved"), "order", "a")
 	},
 }
 
@@ -292,13 +297,13 @@ func misfitsAnd(others map[string]func(w *world) (del, put string)) map[string]f
 func TestFsckFindsWhatDoesNotFit(t *testing.T) {
 	t.Parallel()
 	for rule, spoil := range misfitsAnd(map[string]func(w *world) (del, put string){
-		"journal-without-instance":  func(w *world) (string, string) { return w.keys.instance("i"), "" },
-		"instance-without-cause":    func(w *world) (string, string) { return w.keys.mail("k", workflow.ContinueID), "" },
-		"mail-without-instance":     func(w *world) (string, string) { return w.keys.instance("j"), "" },
-		"interrupt-without-command": func(w *world) (string, string) { return "", w.keys.cancel("i") },
-		"letter-without-webhook":    func(w *world) (string, string) { return w.keys.webhook("crm"), "" },
-		"version-missing":           func(w *world) (string, string) { return w.keys.body("order", 1), "" },
-		"unknown-key":               func(w *world) (string, string) { return "", w.keys.root + "instances/i" },
+		"journal-without-instance":  func(w *world) (string, string) { return w.Keys.Instance("i"), "" },
+		"instance-without-cause":    func(w *world) (string, string) { return w.Keys.Mail("k", workflow.ContinueID), "" },
+		"mail-without-instance":     func(w *world) (string, string) { return w.Keys.Instance("j"), "" },
+		"interrupt-without-command": func(w *world) (string, string) { return "", w.Keys.Cancel("i") },
+		"letter-without-webhook":    func(w *world) (string, string) { return w.Keys.Webhook("crm"), "" },
+		"version-missing":           func(w *world) (string, string) { return w.Keys.Body("order", 1), "" },
+		"unknown-key":               func(w *world) (string, string) { return "", w.Keys.Root + "instances/i" },
 	}) {
 		t.Run(rule, func(t *testing.T) {
 			t.Parallel()
@@ -330,7 +335,7 @@ func TestFsckFindsNodesThatNeverGo(t *testing.T) {
 	w := sound(t)
 	w.standing()
 	for _, key := range []string{"nodes/a", "ability/a"} {
-		w.spoil(w.keys.root+key, []byte("{}"))
+		w.spoil(w.Keys.Root+key, []byte("{}"))
 	}
 	check, err := w.Fsck(w.ctx())
 	w.ok(err)
@@ -349,7 +354,7 @@ func TestFsckFindsEndpointsThatNoRequestFinds(t *testing.T) {
 	t.Parallel()
 	w := furnished(t)
 	whole := w.dump()
-	w.del(w.keys.shape("GET", "Shop/{id}"))
+	w.del(w.Keys.Shape("GET", "Shop/{id}"))
 	check := w.fsck()
 	if len(check.Findings) != 1 || check.Findings[0].Rule != "shape-missing" || check.Findings[0].Key != "endpoint/GET/02/lp" || !strings.Contains(check.Findings[0].Detail, "definition shop") {
 		t.Errorf("found %+v", check.Findings)
@@ -365,7 +370,7 @@ func TestFsckTellsOfKeysThatItDoesNotKnow(t *testing.T) {
 	t.Parallel()
 	w := sound(t)
 	for _, key := range []string{"instances/a", "instances/b", "loose", "meta/other", "journals", "lock"} {
-		w.spoil(w.keys.root+key, []byte("{}"))
+		w.spoil(w.Keys.Root+key, []byte("{}"))
 	}
 	check, err := w.Fsck(w.ctx())
 	w.ok(err)

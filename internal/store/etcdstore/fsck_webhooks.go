@@ -20,24 +20,24 @@ func (f *fsck) webhooks() {
 		if n != nil {
 			f.setAside(n, kv)
 			n.Hint = "put it again: PUT /api/v1/webhooks/" + parts[0]
-		} else if at := f.s.conn.keys.webhookAt(w.Name); !f.has(at) {
+		} else if at := f.s.conn.Keys.WebhookAt(w.Name); !f.has(at) {
 			o := f.repair(f.report("webhook-without-position", name, "how far it is is not known any more"), "lets it begin with what comes from its last change on", name, at)
 			o.Put(at, store.WebhookPosition{At: map[string]int64{}})
 		}
-		for key := range f.s.conn.wants(w) {
+		for key := range f.s.conn.Wants(w) {
 			if wants[f.below(key)] = true; n == nil && !f.has(key) {
 				f.repair(f.report("webhook-not-wanted", name, "no commit knows that it is told of incidents"), "puts "+f.below(key), name, key).PutRaw(key, nil)
 			}
 		}
 	})
 	f.under("incident-wanted/", func(name string, _ *mvccpb.KeyValue, parts []string) {
-		if hook := f.s.conn.keys.webhook(parts[len(parts)-1]); !wants[name] && !f.follows(hook) {
+		if hook := f.s.conn.Keys.Webhook(parts[len(parts)-1]); !wants[name] && !f.follows(hook) {
 			f.drop(f.report("wanted-without-webhook", name, "no webhook is told of these incidents"), name, hook)
 		}
 	})
 	f.values("webhook-at/", fsckPage, func(name string, kv *mvccpb.KeyValue, parts []string) {
 		if is[parts[0]] == nil {
-			f.drop(f.report("position-without-webhook", name, "there is no such webhook"), name, f.s.conn.keys.webhook(parts[0]))
+			f.drop(f.report("position-without-webhook", name, "there is no such webhook"), name, f.s.conn.Keys.Webhook(parts[0]))
 		} else if n := f.decode(name, kv, &store.WebhookPosition{}); n != nil {
 			f.replace(n, kv, ", and lets it begin with what comes from its last change on").Put(string(kv.Key), store.WebhookPosition{At: map[string]int64{}})
 		}

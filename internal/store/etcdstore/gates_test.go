@@ -174,7 +174,7 @@ func TestInstancesThatRunBesideAGateAreFound(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.gated("a")
-	_, err := w.raw.Delete(w.ctx(), w.keys.gateOf(*single))
+	_, err := w.raw.Delete(w.ctx(), w.Keys.GateOf(*single))
 	w.ok(err)
 	rules := func() (out []string) {
 		for _, f := range w.fsck().Findings {
@@ -256,7 +256,7 @@ func TestARefusalForAGateThatIsFreeAgain(t *testing.T) {
 	back.After.Header.Status, back.After.Header.SubStatus = workflow.StatusRunning, workflow.Suspended
 	disarm := w.faults.Add(clustertest.Rule{Match: func(c clustertest.Call) bool {
 		if !c.Mutating && w.holder() == "b" { // the look for the reason
-			_, err := w.raw.Delete(w.ctx(), w.keys.gateOf(*single))
+			_, err := w.raw.Delete(w.ctx(), w.Keys.GateOf(*single))
 			w.ok(err)
 		}
 		return false

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -75,7 +76,7 @@ func TestWhatMovedIsRefused(t *testing.T) {
 			cmd := w.resume("c1", &b, nil)
 			cmd.Key = key
 			out, _, err := w.PutMail(w.ctx(), "a", cmd, &b)
-			return out == PutConsumed, err
+			return out == record.PutConsumed, err
 		}, "mailbox/"},
 		{"mail for a place of a decision behind which another commit came", func(w *world) (bool, error) {
 			w.commit(Decide(w.first("a", nil, w.bookmark("a", "b", "paid"))))
@@ -85,7 +86,7 @@ func TestWhatMovedIsRefused(t *testing.T) {
 			w.ok(w.WriteIndex(w.ctx(), nil, w.record("a")))
 			w.completed("a")
 			out, _, err := w.PutMail(w.ctx(), "a", w.resume("c1", &b, nil), &b)
-			return b.Unindexed && out == PutGone, err
+			return b.Unindexed && out == record.PutGone, err
 		}, "mailbox/"},
 		{"creating from a head that moved", func(w *world) (bool, error) {
 			n := w.newInstance("a", "s1", nil)
@@ -251,14 +252,14 @@ func TestWhatMovedIsRefused(t *testing.T) {
 			_, err := w.Jobs.Write(w.ctx(), &other)
 			w.ok(err)
 			out, err := w.Jobs.Give(w.ctx(), job, "a", workflow.Command{ID: "c1", Kind: workflow.CommandCancel, CreatedAt: w.now})
-			return out == PutMoved, err
+			return out == record.PutMoved, err
 		}, "mailbox/"},
 		{"creating a job that is there, and whose record is gone", func(w *world) (bool, error) {
 			job := w.job("j")
 			job.State = store.JobDone
 			_, err := w.Jobs.Write(w.ctx(), job)
 			w.ok(err)
-			w.ok(errOf(w.raw.Delete(w.ctx(), w.keys.commandRecord("~job", "j"))))
+			w.ok(errOf(w.raw.Delete(w.ctx(), w.Keys.CommandRecord("~job", "j"))))
 			old, err := w.Jobs.Create(w.ctx(), &store.Job{ID: "j", State: store.JobRunning, Write: "w2"})
 			return old != nil && old.State == store.JobDone, err
 		}, "job-open/"},
@@ -282,7 +283,7 @@ func TestWhatMovedIsRefused(t *testing.T) {
 			w.ok(err)
 			_, err = w.Jobs.Delete(w.ctx(), is)
 			w.ok(err)
-			w.ok(errOf(w.raw.Delete(w.ctx(), w.keys.commandRecord("~job", "j"))))
+			w.ok(errOf(w.raw.Delete(w.ctx(), w.Keys.CommandRecord("~job", "j"))))
 			_, err = w.Jobs.Create(w.ctx(), job())
 			if workflow.CodeOf(err) == workflow.CodeKeyReused {
 				return true, nil

@@ -53,7 +53,7 @@ func (s *Upkeep) Health(ctx context.Context) Health {
 	h := Health{At: time.Now(), Members: make([]MemberHealth, len(endpoints))}
 	var all sync.WaitGroup
 	all.Go(func() {
-		_, h.Err = s.conn.Client.Get(ctx, s.conn.keys.format(), clientv3.WithCountOnly())
+		_, h.Err = s.conn.Client.Get(ctx, s.conn.Keys.Format(), clientv3.WithCountOnly())
 		if h.Err == nil {
 			h.RoundTrip = time.Since(h.At)
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -21,41 +22,6 @@ const (
 	recordTTL = 10 * time.Minute
 	keyTTL    = 24 * time.Hour
 )
-
-// record puts a record of our own and its entry in the expiry index.
-func (s *base) record(o *db.Ops, key string, v any) {
-	o.Put(key, v)
-	o.PutRaw(s.keys.expiry(s.elapsed.Load(), key), nil)
-}
-
-// done leaves a record of a send record or queue item that goes, and of which nothing is made
-// in the same transaction: what became of it. It tells where.
-func (s *base) done(o *db.Ops, id string, outcome workflow.Outcome) (record string) {
-	record = s.keys.commandRecord(doneRecords, id)
-	s.record(o, record, store.Effect{Outcome: outcome})
-	return record
-}
-
-// MadeKey begins the names of keys that no caller knows, made for calls that came
-// without: their records are our own, and live as long. No derived name begins so.
-const MadeKey = "made-"
-
-// answer puts the record of a caller's key, and its entry, which says how large the
-// record is. Entries are in the order of writing, not of expiry: the oldest come
-// first, and a new age holds for all, also if another was configured when they
-// were written. Who may have the answer says the key.
-func (s *base) answer(o *db.Ops, k *workflow.CommandKey, a *store.Answer) {
-	guarded := *a
-	guarded.Guard, guarded.Request, guarded.Caller, guarded.At = k.Guard, k.Request, k.Caller, k.At
-	key := s.keys.keyRecord(k.Name)
-	if strings.HasPrefix(k.Name, MadeKey) {
-		s.record(o, key, &guarded)
-		return
-	}
-	size := int64(len(key)) + o.Put(key, &guarded)
-	entry := s.keys.keyExpiry(s.elapsed.Load(), key)
-	o.PutRaw(entry, strconv.AppendInt(nil, size+int64(len(entry))+answerBytes, 10))
-}
 
 // Requests are those with a caller's key that leave no record of their own.
 type Requests struct{ s *Stimuli }
@@ -68,9 +34,9 @@ func RequestsOf(s *Stimuli) Requests { return Requests{s} }
 //
 // If: nothing is kept for the key.
 func (r Requests) Begin(ctx context.Context, k *workflow.CommandKey, write string) (*store.Answer, int64, error) {
-	key := r.s.conn.keys.keyRecord(k.Name)
+	key := r.s.conn.Keys.KeyRecord(k.Name)
 	t := r.s.conn.Begin("begin request", db.Absent(key))
-	r.s.conn.answer(t.Ops, k, &store.Answer{BodyHash: k.BodyHash, Began: write})
+	r.s.conn.Answer(t.Ops, k, &store.Answer{BodyHash: k.BodyHash, Began: write})
 	there := t.Otherwise.Value(key)
 	resp, err := t.Submit(ctx)
 	if err != nil || resp.Succeeded {
@@ -90,20 +56,16 @@ func (r Requests) Begin(ctx context.Context, k *workflow.CommandKey, write strin
 //
 // If: the note of the request is as it was at a revision.
 func (r Requests) End(ctx context.Context, k *workflow.CommandKey, write string, at int64, reply *store.Reply) error {
-	key := r.s.conn.keys.keyRecord(k.Name)
+	key := r.s.conn.Keys.KeyRecord(k.Name)
 	t := r.s.conn.Begin("end request", db.ModifiedAt(key, at))
 	if reply == nil {
 		t.Del(key)
 	} else {
-		r.s.conn.answer(t.Ops, k, &store.Answer{BodyHash: k.BodyHash, Began: write, Reply: reply})
+		r.s.conn.Answer(t.Ops, k, &store.Answer{BodyHash: k.BodyHash, Began: write, Reply: reply})
 	}
 	_, err := t.Submit(ctx)
 	return err
 }
-
-// answerBytes is about what etcd needs for a caller's record and its entry, beside
-// their keys and the record's value.
-const answerBytes = 200
 
 // ExpireRecords deletes idempotency records that are old enough at this age of the
 // cluster, with their index entries, of a page from cursor on. It tells how many,
@@ -173,14 +135,14 @@ type over struct {
 
 // overAge are the ranges to be looked at, in the order of their keys.
 func (s *Upkeep) overAge(age *store.Age) []over {
-	lost := ageKey((age.Elapsed + time.Minute).Milliseconds())
-	own, keys := s.conn.keys.expiries(), s.conn.keys.keyExpiries()
+	lost := record.AgeKey((age.Elapsed + time.Minute).Milliseconds())
+	own, keys := s.conn.Keys.Expiries(), s.conn.Keys.KeyExpiries()
 	var out []over
 	if m, ok := age.Before(recordTTL); ok {
-		out = append(out, over{own, own + ageKey(m.Elapsed.Milliseconds()), m.Revision}, over{own + lost, keys, m.Revision})
+		out = append(out, over{own, own + record.AgeKey(m.Elapsed.Milliseconds()), m.Revision}, over{own + lost, keys, m.Revision})
 	}
 	if m, ok := age.Before(s.keepKeys); ok {
-		out = append(out, over{keys, keys + ageKey(m.Elapsed.Milliseconds()), m.Revision}, over{keys + lost, clientv3.GetPrefixRangeEnd(keys), m.Revision})
+		out = append(out, over{keys, keys + record.AgeKey(m.Elapsed.Milliseconds()), m.Revision}, over{keys + lost, clientv3.GetPrefixRangeEnd(keys), m.Revision})
 	}
 	return out
 }
@@ -188,7 +150,7 @@ func (s *Upkeep) overAge(age *store.Age) []over {
 // forget deletes an entry of the expiry index as it was read, and its record, if
 // that was not written since.
 func (s *Upkeep) forget(o *db.Ops, entry string, modified int64) {
-	record := s.conn.keys.root + decode(entry[strings.LastIndexByte(entry, '/')+1:])
+	record := s.conn.Keys.Root + record.Decode(entry[strings.LastIndexByte(entry, '/')+1:])
 	then, mine := db.NewOps(), db.NewOps()
 	mine.Del(record)
 	then.Nested([]clientv3.Cmp{db.ModifiedAt(record, modified)}, mine, nil)
@@ -207,7 +169,7 @@ type KeyRecord struct {
 // KeyRecords lists the records of callers' keys, the oldest first; next
 // is "" at the end. A record that was written twice is listed twice.
 func (s *Upkeep) KeyRecords(ctx context.Context, cursor string, limit int64) ([]KeyRecord, string, error) {
-	kvs, next, err := s.conn.Page(ctx, "list idempotency keys", s.conn.keys.keyExpiries(), cursor, limit)
+	kvs, next, err := s.conn.Page(ctx, "list idempotency keys", s.conn.Keys.KeyExpiries(), cursor, limit)
 	if err != nil {
 		return nil, "", err
 	}
@@ -239,27 +201,18 @@ func (s *Upkeep) PurgeKeys(ctx context.Context, records []KeyRecord) error {
 
 // Answer reads the record of a caller's Idempotency-Key; nil if there is none.
 func (s *Stimuli) Answer(ctx context.Context, key string) (*store.Answer, error) {
-	return s.conn.keptAnswer(ctx, key)
+	return s.conn.KeptAnswer(ctx, key)
 }
 
 // Answer reads the record of a caller's Idempotency-Key; nil if there is none.
 func (s *Instances) Answer(ctx context.Context, key string) (*store.Answer, error) {
-	return s.conn.keptAnswer(ctx, key)
-}
-
-func (s *base) keptAnswer(ctx context.Context, key string) (*store.Answer, error) {
-	resp, err := s.Get(ctx, "read idempotency key", s.keys.keyRecord(key))
-	if err != nil || len(resp.Kvs) == 0 {
-		return nil, err
-	}
-	a := new(store.Answer)
-	return a, db.Decode(resp.Kvs[0].Value, a)
+	return s.conn.KeptAnswer(ctx, key)
 }
 
 // Effect reads what a command did; nil if it did nothing yet, or so long ago
 // that its record expired.
 func (s *Stimuli) Effect(ctx context.Context, instance, command string) (*store.Effect, error) {
-	resp, err := s.conn.Get(ctx, "read command record", s.conn.keys.commandRecord(instance, command))
+	resp, err := s.conn.Get(ctx, "read command record", s.conn.Keys.CommandRecord(instance, command))
 	if err != nil || len(resp.Kvs) == 0 {
 		return nil, err
 	}
@@ -274,7 +227,7 @@ func (s *Stimuli) Effects(ctx context.Context, of []store.Effect) ([]*store.Effe
 	for chunk := range slices.Chunk(of, db.MaxLevel) {
 		reads := make([]clientv3.Op, len(chunk))
 		for i, e := range chunk {
-			reads[i] = db.Get(s.conn.keys.commandRecord(e.InstanceID, e.Command))
+			reads[i] = db.Get(s.conn.Keys.CommandRecord(e.InstanceID, e.Command))
 		}
 		resp, err := s.conn.Read(ctx, "read command records", reads...)
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -44,7 +45,7 @@ func TestAPurgeOfKeysTakesTheOldestAndNoRecordOfOurOwn(t *testing.T) {
 			stored += int64(len(key) + len(value))
 		}
 	}
-	if n := records[0].Bytes; n < stored || n > stored+2*answerBytes {
+	if n := records[0].Bytes; n < stored || n > stored+2*record.AnswerBytes {
 		t.Errorf("a record is said to take %d bytes; its keys and values have %d", n, stored)
 	}
 	w.ok(w.PurgeKeys(w.ctx(), records))
@@ -100,7 +101,7 @@ func TestKeysAreKeptAsLongAsConfigured(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			s, err := New(Config{Client: w.Client, Root: w.keys.root, KeepKeys: c.keep})
+			s, err := New(Config{Client: w.Client, Root: w.Keys.Root, KeepKeys: c.keep})
 			w.ok(err)
 			w.allParts = all(s)
 			w.accepted("k", w.now)
@@ -117,8 +118,8 @@ func TestKeysAreKeptAsLongAsConfigured(t *testing.T) {
 func TestTheRecordOfAMadeKeyIsOurOwn(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.accepted(MadeKey+"k", w.now)
-	if a, err := w.Stimuli.Answer(w.ctx(), MadeKey+"k"); err != nil || a == nil {
+	w.accepted(record.MadeKey+"k", w.now)
+	if a, err := w.Stimuli.Answer(w.ctx(), record.MadeKey+"k"); err != nil || a == nil {
 		t.Errorf("%+v, %v", a, err)
 	}
 	if records, _, err := w.KeyRecords(w.ctx(), "", 10); err != nil || len(records) != 0 {
@@ -140,7 +141,7 @@ func TestAnotherAgeHoldsForAllKeys(t *testing.T) {
 	w := newWorld(t)
 	var age *store.Age
 	for i, keep := range []time.Duration{100 * 365 * 24 * time.Hour, time.Hour, 24 * time.Hour} {
-		s, err := New(Config{Client: w.Client, Root: w.keys.root, KeepKeys: keep})
+		s, err := New(Config{Client: w.Client, Root: w.Keys.Root, KeepKeys: keep})
 		w.ok(err)
 		w.allParts = all(s)
 		_, err = w.Upkeep.Age(w.ctx())

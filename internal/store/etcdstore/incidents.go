@@ -2,7 +2,6 @@ package etcdstore
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
@@ -10,54 +9,9 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/workflow"
 )
-
-// A commit that adds incidents to an instance leaves a note of it, if a webhook wants to
-// hear of incidents of its definition: the note is what the webhook is told of. Which webhooks
-// there are no node needs to know: the transaction itself looks whether one of the keys of
-// [webhookKeys.wantedOf] is there. A note lives as long as the journal entry of its commit.
-
-func (k webhookKeys) incidents() string { return k.root + "incident/" }
-func (k webhookKeys) incidentsOf(definition string) string {
-	return k.incidents() + definition + "/"
-}
-func (k webhookKeys) incidentsIn(definition, id string) string {
-	return k.incidentsOf(definition) + id + "/"
-}
-func (k webhookKeys) incident(definition, id string, seq int64) string {
-	return fmt.Sprintf("%s%s/%s/%012d", k.incidents(), definition, id, seq)
-}
-
-// allWanted has a key for each webhook and definition whose incidents it is told of.
-func (k webhookKeys) allWanted() string { return k.root + "incident-wanted/" }
-
-// wantedOf are the webhooks that are told of incidents of a definition; [anyDefinition]: of
-// all. They are put and deleted with their webhook.
-func (k webhookKeys) wantedOf(definition string) string {
-	return k.allWanted() + definition + "/"
-}
-func (k webhookKeys) wanted(definition, webhook string) string {
-	return k.wantedOf(definition) + webhook
-}
-
-// anyDefinition stands for all definitions; no definition is called so.
-const anyDefinition = "*"
-
-// wants are the keys by which commits know that a webhook is told of incidents; nil: it is of none.
-func (s *base) wants(w *store.Webhook) map[string]bool {
-	if w == nil || !w.Tells(store.WebhookIncident) {
-		return nil
-	}
-	if len(w.Definitions) == 0 {
-		return map[string]bool{s.keys.wanted(anyDefinition, w.Name): true}
-	}
-	keys := map[string]bool{}
-	for _, def := range w.Definitions {
-		keys[s.keys.wanted(def, w.Name)] = true
-	}
-	return keys
-}
 
 // IncidentNote says what one commit added to the incidents of its instance. What they say
 // stands in the instance only.
@@ -78,7 +32,7 @@ func (s *Instances) noteIncidents(c *store.Commit, o *db.Ops) {
 	if c.Before != nil {
 		before = &c.Before.Header
 		if moved := before.DefinitionID != h.DefinitionID || len(h.Incidents) == 0; moved { // an import may do that
-			s.conn.forgetIncidents(before, o)
+			s.conn.ForgetIncidents(before, o)
 		}
 	}
 	n := newIncidents(before, h)
@@ -86,15 +40,8 @@ func (s *Instances) noteIncidents(c *store.Commit, o *db.Ops) {
 		return
 	}
 	note := db.NewContent()
-	note.Put(s.conn.keys.incident(h.DefinitionID, h.ID, c.After.Seq), IncidentNote{New: n, At: h.Incidents[len(h.Incidents)-1].Time.UTC(), Made: h.CreatedAt.UTC()})
-	o.Nested([]clientv3.Cmp{db.NoneNewer(s.conn.keys.wantedOf(h.DefinitionID), 0), db.NoneNewer(s.conn.keys.wantedOf(anyDefinition), 0)}, nil, note)
-}
-
-// forgetIncidents deletes the notes of an instance's incidents, with it.
-func (s *base) forgetIncidents(h *workflow.Instance, o *db.Ops) {
-	if len(h.Incidents) > 0 {
-		o.Tail = append(o.Tail, db.Below(db.DeleteOp, s.keys.incidentsIn(h.DefinitionID, h.ID)))
-	}
+	note.Put(s.conn.Keys.Incident(h.DefinitionID, h.ID, c.After.Seq), IncidentNote{New: n, At: h.Incidents[len(h.Incidents)-1].Time.UTC(), Made: h.CreatedAt.UTC()})
+	o.Nested([]clientv3.Cmp{db.NoneNewer(s.conn.Keys.WantedOf(h.DefinitionID), 0), db.NoneNewer(s.conn.Keys.WantedOf(record.AnyDefinition), 0)}, nil, note)
 }
 
 // newIncidents tells how many of an instance's incidents it did not have before (nil: it is
@@ -128,7 +75,7 @@ func sameIncidents(a, b []workflow.Incident) bool {
 // IncidentAt reads the note of a commit with new incidents as [Webhooks.InstanceAt] reads an
 // instance; nil: it is gone.
 func (s *Webhooks) IncidentAt(ctx context.Context, definition, id string, commit, revision int64) (*IncidentNote, error) {
-	kv, err := s.oneAt(ctx, "read incident of "+id, s.conn.keys.incident(definition, id, commit), revision)
+	kv, err := s.oneAt(ctx, "read incident of "+id, s.conn.Keys.Incident(definition, id, commit), revision)
 	if err != nil || kv == nil {
 		return nil, err
 	}
@@ -148,9 +95,9 @@ func (f *fsck) incidents() {
 			return
 		}
 		if r := f.records[id]; len(parts) != 3 || r == nil || r.Header.DefinitionID != parts[0] {
-			f.drop(f.report("incident-without-instance", name, "no instance has it"), name, f.s.conn.keys.instance(id))
+			f.drop(f.report("incident-without-instance", name, "no instance has it"), name, f.s.conn.Keys.Instance(id))
 		} else if n := f.decodeShown(name, kv, &IncidentNote{}); n != nil {
-			f.setAside(n, kv, f.s.conn.keys.instance(id))
+			f.setAside(n, kv, f.s.conn.Keys.Instance(id))
 		}
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -130,15 +131,15 @@ func TestWhatAnOlderNodeLeavesWantedGoes(t *testing.T) {
 	}
 	w.hook("other", "order")
 	w.hook("an-other", "order")
-	left(w.keys.wanted("order", "one"), w.keys.wanted(anyDefinition, "one"))
+	left(w.Keys.Wanted("order", "one"), w.Keys.Wanted(record.AnyDefinition, "one"))
 	w.want("incident-wanted/", 4)
 	one := w.hook("one", "billing") // a new one of that name
 	w.want("incident-wanted/", 3)
-	left(w.keys.wanted("order", "one"))
+	left(w.Keys.Wanted("order", "one"))
 	one.On = []store.WebhookKind{store.WebhookEnded}
 	w.rehook(one)
 	w.want("incident-wanted/", 2)
-	left(w.keys.wanted("order", "one"))
+	left(w.Keys.Wanted("order", "one"))
 	if ok, err := w.Webhooks.DeleteWebhook(w.ctx(), "one", one.Modified); err != nil || !ok {
 		t.Fatal(ok, err)
 	}
@@ -159,7 +160,7 @@ func TestNotesOfIncidentsLiveAsLongAsTheirCommits(t *testing.T) {
 	w.instance("a", "paid")
 	c := breaks("a")
 	w.commit(c)
-	_, err := w.raw.Delete(w.ctx(), w.keys.incident("order", "a", c.After.Seq))
+	_, err := w.raw.Delete(w.ctx(), w.Keys.Incident("order", "a", c.After.Seq))
 	w.ok(err)
 	w.commit(c)
 	w.want("incident/", 0)
@@ -202,7 +203,7 @@ func TestNotesOfIncidentsLiveAsLongAsTheirCommits(t *testing.T) {
 		w.instance(id, "paid")
 		w.commit(breaks(id))
 	}
-	_, err = w.raw.Put(w.ctx(), w.keys.instance("d"), "{junk")
+	_, err = w.raw.Put(w.ctx(), w.Keys.Instance("d"), "{junk")
 	w.ok(err)
 	for _, id := range []string{"c", "d"} {
 		w.ok(w.Remove(w.ctx(), w.lock(id, "me"), id, w.now))

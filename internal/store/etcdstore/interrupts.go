@@ -21,12 +21,12 @@ type Control struct {
 // Control reads all of it in one request.
 func (s *Upkeep) Control(ctx context.Context) (Control, error) {
 	var ask db.Reads
-	pause, cancels := ask.Value(s.conn.keys.pause()), ask.Add(s.conn.listCancels())
+	pause, cancels := ask.Value(s.conn.Keys.Pause()), ask.Add(s.conn.ListCancels())
 	resp, err := s.conn.Read(ctx, "read pause and interrupts", ask.Ops...)
 	if err != nil {
 		return Control{}, err
 	}
-	c := Control{Cancelled: s.conn.cancelled(cancels.In(resp).Kvs)}
+	c := Control{Cancelled: s.conn.Cancelled(cancels.In(resp).Kvs)}
 	c.Paused, c.PauseRevision = pausedBy(pause.One(resp))
 	return c, nil
 }
@@ -40,7 +40,7 @@ func pausedBy(kv *mvccpb.KeyValue) (paused bool, modified int64) {
 }
 
 func (s *conn) paused(ctx context.Context) (paused bool, modified int64, err error) {
-	resp, err := s.Get(ctx, "read pause", s.keys.pause())
+	resp, err := s.Get(ctx, "read pause", s.Keys.Pause())
 	if err != nil || len(resp.Kvs) == 0 {
 		return false, 0, err
 	}
@@ -59,8 +59,8 @@ func (s *Stimuli) SetPaused(ctx context.Context, paused bool) (int64, error) {
 		if err != nil || is == paused {
 			return modified, err
 		}
-		resp, err := s.conn.Txn(ctx, "set pause", []clientv3.Cmp{db.ModifiedAt(s.conn.keys.pause(), modified)},
-			[]clientv3.Op{db.Put(s.conn.keys.pause(), strconv.AppendBool(nil, paused))}, nil)
+		resp, err := s.conn.Txn(ctx, "set pause", []clientv3.Cmp{db.ModifiedAt(s.conn.Keys.Pause(), modified)},
+			[]clientv3.Op{db.Put(s.conn.Keys.Pause(), strconv.AppendBool(nil, paused))}, nil)
 		if err != nil {
 			return 0, err
 		}
@@ -78,8 +78,8 @@ func (s *Upkeep) WatchControl(ctx context.Context) <-chan string {
 	ctx = clientv3.WithRequireLeader(ctx)
 	var cancels, pause clientv3.WatchChan
 	db.BeginWatch(func() {
-		cancels = s.conn.Client.Watch(ctx, s.conn.keys.cancels(), clientv3.WithPrefix(), clientv3.WithFilterDelete())
-		pause = s.conn.Client.Watch(ctx, s.conn.keys.pause())
+		cancels = s.conn.Client.Watch(ctx, s.conn.Keys.Cancels(), clientv3.WithPrefix(), clientv3.WithFilterDelete())
+		pause = s.conn.Client.Watch(ctx, s.conn.Keys.Pause())
 	}, func(late bool) {
 		defer close(out)
 		var names []string
@@ -104,7 +104,7 @@ func (s *Upkeep) controls(ctx context.Context, cancels, pause clientv3.WatchChan
 	select {
 	case resp, ok := <-cancels:
 		for _, ev := range resp.Events {
-			names = append(names, strings.TrimPrefix(string(ev.Kv.Key), s.conn.keys.cancels()))
+			names = append(names, strings.TrimPrefix(string(ev.Kv.Key), s.conn.Keys.Cancels()))
 		}
 		return names, ok && resp.Err() == nil
 	case resp, ok := <-pause:
@@ -117,45 +117,21 @@ func (s *Upkeep) controls(ctx context.Context, cancels, pause clientv3.WatchChan
 // Cancelled lists the instances that have an interrupt key.
 func (s *Upkeep) Cancelled(ctx context.Context) ([]string, error) {
 	var ask db.Reads
-	cancels := ask.Add(s.conn.listCancels())
+	cancels := ask.Add(s.conn.ListCancels())
 	resp, err := s.conn.Read(ctx, "list interrupts", ask.Ops...)
 	if err != nil {
 		return nil, err
 	}
-	return s.conn.cancelled(cancels.In(resp).Kvs), nil
-}
-
-func (s *base) listCancels() clientv3.Op {
-	return clientv3.OpGet(s.keys.cancels(), clientv3.WithPrefix(), clientv3.WithKeysOnly(), clientv3.WithLimit(1000))
-}
-
-func (s *base) cancelled(kvs []*mvccpb.KeyValue) []string {
-	ids := make([]string, len(kvs))
-	for i, kv := range kvs {
-		ids[i] = strings.TrimPrefix(string(kv.Key), s.keys.cancels())
-	}
-	return ids
+	return s.conn.Cancelled(cancels.In(resp).Kvs), nil
 }
 
 // Interrupted gives the id of the cancel or the delete in the mailbox of an instance
 // that has an interrupt key, the last one that came; "" if it has none.
 func (s *Upkeep) Interrupted(ctx context.Context, id string) (command string, err error) {
-	return s.conn.interrupt(ctx, id)
+	return s.conn.Interrupt(ctx, id)
 }
 
 // Interrupted is [Upkeep.Interrupted], for the instance's owner.
 func (s *Instances) Interrupted(ctx context.Context, id string) (command string, err error) {
-	return s.conn.interrupt(ctx, id)
-}
-
-func (s *base) interrupt(ctx context.Context, id string) (command string, err error) {
-	resp, err := s.Get(ctx, "read interrupt of "+id, s.keys.cancel(id))
-	if err != nil || len(resp.Kvs) == 0 {
-		return "", err
-	}
-	if err := db.Decode(resp.Kvs[0].Value, &command); err != nil {
-		s.Left(resp.Kvs[0].Key, err) // it is a hint
-		return "", nil
-	}
-	return command, nil
+	return s.conn.Interrupt(ctx, id)
 }

@@ -12,13 +12,14 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/internal/testsize"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
 // Times at which the keys of times have an edge, in milliseconds since 1970.
-var edges = []int64{-62_167_219_200_000, -1, 0, 1, 999_999_999_999, 1_000_000_000_000, lastShort - 1, lastShort, lastShort + 1, 12_345_678_901_234, 99_999_999_999_999, 100_000_000_000_000, store.LastMilli - 1, store.LastMilli}
+var edges = []int64{-62_167_219_200_000, -1, 0, 1, 999_999_999_999, 1_000_000_000_000, record.LastShort - 1, record.LastShort, record.LastShort + 1, 12_345_678_901_234, 99_999_999_999_999, 100_000_000_000_000, store.LastMilli - 1, store.LastMilli}
 
 // anyMilli draws times of the years 0 to 9999, many of them near edges and near each other.
 func anyMilli() *rapid.Generator[int64] {
@@ -26,7 +27,7 @@ func anyMilli() *rapid.Generator[int64] {
 		return rapid.SampledFrom(edges).Draw(t, "edge") + rapid.Int64Range(-2, 2).Draw(t, "off")
 	})
 	in := func(ms int64) bool { return ms >= edges[0] && ms <= store.LastMilli }
-	return rapid.OneOf(rapid.Int64Range(edges[0], store.LastMilli), rapid.Int64Range(0, lastShort), near).Filter(in)
+	return rapid.OneOf(rapid.Int64Range(edges[0], store.LastMilli), rapid.Int64Range(0, record.LastShort), near).Filter(in)
 }
 
 // Keys have the order of their times, from 1970 up to the year 9999; what is before 1970 is with 1970. The time of a key is
@@ -37,14 +38,14 @@ func TestKeysHaveTheOrderOfTheirTimes(t *testing.T) {
 		a, b := anyMilli().Draw(t, "a"), anyMilli().Draw(t, "b")
 		of := func(ms int64) string {
 			at := time.UnixMilli(ms).Add(time.Duration(rapid.IntRange(0, 999_999).Draw(t, "nanos")))
-			key := millis(at)
-			if back := fromMillis(key).UnixMilli(); back != max(0, ms) {
+			key := record.Millis(at)
+			if back := record.FromMillis(key).UnixMilli(); back != max(0, ms) {
 				t.Fatalf("%s is %d, and was made of %d", key, back, ms)
 			}
-			if ms >= 0 && ms <= lastShort && key != fmt.Sprintf("%013d", ms) {
+			if ms >= 0 && ms <= record.LastShort && key != fmt.Sprintf("%013d", ms) {
 				t.Fatalf("%d gives %s", ms, key)
 			}
-			if misplaced(key) {
+			if record.Misplaced(key) {
 				t.Fatalf("%s counts as misplaced", key)
 			}
 			return key
@@ -65,10 +66,10 @@ func TestKeysOfBeforeAreKnownAndSayTheirTimes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		ms := anyMilli().Draw(t, "ms")
 		before := fmt.Sprintf("%013d", max(0, ms)) // what it wrote
-		if misplaced(before) != (ms > lastShort) || fromMillis(before).UnixMilli() != max(0, ms) {
-			t.Fatalf("%s: misplaced %t, %v", before, misplaced(before), fromMillis(before))
+		if record.Misplaced(before) != (ms > record.LastShort) || record.FromMillis(before).UnixMilli() != max(0, ms) {
+			t.Fatalf("%s: misplaced %t, %v", before, record.Misplaced(before), record.FromMillis(before))
 		}
-		if at := misplacedMillis(time.UnixMilli(ms)); at != "" && at != before || (at == "") == misplaced(before) {
+		if at := record.MisplacedMillis(time.UnixMilli(ms)); at != "" && at != before || (at == "") == record.Misplaced(before) {
 			t.Fatalf("%d: %q, and it was at %s", ms, at, before)
 		}
 	})
@@ -124,7 +125,7 @@ func TestWhatIsDueIsListedInItsOrderUpToTheYear9999(t *testing.T) {
 	for i, due := range want {
 		raw, err := db.Encode(store.CronEntry{DefinitionID: fmt.Sprint("d", i), ActivityID: "a", Kind: store.ScheduleStartAt, At: &due, Due: due})
 		w.ok(err)
-		_, err = w.raw.Put(w.ctx(), w.keys.cron(fmt.Sprint("d", i), "a", due), string(raw))
+		_, err = w.raw.Put(w.ctx(), w.Keys.Cron(fmt.Sprint("d", i), "a", due), string(raw))
 		w.ok(err)
 	}
 	for _, limit := range []int64{1, 3, 100} {
@@ -144,7 +145,7 @@ func TestWhatIsDueIsListedInItsOrderUpToTheYear9999(t *testing.T) {
 			t.Errorf("schedules, pages of %d: %v, want %v", limit, got, want)
 		}
 	}
-	for _, of := range []Dated{Timers, Schedules} {
+	for _, of := range []record.Dated{record.Timers, record.Schedules} {
 		for _, now := range want {
 			due, _, err := w.Due(w.ctx(), of, everywhere(), now, 100)
 			w.ok(err)
@@ -159,17 +160,17 @@ func TestWhatIsDueIsListedInItsOrderUpToTheYear9999(t *testing.T) {
 func (w *world) before(dues map[string]time.Time) (n int) {
 	w.tb.Helper()
 	for id, due := range dues {
-		if misplacedMillis(due) == "" {
+		if record.MisplacedMillis(due) == "" {
 			continue
 		}
 		n++
-		key := w.keys.timer(workflow.BookmarkID(id, "b"), due)
+		key := w.Keys.Timer(workflow.BookmarkID(id, "b"), due)
 		was, err := w.raw.Get(w.ctx(), key)
 		w.ok(err)
 		if len(was.Kvs) != 1 {
 			w.tb.Fatalf("nothing is at %s", key)
 		}
-		_, err = w.raw.Put(w.ctx(), w.keys.misplacedTimer(workflow.BookmarkID(id, "b"), due), string(was.Kvs[0].Value))
+		_, err = w.raw.Put(w.ctx(), w.Keys.MisplacedTimer(workflow.BookmarkID(id, "b"), due), string(was.Kvs[0].Value))
 		w.ok(err)
 		w.del(key)
 	}
@@ -179,7 +180,7 @@ func (w *world) before(dues map[string]time.Time) (n int) {
 // moveAll moves the misplaced timers of all shards, and gives how many.
 func (w *world) moveAll() (n int) {
 	w.tb.Helper()
-	for shard := range timerShards {
+	for shard := range record.TimerShards {
 		places, err := w.Misplaced(w.ctx(), shard)
 		w.ok(err)
 		moved, err := w.MoveMisplaced(w.ctx(), shard, places)
@@ -206,9 +207,9 @@ func TestMisplacedTimersAreFoundAndMoved(t *testing.T) {
 	if moved := w.moveAll(); moved != n {
 		t.Errorf("%d moved, want %d", moved, n)
 	}
-	shard := timerShard(workflow.BookmarkID("far00", "b"))
+	shard := record.TimerShard(workflow.BookmarkID("far00", "b"))
 	for i := range fewDated + 10 { // more than are read to look
-		_, err := w.raw.Put(w.ctx(), w.keys.timers(shard)+millis(w.now.Add(time.Duration(i)*time.Second))+"/x", "{}")
+		_, err := w.raw.Put(w.ctx(), w.Keys.Timers(shard)+record.Millis(w.now.Add(time.Duration(i)*time.Second))+"/x", "{}")
 		w.ok(err)
 	}
 	right := w.dump()
@@ -228,12 +229,12 @@ func TestATimerThatWentIsNotMoved(t *testing.T) {
 	w := newWorld(t)
 	due, id := time.Date(2300, 1, 1, 0, 0, 0, 0, time.UTC), workflow.BookmarkID("far00", "b")
 	w.before(w.timersAt(due))
-	shard := timerShard(id)
+	shard := record.TimerShard(id)
 	places, err := w.Misplaced(w.ctx(), shard)
 	w.ok(err)
 	w.faults.Add(clustertest.Rule{Match: func(c clustertest.Call) bool {
-		if c.PutsUnder(w.keys.timers(shard)) {
-			w.del(w.keys.misplacedTimer(id, due))
+		if c.PutsUnder(w.Keys.Timers(shard)) {
+			w.del(w.Keys.MisplacedTimer(id, due))
 		}
 		return false
 	}})
@@ -257,7 +258,7 @@ func TestALookSeesWhatIsMisplacedAndWhatIsBehind(t *testing.T) {
 	}
 	n := w.before(far)
 	w.timersAt(w.now)
-	first, err := w.FirstDue(w.ctx(), Timers, nil, w.now)
+	first, err := w.FirstDue(w.ctx(), record.Timers, nil, w.now)
 	w.ok(err)
 	known := 0
 	for _, f := range first {
@@ -270,7 +271,7 @@ func TestALookSeesWhatIsMisplacedAndWhatIsBehind(t *testing.T) {
 	if known < 10 {
 		t.Errorf("only %d shards have one in front", known)
 	}
-	due, _, err := w.Due(w.ctx(), Timers, everywhere(), w.now, 100)
+	due, _, err := w.Due(w.ctx(), record.Timers, everywhere(), w.now, 100)
 	w.ok(err)
 	for _, d := range due {
 		if d.Misplaced != d.At.After(w.now) {
@@ -321,7 +322,7 @@ func TestFsckPutsAMisplacedTimerInItsPlace(t *testing.T) {
 				t.Fatalf("found %v", got)
 			}
 			whole := w.dump()
-			key, at := w.keys.timer(b.ID, due), w.keys.misplacedTimer(b.ID, due)
+			key, at := w.Keys.Timer(b.ID, due), w.Keys.MisplacedTimer(b.ID, due)
 			w.spoil(at, []byte(whole[key]))
 			spoil(w, key, at)
 			if got := rules(w.fsck()); !slices.Equal(got, []string{"timer-misplaced"}) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -167,7 +168,7 @@ var lateCopies = []late{
 		cmd := workflow.Command{ID: "c1", Kind: workflow.CommandCancel, CreatedAt: w.now}
 		return func() error {
 				out, _, err := w.PutMail(w.ctx(), "a", cmd, nil)
-				w.refused(out == PutDone, err)
+				w.refused(out == record.PutDone, err)
 				return err
 			},
 			func() { w.instance("a") }
@@ -231,7 +232,7 @@ var lateCopies = []late{
 		job := w.job("j")
 		return func() error {
 				out, err := w.Jobs.Give(w.ctx(), job, "a", workflow.Command{ID: "c1", Kind: workflow.CommandCancel, CreatedAt: w.now})
-				w.refused(out != PutGone, err)
+				w.refused(out != record.PutGone, err)
 				return err
 			},
 			func() { w.instance("a") }

@@ -7,13 +7,14 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
 // LaterKey is the name under which the answer to the request with a key lies that comes with a later commit than
 // the one which took the request.
 func LaterKey(name string) string {
-	if strings.HasPrefix(name, MadeKey) {
+	if strings.HasPrefix(name, record.MadeKey) {
 		return name + ".later"
 	}
 	return "later-" + name // not among the receipts of the caller's key
@@ -27,7 +28,7 @@ func writeAnswers(s *conn, c *store.Commit, o *db.Ops) {
 	for _, a := range c.Answers {
 		key := LaterKey(a.Key)
 		then := db.NewContent()
-		s.answer(then, &workflow.CommandKey{Name: key}, &store.Answer{Response: a.Response})
-		o.Nested([]clientv3.Cmp{db.Absent(s.keys.keyRecord(key))}, then, nil)
+		s.Answer(then, &workflow.CommandKey{Name: key}, &store.Answer{Response: a.Response})
+		o.Nested([]clientv3.Cmp{db.Absent(s.Keys.KeyRecord(key))}, then, nil)
 	}
 }

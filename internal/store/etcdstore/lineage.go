@@ -63,7 +63,7 @@ func (l *family) records(ctx context.Context, ids []string) (read []Relative, er
 		chunk := ids[len(read):min(len(ids), len(read)+l.bytes.Chunk())]
 		ops := make([]clientv3.Op, len(chunk))
 		for i, id := range chunk {
-			ops[i] = l.at(l.s.conn.keys.instance(id))
+			ops[i] = l.at(l.s.conn.Keys.Instance(id))
 		}
 		resp, err := l.read(ctx, ops)
 		if err != nil {
@@ -127,7 +127,7 @@ func (l *family) descendants(ctx context.Context, self Relative) error {
 		for chunk := range slices.Chunk(level, db.MaxLevel) {
 			ops := make([]clientv3.Op, len(chunk))
 			for i, at := range chunk {
-				list := l.s.conn.keys.children(all[at].Instance.ID)
+				list := l.s.conn.Keys.Children(all[at].Instance.ID)
 				ops[i] = l.at(list, clientv3.WithPrefix(), clientv3.WithKeysOnly(), clientv3.WithLimit(int64(max(1, left))))
 			}
 			resp, err := l.read(ctx, ops)

@@ -77,9 +77,9 @@ func TestLineage(t *testing.T) {
 			t.Errorf("%s to %d, %d: %s %v, want %s %v", tc.id, tc.depth, tc.most, got, whole, tc.want, tc.whole)
 		}
 	}
-	_, err := w.raw.Put(w.ctx(), w.keys.instance("d1"), "junk")
+	_, err := w.raw.Put(w.ctx(), w.Keys.Instance("d1"), "junk")
 	w.ok(err)
-	_, err = w.raw.Delete(w.ctx(), w.keys.instance("b"))
+	_, err = w.raw.Delete(w.ctx(), w.Keys.Instance("b"))
 	w.ok(err)
 	if got, _ := w.family("c", 3, 100); got != "b:-1 gone c:0(2) d2:1 d1:1 damaged(1) e:2" {
 		t.Error(got)
@@ -108,8 +108,8 @@ func TestLineageOfMany(t *testing.T) {
 			if i > 0 {
 				h.Parent = &workflow.Parent{InstanceID: "i0000"}
 			}
-			o.Put(w.keys.instance(h.ID), map[string]any{"header": h})
-			w.writeIndex(o, nil, &store.Record{Header: h})
+			o.Put(w.Keys.Instance(h.ID), map[string]any{"header": h})
+			w.conn.WriteIndex(o, nil, &store.Record{Header: h})
 		}
 		then, err := o.Render()
 		w.ok(err)

@@ -22,7 +22,7 @@ func (s *Store) LinkKey(ctx context.Context, proposed []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	key := s.conn.keys.links()
+	key := s.conn.Keys.Links()
 	t := s.conn.Begin("agree on the key of links", db.Absent(key))
 	t.PutRaw(key, raw)
 	there := t.Otherwise.Value(key)

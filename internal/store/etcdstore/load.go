@@ -10,10 +10,8 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 )
-
-// mailBatch is how many commands one burst takes at most.
-const mailBatch = 50
 
 // Loading are the reads of [Instances.Load], which may ride in the transaction that
 // takes the instance's lock.
@@ -35,7 +33,7 @@ type Loading struct {
 // it is read.
 func (s *Instances) Loading(id, key, definition string, known *store.Record) *Loading {
 	q := &Loading{s: s, id: id, answerTo: key, definition: definition, known: known}
-	at := s.conn.keys.instance(id)
+	at := s.conn.Keys.Instance(id)
 	if known != nil {
 		return q.with(q.reads.Add(clientv3.OpTxn([]clientv3.Cmp{db.ModifiedAt(at, known.Modified)}, nil, []clientv3.Op{db.Get(at)})))
 	}
@@ -45,11 +43,11 @@ func (s *Instances) Loading(id, key, definition string, known *store.Record) *Lo
 // with adds all reads but that of the record, which is there.
 func (q *Loading) with(record db.Read) *Loading {
 	q.record = record
-	if q.followed = q.s.conn.boxes.has(q.s.conn.keys.mailbox(q.id)); !q.followed {
-		q.mail = q.reads.Add(q.s.conn.getMail(q.id))
+	if q.followed = q.s.conn.boxes.has(q.s.conn.Keys.Mailbox(q.id)); !q.followed {
+		q.mail = q.reads.Add(q.s.conn.GetMail(q.id))
 	}
 	if q.answerTo != "" || q.definition != "" {
-		q.answer, q.head = q.reads.Value(q.s.conn.keys.keyRecord(q.answerTo)), q.reads.Key(q.s.conn.keys.head(q.definition))
+		q.answer, q.head = q.reads.Value(q.s.conn.Keys.KeyRecord(q.answerTo)), q.reads.Key(q.s.conn.Keys.Head(q.definition))
 	}
 	if q.claimants != "" {
 		q.lock = q.reads.Any(q.claimants)
@@ -75,7 +73,7 @@ func (s *Instances) Load(ctx context.Context, id, key, definition string) (*stor
 // proposal of each transaction that has another one in it. Of an instance that is known
 // only the key is read, and all again if it moved.
 func (q *Loading) Load(ctx context.Context) (*store.Loaded, error) {
-	at := q.s.conn.keys.instance(q.id)
+	at := q.s.conn.Keys.Instance(q.id)
 	if q.known != nil {
 		p := q.plain()
 		l, err := p.with(p.reads.Key(at)).send(ctx, q.known)
@@ -146,8 +144,8 @@ func (q *Loading) decode(ctx context.Context, resp *pb.TxnResponse, same *store.
 	for _, kv := range box {
 		l.Bytes += db.DecodedBytes(kv.Value)
 	}
-	if len(l.Mail) > mailBatch {
-		l.Mail, l.More = l.Mail[:mailBatch], true
+	if len(l.Mail) > record.MailBatch {
+		l.Mail, l.More = l.Mail[:record.MailBatch], true
 	}
 	l.Locked = q.claimants != "" && q.lock.Found(resp)
 	if q.head == 0 { // it was not asked for

@@ -10,6 +10,7 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/internal/testsize"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -53,8 +54,8 @@ func TestWhoTakesTheLastItemOfASliceDeletesItsMarks(t *testing.T) {
 		}
 		w.claimed(&items[0], id)
 	}
-	slice := w.keys.queueSlice(hashOf("paid"), noCorrelation)
-	w.want(strings.TrimPrefix(w.keys.marksOf(slice), w.keys.root), 0)
+	slice := w.Keys.QueueSlice(hashOf("paid"), record.NoCorrelation)
+	w.want(strings.TrimPrefix(w.Keys.MarksOf(slice), w.Keys.Root), 0)
 	w.want("queue-mark/", 1) // of the correlation
 }
 
@@ -71,12 +72,12 @@ func TestAMarkOfALaterItemStays(t *testing.T) {
 			due := w.inQueue()
 			between := false
 			w.faults.Add(clustertest.Rule{Match: func(c clustertest.Call) bool {
-				if !between && c.DeletesUnder(w.keys.queues()) { // the item was read, and is not yet deleted
+				if !between && c.DeletesUnder(w.Keys.Queues()) { // the item was read, and is not yet deleted
 					between = true
 					later := w.item("later", event("paid"))
 					raw, err := db.Encode(later)
 					w.ok(err)
-					_, err = w.raw.Txn(w.ctx()).Then(db.Put(w.queueKey(&later), raw), db.Put(w.keys.mark(sliceOf(w.queueKey(&later)), later.ID), nil)).Commit()
+					_, err = w.raw.Txn(w.ctx()).Then(db.Put(w.QueueKey(&later), raw), db.Put(w.Keys.Mark(record.SliceOf(w.QueueKey(&later)), later.ID), nil)).Commit()
 					w.ok(err)
 				}
 				return false
@@ -139,8 +140,8 @@ func TestMarksOfEmptySlicesAreDropped(t *testing.T) {
 func TestAStaleMarkKeepsTheLockAndFindsNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	slice := w.keys.queueSlice(hashOf("paid"), noCorrelation)
-	_, err := w.raw.Put(w.ctx(), w.keys.mark(slice, "x"), "")
+	slice := w.Keys.QueueSlice(hashOf("paid"), record.NoCorrelation)
+	_, err := w.raw.Put(w.ctx(), w.Keys.Mark(slice, "x"), "")
 	w.ok(err)
 	if items := w.waiting("a", "paid"); len(items) != 0 {
 		t.Errorf("%+v", items)
@@ -156,7 +157,7 @@ func TestOfTooManyTargetsOnePageIsRead(t *testing.T) {
 		for i := 0; i < n; {
 			var ops []clientv3.Op
 			for ; i < n && len(ops) < db.MaxLevel; i++ {
-				ops = append(ops, db.Put(fmt.Sprintf("%s-/i%05d/b", w.keys.bookmarks(hashOf("paid")), i), []byte("{}")))
+				ops = append(ops, db.Put(fmt.Sprintf("%s-/i%05d/b", w.Keys.Bookmarks(hashOf("paid")), i), []byte("{}")))
 			}
 			_, err := w.raw.Txn(w.ctx()).Then(ops...).Commit()
 			w.ok(err)
@@ -183,11 +184,11 @@ func BenchmarkCommitBesideTheQueue(b *testing.B) {
 			for i := range n {
 				st := event("paid")
 				item := w.item(fmt.Sprint("i", i), st)
-				key := w.queueKey(&item)
+				key := w.QueueKey(&item)
 				// As it would lie there if it did not compress.
 				_, err := w.raw.Put(w.ctx(), key, `{"id":"`+item.ID+`","stimulus":{"activityType":"x","input":{"a":"`+payload+`"}}}`)
 				w.ok(err)
-				_, err = w.raw.Put(w.ctx(), w.keys.mark(sliceOf(key), item.ID), "")
+				_, err = w.raw.Put(w.ctx(), w.Keys.Mark(record.SliceOf(key), item.ID), "")
 				w.ok(err)
 			}
 			for b.Loop() {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -63,15 +64,15 @@ func (s *conn) match(ctx context.Context, st workflow.Stimulus, hash, key string
 	var ask db.Reads
 	var instance, waiting, starting, answer db.Read
 	if st.InstanceID != "" {
-		instance = ask.Value(s.keys.instance(st.InstanceID))
+		instance = ask.Value(s.Keys.Instance(st.InstanceID))
 	} else {
-		starting = ask.Add(db.Below(matchOp, s.keys.triggers(hash)))
+		starting = ask.Add(db.Below(matchOp, s.Keys.Triggers(hash)))
 		if m.followed = s.waiting.has(s.bookmarkRange(m)); !m.followed {
 			waiting = ask.Add(db.Below(matchOp, s.bookmarkRange(m)))
 		}
 	}
 	if key != "" {
-		answer = ask.Value(s.keys.keyRecord(key))
+		answer = ask.Value(s.Keys.KeyRecord(key))
 	}
 	resp, err := s.Read(ctx, "look up stimulus of "+st.ActivityType, ask.Ops...)
 	if err != nil {
@@ -92,12 +93,12 @@ func (s *conn) match(ctx context.Context, st workflow.Stimulus, hash, key string
 	if err := m.findWaiting(ctx, s, resp, waiting); err != nil {
 		return nil, err
 	}
-	triggers, err := s.rest(ctx, starting.In(resp), s.keys.triggers(hash), m)
+	triggers, err := s.rest(ctx, starting.In(resp), s.Keys.Triggers(hash), m)
 	if err != nil {
 		return nil, err
 	}
 	for _, kv := range triggers {
-		ref, err := s.decodeTrigger(kv)
+		ref, err := s.DecodeTrigger(kv)
 		if errors.Is(err, db.ErrDamaged) {
 			s.Left(kv.Key, err)
 			continue
@@ -141,7 +142,7 @@ func (m *Match) findWaiting(ctx context.Context, s *conn, resp *etcdserverpb.Txn
 			return err
 		}
 		local := string(kv.Key[strings.LastIndexByte(string(kv.Key), '/')+1:])
-		m.Bookmarks = append(m.Bookmarks, store.BookmarkRef{ID: workflow.BookmarkID(e.Instance, decode(local)), InstanceID: e.Instance,
+		m.Bookmarks = append(m.Bookmarks, store.BookmarkRef{ID: workflow.BookmarkID(e.Instance, record.Decode(local)), InstanceID: e.Instance,
 			Hash: m.Hash, CorrelationID: e.Correlation, Created: kv.CreateRevision})
 	}
 	return nil
@@ -182,9 +183,9 @@ func (s *conn) rest(ctx context.Context, first *etcdserverpb.RangeResponse, pref
 
 func (s *conn) bookmarkRange(m *Match) string {
 	if m.stimulus.CorrelationID == "" {
-		return s.keys.bookmarks(m.Hash)
+		return s.Keys.Bookmarks(m.Hash)
 	}
-	return s.keys.bookmarkSlice(m.Hash, m.stimulus.CorrelationID)
+	return s.Keys.BookmarkSlice(m.Hash, m.stimulus.CorrelationID)
 }
 
 func (s *conn) matchAddressed(ctx context.Context, m *Match, kv *mvccpb.KeyValue) error {
@@ -207,39 +208,18 @@ func (s *conn) matchAddressed(ctx context.Context, m *Match, kv *mvccpb.KeyValue
 	return nil
 }
 
-func (s *base) decodeTrigger(kv *mvccpb.KeyValue) (store.TriggerRef, error) {
-	var e store.TriggerEntry
-	if err := db.DecodeWhole(kv.Value, &e); err != nil {
-		return store.TriggerRef{}, err
-	}
-	return store.TriggerRef{Hash: e.Hash, DefinitionID: e.DefinitionID, ActivityID: e.ActivityID, Version: e.Version,
-		Activation: e.Activation, Modified: kv.ModRevision}, nil
-}
-
 // guard holds as long as nothing appeared that the look would have met, but bookmarks in a
 // range that is followed: there a look follows ([Stimuli.missed]).
 func (m *Match) guard(s *conn) []clientv3.Cmp {
 	if id := m.stimulus.InstanceID; id != "" {
 		if m.Instance == nil {
-			return []clientv3.Cmp{db.Absent(s.keys.instance(id))}
+			return []clientv3.Cmp{db.Absent(s.Keys.Instance(id))}
 		}
-		return []clientv3.Cmp{db.ModifiedAt(s.keys.instance(id), m.Instance.Modified)}
+		return []clientv3.Cmp{db.ModifiedAt(s.Keys.Instance(id), m.Instance.Modified)}
 	}
-	cmps := []clientv3.Cmp{db.NoneNewer(s.keys.triggers(m.Hash), m.Revision)}
+	cmps := []clientv3.Cmp{db.NoneNewer(s.Keys.Triggers(m.Hash), m.Revision)}
 	if !m.followed {
 		cmps = append(cmps, db.NoneNewer(s.bookmarkRange(m), m.Revision))
 	}
 	return cmps
-}
-
-// bookmarkStands holds while the bookmark is where it was found.
-func (s *base) bookmarkStands(b *store.BookmarkRef) clientv3.Cmp {
-	key := s.keys.bookmark(b.Hash, b.CorrelationID, b.ID)
-	if b.Unindexed {
-		return db.ModifiedAt(s.keys.instance(b.InstanceID), b.Moved)
-	}
-	if b.Created > 0 {
-		return db.CreatedAt(key, b.Created)
-	}
-	return db.Exists(key)
 }

@@ -27,7 +27,7 @@ func (s *Upkeep) Sends(ctx context.Context, cursor string, limit int64) ([]store
 		return nil
 	}
 	const what = "list send records"
-	if kvs, more, ok, err := s.conn.sending.now(ctx, what, db.PageFrom(s.conn.keys.sends(), cursor), int(limit)); ok || err != nil {
+	if kvs, more, ok, err := s.conn.sending.now(ctx, what, db.PageFrom(s.conn.Keys.Sends(), cursor), int(limit)); ok || err != nil {
 		if err != nil {
 			return nil, "", err
 		}
@@ -35,11 +35,11 @@ func (s *Upkeep) Sends(ctx context.Context, cursor string, limit int64) ([]store
 		if err != nil || n == len(kvs) && !more {
 			return out, "", err
 		}
-		return out, strings.TrimPrefix(string(kvs[n-1].Key), s.conn.keys.sends()), nil
+		return out, strings.TrimPrefix(string(kvs[n-1].Key), s.conn.Keys.Sends()), nil
 	}
-	end, err := s.conn.Values(ctx, what, s.conn.keys.sends(), cursor, limit, take)
+	end, err := s.conn.Values(ctx, what, s.conn.Keys.Sends(), cursor, limit, take)
 	if len(out) > 0 {
-		s.conn.sending.looked(s.conn.keys.sends(), int64(len(out)))
+		s.conn.sending.looked(s.conn.Keys.Sends(), int64(len(out)))
 	}
 	return out, end.Next, err
 }
@@ -50,13 +50,13 @@ func (s *Upkeep) Sends(ctx context.Context, cursor string, limit int64) ([]store
 // If: no record of its id, nor of the caller's key. Then: the send record, both
 // records. Else: a record of its id is from an earlier copy, and as good.
 func (s *Stimuli) PutSend(ctx context.Context, send store.Send, answer *store.Answer) error {
-	rec := s.conn.keys.commandRecord("~send", send.ID)
+	rec := s.conn.Keys.CommandRecord("~send", send.ID)
 	t := s.conn.Begin("accept stimulus", db.Absent(rec))
-	t.Put(s.conn.keys.send(send.ID), send)
-	s.conn.record(t.Ops, rec, store.Effect{Outcome: workflow.OutcomeAccepted})
+	t.Put(s.conn.Keys.Send(send.ID), send)
+	s.conn.Record(t.Ops, rec, store.Effect{Outcome: workflow.OutcomeAccepted})
 	if send.Key != nil && answer != nil {
-		t.When(db.Absent(s.conn.keys.keyRecord(send.Key.Name)))
-		s.conn.answer(t.Ops, send.Key, answer)
+		t.When(db.Absent(s.conn.Keys.KeyRecord(send.Key.Name)))
+		s.conn.Answer(t.Ops, send.Key, answer)
 	}
 	earlier := t.Otherwise.Count(rec)
 	resp, err := t.Submit(ctx)
@@ -81,9 +81,9 @@ func (s *Stimuli) MatchAgain(ctx context.Context, send *store.Send, hash string)
 //
 // If: the record's mod revision, and that of the count of what is done of its list.
 func (s *Stimuli) BurySend(ctx context.Context, send *store.Send, dead store.DeadLetter) (bool, error) {
-	t := s.conn.Begin("bury stimulus", s.conn.sendStands(send)...)
+	t := s.conn.Begin("bury stimulus", s.conn.SendStands(send)...)
 	s.dropSend(t.Ops, send)
-	s.conn.putDead(t.Ops, dead)
+	s.conn.PutDead(t.Ops, dead)
 	return db.Applied(t.SubmitSmall(ctx))
 }
 
@@ -91,7 +91,7 @@ func (s *Stimuli) BurySend(ctx context.Context, send *store.Send, dead store.Dea
 // was read. It notes in the record how much was done.
 func (s *Stimuli) Left(ctx context.Context, send *store.Send) ([]store.Target, error) {
 	var ask db.Reads
-	counted, there := ask.Value(s.conn.keys.sent(send.ID)), ask.Key(s.conn.keys.send(send.ID))
+	counted, there := ask.Value(s.conn.Keys.Sent(send.ID)), ask.Key(s.conn.Keys.Send(send.ID))
 	resp, err := s.conn.Read(ctx, "look what is left of stimulus "+send.ID, ask.Ops...)
 	if err != nil {
 		return nil, err
@@ -120,7 +120,7 @@ func (s *Stimuli) Standing(ctx context.Context, targets []store.Target) ([]store
 	bookmarks := make([]db.Read, len(targets))
 	for i, t := range targets {
 		if b := t.Bookmark; b != nil {
-			bookmarks[i] = ask.Key(s.conn.keys.bookmark(b.Hash, b.CorrelationID, b.ID))
+			bookmarks[i] = ask.Key(s.conn.Keys.Bookmark(b.Hash, b.CorrelationID, b.ID))
 		}
 	}
 	if len(ask.Ops) == 0 {

@@ -92,8 +92,8 @@ func (w *world) fillLists(n int) {
 		}
 		w.timerAt(i%TimerShards, id, w.now)
 		for key, v := range map[string]any{
-			w.keys.cron(id, "a", w.now): store.CronEntry{DefinitionID: id, ActivityID: "a", Due: w.now},
-			w.keys.head(id):             store.DefinitionHead{ID: id, Published: 1},
+			w.Keys.Cron(id, "a", w.now): store.CronEntry{DefinitionID: id, ActivityID: "a", Due: w.now},
+			w.Keys.Head(id):             store.DefinitionHead{ID: id, Published: 1},
 		} {
 			raw, err := db.Encode(v)
 			w.ok(err)

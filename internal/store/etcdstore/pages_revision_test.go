@@ -9,6 +9,7 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -30,23 +31,23 @@ func idsOf[T any](items []T, end db.PageEnd, err error, id func(*T) string) ([]s
 func (w *world) revisionLists() map[string]revisionList {
 	jobs := &Jobs{w.conn}
 	return map[string]revisionList{
-		"queue": {w.keys.queues(), func(c string, n int64) ([]string, db.PageEnd, error) {
+		"queue": {w.Keys.Queues(), func(c string, n int64) ([]string, db.PageEnd, error) {
 			items, end, err := w.QueueItems(w.ctx(), "", c, n)
 			return idsOf(items, end, err, func(q *store.QueueItem) string { return q.ID })
 		}},
-		"dead letters": {w.keys.deads(), func(c string, n int64) ([]string, db.PageEnd, error) {
+		"dead letters": {w.Keys.Deads(), func(c string, n int64) ([]string, db.PageEnd, error) {
 			items, end, err := w.DeadLetters(w.ctx(), c, n)
 			return idsOf(items, end, err, func(d *store.DeadLetter) string { return d.ID })
 		}},
-		"tasks": {w.keys.tasks(""), func(c string, n int64) ([]string, db.PageEnd, error) {
+		"tasks": {w.Keys.Tasks(""), func(c string, n int64) ([]string, db.PageEnd, error) {
 			items, end, err := w.Tasks(w.ctx(), "", c, n)
 			return idsOf(items, end, err, func(t *Task) string { return t.InstanceID })
 		}},
-		"jobs": {jobKeys{w.keys.root}.jobs(), func(c string, n int64) ([]string, db.PageEnd, error) {
+		"jobs": {record.JobKeys{Root: w.Keys.Root}.Jobs(), func(c string, n int64) ([]string, db.PageEnd, error) {
 			items, end, err := jobs.List(w.ctx(), c, n)
 			return idsOf(items, end, err, func(j *store.Job) string { return j.ID })
 		}},
-		"definitions": {w.keys.definitions(), func(c string, n int64) ([]string, db.PageEnd, error) {
+		"definitions": {w.Keys.Definitions(), func(c string, n int64) ([]string, db.PageEnd, error) {
 			items, end, err := w.ListDefinitions(w.ctx(), c, int(n))
 			return idsOf(items, end, err, func(h *store.DefinitionHead) string { return h.ID })
 		}},
@@ -61,7 +62,7 @@ func (w *world) fillRevisionLists(n int) {
 	for i := range n {
 		raw, err := db.Encode(store.DefinitionHead{ID: fmt.Sprintf("a%03d", i), Deleted: &w.now})
 		w.ok(err)
-		_, err = w.raw.Put(w.ctx(), w.keys.head(fmt.Sprintf("a%03d", i)), string(raw))
+		_, err = w.raw.Put(w.ctx(), w.Keys.Head(fmt.Sprintf("a%03d", i)), string(raw))
 		w.ok(err)
 		id := workflow.NewID()
 		if _, err := (&Jobs{w.conn}).Create(w.ctx(), &store.Job{ID: id, Kind: workflow.CommandCancel, State: store.JobRunning, Write: id, CreatedAt: w.now}); err != nil {
@@ -101,7 +102,7 @@ func TestAPageIsOfOneRevision(t *testing.T) {
 			gone := false
 			defer w.between(list.under, func() {
 				gone = true
-				for _, prefix := range []string{list.under, w.keys.root + "instance/"} {
+				for _, prefix := range []string{list.under, w.Keys.Root + "instance/"} {
 					if _, err := w.raw.Delete(w.ctx(), prefix, clientv3.WithPrefix()); err != nil {
 						t.Error(err)
 					}
@@ -133,7 +134,7 @@ func TestAPageEndsWhereItsRevisionIsForgotten(t *testing.T) {
 		forgotten := 0
 		forget := func() {
 			forgotten++
-			resp, err := w.raw.Put(w.ctx(), w.keys.root+"beside", "")
+			resp, err := w.raw.Put(w.ctx(), w.Keys.Root+"beside", "")
 			if err == nil {
 				_, err = w.raw.Compact(w.ctx(), resp.Header.Revision)
 			}

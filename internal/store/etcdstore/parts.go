@@ -50,7 +50,7 @@ func partsOf(s *conn) recordParts { return recordParts{s} }
 // apart, of which it puts those that are new and deletes those that are over. It tells how many bytes all of
 // the record takes, and notes in r what parts it has.
 func (s recordParts) put(o *db.Ops, before, r *store.Record, apart bool) int64 {
-	key := s.conn.keys.instance(r.Header.ID)
+	key := s.conn.Keys.Instance(r.Header.ID)
 	if r.Apart {
 		o.Fail(key, fmt.Errorf("%w: it was read without its parts", db.ErrDamaged))
 		return 0
@@ -92,7 +92,7 @@ func (s recordParts) put(o *db.Ops, before, r *store.Record, apart bool) int64 {
 			}
 			kept = int64(len(text))
 			had[p.ID] = kept
-			o.PutRaw(s.conn.keys.part(r.Header.ID, p.ID), bytes.Clone(text))
+			o.PutRaw(s.conn.Keys.Part(r.Header.ID, p.ID), bytes.Clone(text))
 		}
 		p.Kept = kept
 		size += kept
@@ -126,7 +126,7 @@ func (s recordParts) drop(o *db.Ops, before *store.Record, now []store.Part) {
 	}
 	for _, p := range before.Parts {
 		if !stay[p.ID] {
-			o.Del(s.conn.keys.part(before.Header.ID, p.ID))
+			o.Del(s.conn.Keys.Part(before.Header.ID, p.ID))
 		}
 	}
 }
@@ -145,14 +145,14 @@ func (s recordParts) joinAt(ctx context.Context, kv *mvccpb.KeyValue, revision i
 	}
 	var ask db.Reads
 	id := r.Header.ID
-	record, parts := ask.Key(s.conn.keys.instance(id)), ask.Add(clientv3.OpGet(s.conn.keys.partsOf(id), clientv3.WithPrefix(), clientv3.WithRev(revision)))
+	record, parts := ask.Key(s.conn.Keys.Instance(id)), ask.Add(clientv3.OpGet(s.conn.Keys.PartsOf(id), clientv3.WithPrefix(), clientv3.WithRev(revision)))
 	resp, err := s.conn.Read(ctx, "read the parts of instance "+id, ask.Ops...)
 	if err != nil {
 		return r, err
 	}
 	texts := map[string][]byte{}
 	for _, kv := range parts.In(resp).Kvs {
-		texts[strings.TrimPrefix(string(kv.Key), s.conn.keys.partsOf(id))] = kv.Value
+		texts[strings.TrimPrefix(string(kv.Key), s.conn.Keys.PartsOf(id))] = kv.Value
 	}
 	whole, lacks, err := splice(kv.Value, r, texts)
 	if err != nil {
@@ -262,5 +262,5 @@ const movesSeen = 20
 
 // delete deletes all parts of an instance.
 func (s recordParts) delete(o *db.Ops, id string) {
-	o.Tail = append(o.Tail, clientv3.OpDelete(s.conn.keys.partsOf(id), clientv3.WithPrefix()))
+	o.Tail = append(o.Tail, clientv3.OpDelete(s.conn.Keys.PartsOf(id), clientv3.WithPrefix()))
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 )
 
 // Parts that are new, and more than one transaction takes, are written ahead of the commit that they are of: an import
@@ -32,7 +33,7 @@ func ahead(ctx context.Context, s *Instances, c *store.Commit, t *prepared, err 
 	s.guard(c, guard)
 	var parts []clientv3.Op
 	for _, op := range o.Writes {
-		if isPart(s.conn.keys, c, op) {
+		if isPart(s.conn.Keys, c, op) {
 			parts = append(parts, op)
 		}
 	}
@@ -69,8 +70,8 @@ func ahead(ctx context.Context, s *Instances, c *store.Commit, t *prepared, err 
 }
 
 // isPart reports whether an operation puts a part of the instance of a commit.
-func isPart(k keys, c *store.Commit, op clientv3.Op) bool {
-	return op.IsPut() && strings.HasPrefix(string(op.KeyBytes()), k.partsOf(c.After.Header.ID))
+func isPart(k record.Keys, c *store.Commit, op clientv3.Op) bool {
+	return op.IsPut() && strings.HasPrefix(string(op.KeyBytes()), k.PartsOf(c.After.Header.ID))
 }
 
 // dropAhead takes away what was written ahead of a commit that did not take it.
@@ -88,7 +89,7 @@ func dropAhead(ctx context.Context, s *Instances, c *store.Commit) {
 
 // keepAhead writes no text of a part that was written ahead, and compares that they hang on their lease: as this never
 // becomes true again, a late copy of the commit is refused, too.
-func keepAhead(k keys, c *store.Commit, t *prepared, o *db.Ops) {
+func keepAhead(k record.Keys, c *store.Commit, t *prepared, o *db.Ops) {
 	if c.After.Cut != formWide {
 		return
 	}

@@ -45,7 +45,7 @@ func Whole(ctx context.Context, s *Instances, r *store.Record) (*store.Record, e
 	if !r.Apart {
 		return r, nil
 	}
-	full, err := partsOf(s.conn).join(ctx, &mvccpb.KeyValue{Key: []byte(s.conn.keys.instance(r.Header.ID)), Value: r.Text, ModRevision: r.Modified}, db.DecodeWhole)
+	full, err := partsOf(s.conn).join(ctx, &mvccpb.KeyValue{Key: []byte(s.conn.Keys.Instance(r.Header.ID)), Value: r.Text, ModRevision: r.Modified}, db.DecodeWhole)
 	if isMoved(err) {
 		return nil, fmt.Errorf("read instance %s: %w", r.Header.ID, store.ErrConflict)
 	}
@@ -130,7 +130,7 @@ func (h headers) read(ctx context.Context, kv *mvccpb.KeyValue, brief bool) (*st
 // whyGone is why a part of a record was not there, of which a read said err: [errMoved], or [db.ErrDamaged].
 func (h headers) whyGone(ctx context.Context, r *store.Record, err error) error {
 	id := r.Header.ID
-	now, lost := h.of.conn.Get(ctx, "read instance "+id, h.of.conn.keys.instance(id))
+	now, lost := h.of.conn.Get(ctx, "read instance "+id, h.of.conn.Keys.Instance(id))
 	if lost == nil && (len(now.Kvs) == 0 || now.Kvs[0].ModRevision != r.Modified) {
 		lost = errMoved
 	}
@@ -140,13 +140,13 @@ func (h headers) whyGone(ctx context.Context, r *store.Record, err error) error 
 // complete looks for the parts of a record, and reads none of them. [db.ErrDamaged]: one is not there.
 func (h headers) complete(ctx context.Context, r *store.Record, revision int64) error {
 	s, id := h.of, r.Header.ID
-	resp, err := s.conn.Get(ctx, "look for the parts of instance "+id, s.conn.keys.partsOf(id), clientv3.WithPrefix(), clientv3.WithKeysOnly(), clientv3.WithRev(revision))
+	resp, err := s.conn.Get(ctx, "look for the parts of instance "+id, s.conn.Keys.PartsOf(id), clientv3.WithPrefix(), clientv3.WithKeysOnly(), clientv3.WithRev(revision))
 	if err != nil {
 		return err
 	}
 	found := make(map[string]bool, len(resp.Kvs))
 	for _, kv := range resp.Kvs {
-		found[strings.TrimPrefix(string(kv.Key), s.conn.keys.partsOf(id))] = true
+		found[strings.TrimPrefix(string(kv.Key), s.conn.Keys.PartsOf(id))] = true
 	}
 	for _, p := range r.Parts {
 		if !found[p.ID] {
@@ -194,7 +194,7 @@ func (s recordParts) reader(ctx context.Context, id string, list *store.List) *s
 func (s recordParts) texts(ctx context.Context, id string, parts []store.Part) (texts [][]byte, err error) {
 	ops := make([]clientv3.Op, len(parts))
 	for i, p := range parts {
-		ops[i] = db.Get(s.conn.keys.part(id, p.ID))
+		ops[i] = db.Get(s.conn.Keys.Part(id, p.ID))
 	}
 	resp, err := s.conn.Read(ctx, "read parts of instance "+id, ops...)
 	if err != nil {

@@ -258,14 +258,14 @@ func TestMissingAndUnusedPartsAreFound(t *testing.T) {
 	c.After.Header.Input = map[string]any{"blob": noise(50_000)}
 	w.commit(c)
 	id := c.After.Parts[0].ID
-	stray := w.keys.part("other", id)
+	stray := w.Keys.Part("other", id)
 	_, err := w.raw.Put(w.ctx(), stray, "x")
 	w.ok(err)
 	check, err := w.Fsck(w.ctx())
 	w.ok(err)
 	wants(t, check, "part-unused")
 	w.del(stray)
-	w.del(w.keys.part("big", id))
+	w.del(w.Keys.Part("big", id))
 	if _, err := w.Reader.Instance(w.ctx(), "big"); err == nil || !strings.Contains(err.Error(), "part "+id) {
 		t.Errorf("read with %v", err)
 	}

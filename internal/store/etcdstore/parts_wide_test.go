@@ -172,10 +172,10 @@ func TestADecisionHoldsThePlacesOfBeforeAndOfNow(t *testing.T) {
 	texts := map[string][]byte{}
 	var stored []byte
 	for i := range o.Writes {
-		if key := string(o.Writes[i].KeyBytes()); key == w.keys.instance("i") {
+		if key := string(o.Writes[i].KeyBytes()); key == w.Keys.Instance("i") {
 			stored = o.Writes[i].ValueBytes()
 		} else {
-			texts[strings.TrimPrefix(key, w.keys.partsOf("i"))] = o.Writes[i].ValueBytes()
+			texts[strings.TrimPrefix(key, w.Keys.PartsOf("i"))] = o.Writes[i].ValueBytes()
 		}
 	}
 	read := &store.Record{}
@@ -227,7 +227,7 @@ func TestTheHeaderOfAWideInstanceIsReadWithoutItsState(t *testing.T) {
 	r.Text = text
 	state := cut.Find(r.Text, r.Parts, "state", "")
 	for _, p := range state.Parts {
-		w.spoil(w.keys.part("wide", p.ID), []byte("x"))
+		w.spoil(w.Keys.Part("wide", p.ID), []byte("x"))
 	}
 	if len(state.Parts) == 0 || !reflect.DeepEqual(header().Header, whole.Header) {
 		t.Errorf("with %d parts of its state spoilt", len(state.Parts))
@@ -235,7 +235,7 @@ func TestTheHeaderOfAWideInstanceIsReadWithoutItsState(t *testing.T) {
 	if r, err := w.Reader.Instance(w.ctx(), "wide"); !errors.Is(err, db.ErrDamaged) {
 		t.Errorf("all of it: %v, %v", r, err)
 	}
-	w.del(w.keys.part("wide", state.Parts[0].ID))
+	w.del(w.Keys.Part("wide", state.Parts[0].ID))
 	if r, err := w.Reader.Header(w.ctx(), "wide"); !errors.Is(err, db.ErrDamaged) {
 		t.Errorf("with a part gone: %v, %v", r, err)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -145,7 +146,7 @@ func (x *traffic) send(t *rapid.T) {
 		cmd := x.resume(id, &b, &st)
 		cmd.CreatedAt = x.now.Add(time.Duration(l.Revision)) // of this attempt
 		out, _, err := x.PutMail(x.ctx(), b.InstanceID, cmd, &b)
-		x.accepted[id] = err == nil && out != PutGone
+		x.accepted[id] = err == nil && out != record.PutGone
 		return err
 	})
 }

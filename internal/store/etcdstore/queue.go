@@ -14,47 +14,9 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/workflow"
 )
-
-// queueItems appends the items that this program can read; others it leaves.
-func (s *base) queueItems(items []store.QueueItem, kvs []*mvccpb.KeyValue) []store.QueueItem {
-	for _, kv := range kvs {
-		item := store.QueueItem{Created: kv.CreateRevision, At: string(kv.Key)}
-		if err := db.DecodeWhole(kv.Value, &item); err != nil {
-			s.Left(kv.Key, err)
-			continue
-		}
-		items = append(items, item)
-	}
-	return items
-}
-
-// queueKey is where an item lies: behind its gate, or in the slice of its address
-// if it has one, else of its correlation.
-func (s *base) queueKey(item *store.QueueItem) string {
-	if item.Held != nil {
-		return s.keys.gatedQueue(item.Held.Gate) + fmt.Sprintf("%019d", max(0, item.CreatedAt.UnixNano())) + "-" + encode(item.ID)
-	}
-	return s.keys.queueSlice(item.Hash, sliceFor(&item.Stimulus)) + encode(item.ID)
-}
-
-// sliceFor is the slice of the queue that a stimulus waits in.
-func sliceFor(st *workflow.Stimulus) string {
-	if st.InstanceID != "" {
-		return addressed(st.InstanceID)
-	}
-	return slice(st.CorrelationID)
-}
-
-// slot is where in the queue a stimulus waits, if it meets nothing: as a receipt knows it.
-func (s *base) slot(st *workflow.Stimulus) string {
-	hash, err := workflow.Hash(st.ActivityType, st.Payload)
-	if err != nil {
-		return "" // one that is sent has one
-	}
-	return hash + "/" + sliceFor(st)
-}
 
 // timerEntry is the value of a timer.
 type timerEntry struct {
@@ -64,30 +26,6 @@ type timerEntry struct {
 	Due      time.Time `json:"due"`
 	Trace    string    `json:"trace,omitempty"` // W3C traceparent of the burst that set it
 	Set      time.Time `json:"set,omitzero"`    // when that was; absent without Trace
-}
-
-// putQueueItem puts an item and, as a bookmark may come that it is for, a mark of its
-// slice: with every item, since it is the marks' revision that tells whether the slice
-// was empty when somebody looked.
-func (s *base) putQueueItem(o *db.Ops, item store.QueueItem) {
-	key := s.queueKey(&item)
-	o.Put(key, item)
-	if item.Held == nil {
-		o.PutRaw(s.keys.mark(sliceOf(key), item.ID), nil)
-	}
-}
-
-// sliceOf is the slice of the queue that an item's key lies in.
-func sliceOf(key string) string { return key[:strings.LastIndexByte(key, '/')+1] }
-
-// unmark deletes the marks of a slice that was empty at a revision, or would be
-// without what the transaction takes: unless something was put there since. That
-// compare can become true again when another has deleted the marks; then there is
-// nothing to delete.
-func (s *base) unmark(o *db.Ops, slice string, revision int64) {
-	marks, then := s.keys.marksOf(slice), db.NewOps()
-	then.Tail = append(then.Tail, clientv3.OpDelete(marks, clientv3.WithPrefix()))
-	o.Nested([]clientv3.Cmp{db.NoneWrittenAfter(marks, revision)}, then, nil)
 }
 
 // Enqueue keeps a stimulus that matched nothing when it was looked up, unless
@@ -108,21 +46,21 @@ func (s *base) unmark(o *db.Ops, slice string, revision int64) {
 // commit, so the item goes on as a send record. One that is created later meets it.
 func (s *Stimuli) Enqueue(ctx context.Context, item store.QueueItem, met *Match) (bool, error) {
 	t := s.conn.Begin("queue stimulus", met.guard(s.conn)...)
-	s.conn.putQueueItem(t.Ops, item)
+	s.conn.PutQueueItem(t.Ops, item)
 	if met.send != nil {
 		return s.enqueueSend(ctx, t, &item, met)
 	}
-	rec := s.conn.keys.commandRecord("~queue", item.ID)
-	void := s.conn.keys.commandRecord("~queue", item.ID+"@"+strconv.FormatInt(met.Revision, 10))
+	rec := s.conn.Keys.CommandRecord("~queue", item.ID)
+	void := s.conn.Keys.CommandRecord("~queue", item.ID+"@"+strconv.FormatInt(met.Revision, 10))
 	t.When(db.Absent(rec), db.Absent(void))
-	s.conn.record(t.Ops, rec, store.Effect{Outcome: workflow.OutcomeAccepted})
+	s.conn.Record(t.Ops, rec, store.Effect{Outcome: workflow.OutcomeAccepted})
 	if item.Key != nil {
-		t.When(db.Absent(s.conn.keys.keyRecord(item.Key.Name)))
-		s.conn.answer(t.Ops, item.Key, &store.Answer{BodyHash: item.Key.BodyHash, Queued: item.ID, Slot: item.Hash + "/" + sliceFor(&item.Stimulus)})
+		t.When(db.Absent(s.conn.Keys.KeyRecord(item.Key.Name)))
+		s.conn.Answer(t.Ops, item.Key, &store.Answer{BodyHash: item.Key.BodyHash, Queued: item.ID, Slot: item.Hash + "/" + record.SliceFor(&item.Stimulus)})
 	}
-	earlier, used := t.Otherwise.Count(rec), t.Otherwise.Count(s.conn.keys.keyRecord(keyName(item.Key)))
-	there := t.Otherwise.Key(s.conn.queueKey(&item))
-	t.Otherwise.Add(s.conn.void(void, rec))
+	earlier, used := t.Otherwise.Count(rec), t.Otherwise.Count(s.conn.Keys.KeyRecord(record.KeyName(item.Key)))
+	there := t.Otherwise.Key(s.conn.QueueKey(&item))
+	t.Otherwise.Add(s.conn.Void(void, rec))
 	resp, err := t.SubmitSmall(ctx)
 	if err != nil {
 		return false, err
@@ -143,11 +81,11 @@ func (s *Stimuli) Enqueue(ctx context.Context, item store.QueueItem, met *Match)
 }
 
 func (s *Stimuli) enqueueSend(ctx context.Context, t *db.Txn, item *store.QueueItem, met *Match) (bool, error) {
-	key := s.conn.keys.send(met.send.ID)
+	key := s.conn.Keys.Send(met.send.ID)
 	t.What = "queue sent stimulus"
 	t.When(db.ModifiedAt(key, met.send.Modified))
 	t.Del(key)
-	there, in := t.Otherwise.Key(key), t.Otherwise.Key(s.conn.queueKey(item))
+	there, in := t.Otherwise.Key(key), t.Otherwise.Key(s.conn.QueueKey(item))
 	resp, err := t.SubmitSmall(ctx)
 	if err != nil {
 		return false, err
@@ -180,17 +118,10 @@ func (s *Stimuli) missed(ctx context.Context, item *store.QueueItem, met *Match,
 	if n == 0 {
 		return nil
 	}
-	item.At, item.Created = s.conn.queueKey(item), created
+	item.At, item.Created = s.conn.QueueKey(item), created
 	var err error
 	met.SentOn, err = (&Upkeep{conn: s.conn}).Requeue(ctx, item)
 	return err
-}
-
-func keyName(k *workflow.CommandKey) string {
-	if k == nil {
-		return ""
-	}
-	return k.Name
 }
 
 // Claim moves a queue item into the mailbox of an instance that waits for it,
@@ -200,16 +131,16 @@ func keyName(k *workflow.CommandKey) string {
 // The bookmark is not compared: if it is burned by then, the commit that finds
 // it gone sends the stimulus on.
 func (s *Instances) Claim(ctx context.Context, item *store.QueueItem, instance string, cmd workflow.Command) (int64, bool, error) {
-	t := s.conn.Begin("claim queue item", db.CreatedAt(item.At, item.Created), db.Exists(s.conn.keys.instance(instance)), db.Absent(s.conn.keys.commandRecord(instance, cmd.ID)))
+	t := s.conn.Begin("claim queue item", db.CreatedAt(item.At, item.Created), db.Exists(s.conn.Keys.Instance(instance)), db.Absent(s.conn.Keys.CommandRecord(instance, cmd.ID)))
 	t.Del(item.At)
 	if item.Alone > 0 {
-		s.conn.unmark(t.Ops, sliceOf(item.At), item.Alone)
+		s.conn.Unmark(t.Ops, record.SliceOf(item.At), item.Alone)
 	}
-	s.conn.putMail(t.Ops, instance, cmd)
+	s.conn.PutMail(t.Ops, instance, cmd)
 	if cmd.Key != nil {
-		s.conn.recordAccepted(t.Ops, instance, cmd)
+		s.conn.RecordAccepted(t.Ops, instance, cmd)
 	}
-	mail := t.Otherwise.Key(s.conn.keys.mail(instance, cmd.ID))
+	mail := t.Otherwise.Key(s.conn.Keys.Mail(instance, cmd.ID))
 	resp, err := t.SubmitSmall(ctx)
 	if err != nil {
 		return 0, false, err
@@ -227,16 +158,16 @@ func (s *Instances) Claim(ctx context.Context, item *store.QueueItem, instance s
 // FindQueueItem reads the queue item of an id; nil if there is none. It looks at the keys of
 // the whole queue, which are in the order of what they wait for.
 func (s *Stimuli) FindQueueItem(ctx context.Context, id string) (*store.QueueItem, error) {
-	end := encode(id)
+	end := record.Encode(id)
 	for cursor := ""; ; {
-		kvs, next, err := s.conn.Page(ctx, "look for a queue item", s.conn.keys.queues(), cursor, 1000, clientv3.WithKeysOnly())
+		kvs, next, err := s.conn.Page(ctx, "look for a queue item", s.conn.Keys.Queues(), cursor, 1000, clientv3.WithKeysOnly())
 		if err != nil {
 			return nil, err
 		}
 		for _, kv := range kvs {
 			key := string(kv.Key)
 			last := key[strings.LastIndexByte(key, '/')+1:]
-			if last != end && !(strings.HasPrefix(key, s.conn.keys.gatedQueues()) && strings.HasSuffix(last, "-"+end)) {
+			if last != end && !(strings.HasPrefix(key, s.conn.Keys.GatedQueues()) && strings.HasSuffix(last, "-"+end)) {
 				continue
 			}
 			resp, err := s.conn.Get(ctx, "read queue item", key)
@@ -267,7 +198,7 @@ func (s *Stimuli) TakeQueueItem(ctx context.Context, item *store.QueueItem, send
 	t.Del(item.At)
 	r := s.resend(t, send)
 	if send == nil {
-		there := t.Otherwise.Value(s.conn.done(t.Ops, item.ID, workflow.OutcomeDropped))
+		there := t.Otherwise.Value(s.conn.Done(t.Ops, item.ID, workflow.OutcomeDropped))
 		r.earlier = func(resp *pb.TxnResponse) bool {
 			var e store.Effect
 			kv := there.One(resp)
@@ -287,13 +218,13 @@ type Queued struct {
 // Queued lists queue items from cursor on, as QueueItems does, keys only. Those behind
 // gates are in no shard.
 func (s *Upkeep) Queued(ctx context.Context, shard, cursor string, limit int64) ([]Queued, string, error) {
-	kvs, next, err := s.conn.Page(ctx, "list queue", s.conn.keys.queues()+shard, cursor, limit, clientv3.WithKeysOnly())
+	kvs, next, err := s.conn.Page(ctx, "list queue", s.conn.Keys.Queues()+shard, cursor, limit, clientv3.WithKeysOnly())
 	if err != nil {
 		return nil, "", err
 	}
 	out := make([]Queued, len(kvs))
 	for i, kv := range kvs {
-		hash, _, _ := strings.Cut(strings.TrimPrefix(string(kv.Key), s.conn.keys.queues()), "/")
+		hash, _, _ := strings.Cut(strings.TrimPrefix(string(kv.Key), s.conn.Keys.Queues()), "/")
 		out[i] = Queued{Hash: hash, Created: kv.CreateRevision, at: string(kv.Key)}
 	}
 	return out, next, nil
@@ -305,7 +236,7 @@ func (s *Upkeep) QueueItem(ctx context.Context, q Queued) (*store.QueueItem, err
 	if err != nil || len(resp.Kvs) == 0 {
 		return nil, err
 	}
-	for _, item := range s.conn.queueItems(nil, resp.Kvs) {
+	for _, item := range s.conn.QueueItems(nil, resp.Kvs) {
 		return &item, nil
 	}
 	return nil, nil
@@ -315,7 +246,7 @@ func (s *Upkeep) QueueItem(ctx context.Context, q Queued) (*store.QueueItem, err
 // restricts them, "" lists all. A page may be shorter than its limit and have a next
 // one.
 func (s *Reader) QueueItems(ctx context.Context, shard, cursor string, limit int64) ([]store.QueueItem, db.PageEnd, error) {
-	prefix := s.conn.keys.queues() + shard
+	prefix := s.conn.Keys.Queues() + shard
 	var items []store.QueueItem
 	end, err := s.conn.Values(ctx, "list queue", prefix, cursor, limit, func(kv *mvccpb.KeyValue) error {
 		item := store.QueueItem{Created: kv.CreateRevision, At: string(kv.Key)}
@@ -325,7 +256,7 @@ func (s *Reader) QueueItems(ctx context.Context, shard, cursor string, limit int
 		}
 		if err != nil {
 			at := string(kv.Key)
-			item = store.QueueItem{ID: decode(at[strings.LastIndexByte(at, '/')+1:]), Created: kv.CreateRevision, At: at, Unreadable: err}
+			item = store.QueueItem{ID: record.Decode(at[strings.LastIndexByte(at, '/')+1:]), Created: kv.CreateRevision, At: at, Unreadable: err}
 		}
 		items = append(items, item)
 		return nil
@@ -339,7 +270,7 @@ func (s *Reader) QueueItems(ctx context.Context, shard, cursor string, limit int
 // If: the item's create revision. Then: also, if the record of its caller's key is there, put which letter it became.
 func (s *Upkeep) ExpireQueueItem(ctx context.Context, q Queued, waited time.Duration, at time.Time) (reason workflow.DeadReason, err error) {
 	var ask db.Reads
-	found, slice := ask.Value(q.at), ask.Add(clientv3.OpGet(sliceOf(q.at), clientv3.WithPrefix(), clientv3.WithLimit(2), clientv3.WithKeysOnly()))
+	found, slice := ask.Value(q.at), ask.Add(clientv3.OpGet(record.SliceOf(q.at), clientv3.WithPrefix(), clientv3.WithLimit(2), clientv3.WithKeysOnly()))
 	resp, err := s.conn.Read(ctx, "read queue item", ask.Ops...)
 	if err != nil {
 		return "", err
@@ -357,13 +288,13 @@ func (s *Upkeep) ExpireQueueItem(ctx context.Context, q Queued, waited time.Dura
 	t := s.conn.Begin("expire queue item", db.CreatedAt(q.at, q.Created))
 	t.Del(q.at)
 	if item.Held == nil && len(slice.In(resp).Kvs) == 1 {
-		s.conn.unmark(t.Ops, sliceOf(q.at), resp.Header.Revision)
+		s.conn.Unmark(t.Ops, record.SliceOf(q.at), resp.Header.Revision)
 	}
-	s.conn.putDead(t.Ops, dead)
+	s.conn.PutDead(t.Ops, dead)
 	if k := item.Key; k != nil && item.Held == nil { // its receipt tells, also when retention took the letter
 		then := db.NewOps()
-		s.conn.answer(then, k, &store.Answer{BodyHash: k.BodyHash, Queued: item.ID, Slot: s.conn.slot(&item.Stimulus), Dead: dead.ID})
-		t.Nested([]clientv3.Cmp{db.Exists(s.conn.keys.keyRecord(k.Name))}, then, nil)
+		s.conn.Answer(then, k, &store.Answer{BodyHash: k.BodyHash, Queued: item.ID, Slot: s.conn.Slot(&item.Stimulus), Dead: dead.ID})
+		t.Nested([]clientv3.Cmp{db.Exists(s.conn.Keys.KeyRecord(k.Name))}, then, nil)
 	}
 	if ok, err := db.Applied(t.SubmitSmall(ctx)); err != nil || !ok {
 		return "", err
@@ -379,7 +310,7 @@ func (s *Upkeep) ExpireQueueItem(ctx context.Context, q Queued, waited time.Dura
 func (s *Upkeep) Requeue(ctx context.Context, item *store.QueueItem) (bool, error) {
 	t := s.conn.Begin("requeue stimulus", db.CreatedAt(item.At, item.Created))
 	t.Del(item.At)
-	t.Put(s.conn.keys.send(item.ID), store.Send{ID: item.ID, Stimulus: item.Stimulus, Key: item.Key, CreatedAt: item.CreatedAt, Trace: item.Trace})
+	t.Put(s.conn.Keys.Send(item.ID), store.Send{ID: item.ID, Stimulus: item.Stimulus, Key: item.Key, CreatedAt: item.CreatedAt, Trace: item.Trace})
 	return db.Applied(t.SubmitSmall(ctx))
 }
 
@@ -392,7 +323,7 @@ func (s *Upkeep) Awaited(ctx context.Context, hashes []string) (map[string]bool,
 		var ask db.Reads
 		triggers, bookmarks := make([]db.Read, n), make([]db.Read, n)
 		for i, h := range hashes[:n] {
-			triggers[i], bookmarks[i] = ask.Any(s.conn.keys.triggers(h)), ask.Any(s.conn.keys.bookmarks(h))
+			triggers[i], bookmarks[i] = ask.Any(s.conn.Keys.Triggers(h)), ask.Any(s.conn.Keys.Bookmarks(h))
 		}
 		resp, err := s.conn.Read(ctx, "look whether queued stimuli are awaited", ask.Ops...)
 		if err != nil {
@@ -414,7 +345,7 @@ const QueueShards = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456
 func (s *Upkeep) SomeQueued(ctx context.Context) (shards []string, err error) {
 	var ask db.Reads
 	for i := range QueueShards {
-		ask.Any(s.conn.keys.queues() + QueueShards[i:i+1])
+		ask.Any(s.conn.Keys.Queues() + QueueShards[i:i+1])
 	}
 	resp, err := s.conn.Read(ctx, "look for queued stimuli", ask.Ops...)
 	if err != nil {
@@ -437,13 +368,13 @@ const marksPage = 500
 //
 // If, each nested: no mark was put since its slice was seen empty.
 func (s *Upkeep) DropMarks(ctx context.Context, cursor string) (next string, err error) {
-	kvs, next, err := s.conn.Page(ctx, "list marks of the queue", s.conn.keys.marks(), cursor, marksPage, clientv3.WithKeysOnly())
+	kvs, next, err := s.conn.Page(ctx, "list marks of the queue", s.conn.Keys.Marks(), cursor, marksPage, clientv3.WithKeysOnly())
 	if err != nil {
 		return "", err
 	}
 	var marked []string // slices
 	for _, kv := range kvs {
-		key := s.conn.keys.queues() + strings.TrimPrefix(sliceOf(string(kv.Key)), s.conn.keys.marks())
+		key := s.conn.Keys.Queues() + strings.TrimPrefix(record.SliceOf(string(kv.Key)), s.conn.Keys.Marks())
 		if n := len(marked); n == 0 || marked[n-1] != key {
 			marked = append(marked, key)
 		}
@@ -460,7 +391,7 @@ func (s *Upkeep) DropMarks(ctx context.Context, cursor string) (next string, err
 		t := s.conn.Begin("drop marks of the queue")
 		for i, key := range chunk {
 			if db.Read(i).One(resp) == nil {
-				s.conn.unmark(t.Ops, key, resp.Header.Revision)
+				s.conn.Unmark(t.Ops, key, resp.Header.Revision)
 			}
 		}
 		if len(t.Tail) == 0 {

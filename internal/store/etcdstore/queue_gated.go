@@ -13,6 +13,7 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -27,11 +28,11 @@ import (
 // is wrong with the first of those in front of it that cannot be read: they hold up
 // nobody, however many they are.
 func (s *Upkeep) NextHeld(ctx context.Context, g store.Gate) (held bool, item *store.QueueItem, bad error, err error) {
-	from, limit := s.conn.keys.gatedQueue(g), int64(1)
+	from, limit := s.conn.Keys.GatedQueue(g), int64(1)
 	end := clientv3.WithRange(clientv3.GetPrefixRangeEnd(from))
 	for {
 		var ask db.Reads
-		gate, behind := ask.Count(s.conn.keys.gateOf(g)), ask.Add(clientv3.OpGet(from, end, clientv3.WithLimit(limit)))
+		gate, behind := ask.Count(s.conn.Keys.GateOf(g)), ask.Add(clientv3.OpGet(from, end, clientv3.WithLimit(limit)))
 		resp, err := s.conn.Read(ctx, "look behind a gate", ask.Ops...)
 		if err != nil {
 			return false, nil, nil, err
@@ -48,7 +49,7 @@ func (s *Upkeep) NextHeld(ctx context.Context, g store.Gate) (held bool, item *s
 				return held, is, bad, nil
 			}
 			if bad == nil {
-				bad = fmt.Errorf("queue item %s: %w", strings.TrimPrefix(is.At, s.conn.keys.root), err)
+				bad = fmt.Errorf("queue item %s: %w", strings.TrimPrefix(is.At, s.conn.Keys.Root), err)
 			}
 		}
 		if int64(len(kvs)) < limit {
@@ -79,8 +80,8 @@ func (s *Upkeep) StartHeld(ctx context.Context, item *store.QueueItem, n *NewIns
 	t := s.conn.Begin("start behind a gate", append(s.conn.newGuard(n, true), db.CreatedAt(item.At, item.Created))...)
 	t.Del(item.At)
 	s.conn.writeNew(t.Ops, n)
-	waits, there := t.Otherwise.Key(item.At), t.Otherwise.Count(s.conn.keys.instance(n.Header.ID))
-	earlier := t.Otherwise.Count(s.conn.keys.commandRecord(n.Header.ID, n.Command.ID))
+	waits, there := t.Otherwise.Key(item.At), t.Otherwise.Count(s.conn.Keys.Instance(n.Header.ID))
+	earlier := t.Otherwise.Count(s.conn.Keys.CommandRecord(n.Header.ID, n.Command.ID))
 	resp, err := t.SubmitSmall(ctx)
 	switch {
 	case err != nil:
@@ -103,7 +104,7 @@ func (s *Upkeep) StartHeld(ctx context.Context, item *store.QueueItem, n *NewIns
 func (s *Upkeep) DropHeld(ctx context.Context, item *store.QueueItem) error {
 	t := s.conn.Begin("drop queue item", db.CreatedAt(item.At, item.Created))
 	t.Del(item.At)
-	s.conn.done(t.Ops, item.ID, workflow.OutcomeAccepted)
+	s.conn.Done(t.Ops, item.ID, workflow.OutcomeAccepted)
 	_, err := t.SubmitSmall(ctx)
 	return err
 }
@@ -116,7 +117,7 @@ func (s *Upkeep) BuryHeld(ctx context.Context, item *store.QueueItem, detail str
 	dead.Reason, dead.Detail = workflow.DeadTooLarge, detail
 	t := s.conn.Begin("bury what waited behind a gate", db.CreatedAt(item.At, item.Created))
 	t.Del(item.At)
-	s.conn.putDead(t.Ops, dead)
+	s.conn.PutDead(t.Ops, dead)
 	return db.Applied(t.SubmitSmall(ctx))
 }
 
@@ -126,7 +127,7 @@ const gatesPage = 1000
 // FreedGates lists the gates behind which starts wait and that nobody holds, from
 // cursor on, and how many starts it met, of all gates; next is "" at the end.
 func (s *Upkeep) FreedGates(ctx context.Context, cursor string) (freed []store.Gate, n int, next string, err error) {
-	prefix := s.conn.keys.gatedQueues()
+	prefix := s.conn.Keys.GatedQueues()
 	kvs, next, err := s.conn.Page(ctx, "list gates", prefix, cursor, gatesPage, clientv3.WithKeysOnly())
 	if err != nil {
 		return nil, 0, "", err
@@ -141,7 +142,7 @@ func (s *Upkeep) FreedGates(ctx context.Context, cursor string) (freed []store.G
 	for chunk := range slices.Chunk(gates, db.MaxLevel) {
 		reads := make([]clientv3.Op, len(chunk))
 		for i, g := range chunk {
-			reads[i] = clientv3.OpGet(s.conn.keys.gateOf(g), clientv3.WithCountOnly())
+			reads[i] = clientv3.OpGet(s.conn.Keys.GateOf(g), clientv3.WithCountOnly())
 		}
 		resp, err := s.conn.Read(ctx, "look whether gates are held", reads...)
 		if err != nil {
@@ -165,7 +166,7 @@ func gateIn(key string) (g store.Gate, ok bool) {
 	if parts[0] != "*" {
 		g.Definition = parts[0]
 	}
-	if parts[1] != noCorrelation {
+	if parts[1] != record.NoCorrelation {
 		raw, err := base64.RawURLEncoding.DecodeString(parts[1])
 		if err != nil {
 			return g, false

@@ -164,7 +164,7 @@ func TestGatesAreFoundByWhatWaitsBehindThem(t *testing.T) {
 	want := []store.Gate{{Correlation: "x/y"}, {Definition: "a.b"}, {Definition: "a.b", Correlation: "k"}, {Definition: "z", Correlation: "~-"}}
 	held := []store.Gate{{Definition: "a.b", Correlation: "j"}, {Definition: "y"}}
 	for _, g := range held {
-		_, err := w.raw.Put(w.ctx(), w.keys.gateOf(g), "holder")
+		_, err := w.raw.Put(w.ctx(), w.Keys.GateOf(g), "holder")
 		w.ok(err)
 	}
 	for _, g := range slices.Concat(want, held) {
@@ -173,7 +173,7 @@ func TestGatesAreFoundByWhatWaitsBehindThem(t *testing.T) {
 			item.Held = &store.HeldStart{Gate: g}
 			raw, err := db.Encode(item)
 			w.ok(err)
-			_, err = w.raw.Put(w.ctx(), w.queueKey(&item), string(raw))
+			_, err = w.raw.Put(w.ctx(), w.QueueKey(&item), string(raw))
 			w.ok(err)
 		}
 	}
@@ -197,7 +197,7 @@ func TestAnItemThatCannotBeReadHoldsUpNobodyBehindItsGate(t *testing.T) {
 		w := newWorld(t)
 		item := w.held("s", "a")
 		for i := range 25 { // more than one look reads
-			_, err := w.raw.Put(w.ctx(), w.keys.gatedQueue(*single)+fmt.Sprintf("%02d", i), value)
+			_, err := w.raw.Put(w.ctx(), w.Keys.GatedQueue(*single)+fmt.Sprintf("%02d", i), value)
 			w.ok(err)
 		}
 		_, next, bad, err := w.NextHeld(w.ctx(), *single)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -121,27 +122,27 @@ func TestPutMailTellsWhatBecameOfTheCommand(t *testing.T) {
 	w := newWorld(t)
 	w.instance("a", "paid", "paid")
 	bs := w.look(event("paid")).Bookmarks
-	put := func(cmd string, b *store.BookmarkRef, want PutOutcome) {
+	put := func(cmd string, b *store.BookmarkRef, want record.PutOutcome) {
 		t.Helper()
 		if out, _, err := w.PutMail(w.ctx(), "a", w.resume(cmd, b, nil), b); err != nil || out != want {
 			t.Errorf("command %s: outcome %d, %v, want %d", cmd, out, err, want)
 		}
 	}
-	put("c1", &bs[0], PutDone)
-	put("c1", &bs[0], PutDone)
+	put("c1", &bs[0], record.PutDone)
+	put("c1", &bs[0], record.PutDone)
 	c := w.consumes(w.next("a", nil))
 	c.Burned, c.After.Header.Bookmarks = c.Before.Header.Bookmarks[:1], c.Before.Header.Bookmarks[1:]
 	w.commit(c)
-	put("c1", &bs[0], PutConsumed)
-	put("c2", &bs[0], PutGone)
-	put("c3", &bs[1], PutDone)
+	put("c1", &bs[0], record.PutConsumed)
+	put("c2", &bs[0], record.PutGone)
+	put("c3", &bs[1], record.PutDone)
 	l := w.look(addressedTo("paid", "a"))
 	if len(l.Bookmarks) != 1 || l.Bookmarks[0].ID != bs[1].ID {
 		t.Fatalf("addressed: %+v", l.Bookmarks)
 	}
-	put("c4", &l.Bookmarks[0], PutDone)
+	put("c4", &l.Bookmarks[0], record.PutDone)
 	w.burn("a")
-	put("c5", &l.Bookmarks[0], PutGone)
+	put("c5", &l.Bookmarks[0], record.PutGone)
 }
 
 func TestADeliveryIsForAllItsTargetsOrNone(t *testing.T) {

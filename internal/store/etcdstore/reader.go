@@ -11,6 +11,7 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 )
 
 // Instance reads one record; nil if there is none.
@@ -33,7 +34,7 @@ func (s *Reader) Brief(ctx context.Context, id string) (*store.Record, error) {
 // instance reads the record of an instance by decode, and once more where it moved while it was read.
 func (s *Reader) instance(ctx context.Context, id string, decode func(*mvccpb.KeyValue) (*store.Record, error)) (*store.Record, error) {
 	return again(func() (*store.Record, error) {
-		resp, err := s.conn.Get(ctx, "read instance "+id, s.conn.keys.instance(id))
+		resp, err := s.conn.Get(ctx, "read instance "+id, s.conn.Keys.Instance(id))
 		if err != nil || len(resp.Kvs) == 0 {
 			return nil, err
 		}
@@ -52,7 +53,7 @@ type Sight struct {
 // SeeInstance reads one record as it is now.
 func (s *Reader) SeeInstance(ctx context.Context, id string) (Sight, error) {
 	return again(func() (Sight, error) {
-		resp, err := s.conn.Get(ctx, "read instance "+id, s.conn.keys.instance(id))
+		resp, err := s.conn.Get(ctx, "read instance "+id, s.conn.Keys.Instance(id))
 		if err != nil {
 			return Sight{}, err
 		}
@@ -71,7 +72,7 @@ func (s *Reader) SeeInstance(ctx context.Context, id string) (Sight, error) {
 // HadInstance tells whether there was a record at a revision. known is false when etcd
 // has forgotten that, by a compaction.
 func (s *Reader) HadInstance(ctx context.Context, id string, revision int64) (had, known bool, err error) {
-	resp, err := s.conn.Get(ctx, "read instance "+id, s.conn.keys.instance(id), clientv3.WithRev(revision), clientv3.WithCountOnly())
+	resp, err := s.conn.Get(ctx, "read instance "+id, s.conn.Keys.Instance(id), clientv3.WithRev(revision), clientv3.WithCountOnly())
 	if errors.Is(err, rpctypes.ErrCompacted) {
 		return false, false, nil
 	}
@@ -84,7 +85,7 @@ func (s *Reader) HadInstance(ctx context.Context, id string, revision int64) (ha
 // Revision asks etcd at which revision it is, and which etcd it is: one that was restored
 // from a backup is another one, however far ahead its revisions are.
 func (s *Reader) Revision(ctx context.Context) (at int64, etcd uint64, err error) {
-	resp, err := s.conn.Get(ctx, "read the revision", s.conn.keys.pause(), clientv3.WithCountOnly())
+	resp, err := s.conn.Get(ctx, "read the revision", s.conn.Keys.Pause(), clientv3.WithCountOnly())
 	if err != nil {
 		return 0, 0, err
 	}
@@ -95,10 +96,10 @@ func (s *Reader) Revision(ctx context.Context) (at int64, etcd uint64, err error
 // next one.
 func (s *Reader) DeadLetters(ctx context.Context, cursor string, limit int64) ([]store.DeadLetter, db.PageEnd, error) {
 	var out []store.DeadLetter
-	end, err := s.conn.Values(ctx, "list dead letters", s.conn.keys.deads(), cursor, limit, func(kv *mvccpb.KeyValue) error {
+	end, err := s.conn.Values(ctx, "list dead letters", s.conn.Keys.Deads(), cursor, limit, func(kv *mvccpb.KeyValue) error {
 		d, err := decodeDead(kv, db.Decode)
 		if err != nil {
-			d = store.DeadLetter{ID: decode(strings.TrimPrefix(string(kv.Key), s.conn.keys.deads())), Created: kv.CreateRevision, Damaged: err.Error()}
+			d = store.DeadLetter{ID: record.Decode(strings.TrimPrefix(string(kv.Key), s.conn.Keys.Deads())), Created: kv.CreateRevision, Damaged: err.Error()}
 		}
 		out = append(out, d)
 		return nil

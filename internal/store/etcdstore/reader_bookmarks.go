@@ -10,6 +10,7 @@ import (
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -40,12 +41,12 @@ type AwaitingBookmark struct {
 // Bookmarks lists places where instances wait, in no order of time. Without a hash all of
 // them are looked through. A page may be empty and have a next one.
 func (s *Reader) Bookmarks(ctx context.Context, q BookmarkQuery) (*BookmarkPage, error) {
-	prefix := s.conn.keys.root + "bookmark/"
+	prefix := s.conn.Keys.Root + "bookmark/"
 	switch {
 	case q.Hash != "" && q.CorrelationID != "":
-		prefix = s.conn.keys.bookmarkSlice(q.Hash, q.CorrelationID)
+		prefix = s.conn.Keys.BookmarkSlice(q.Hash, q.CorrelationID)
 	case q.Hash != "":
-		prefix = s.conn.keys.bookmarks(q.Hash)
+		prefix = s.conn.Keys.Bookmarks(q.Hash)
 	}
 	const mostRead = 1000
 	page, at := &BookmarkPage{}, q.Cursor
@@ -88,7 +89,7 @@ func (q *BookmarkQuery) fits(b *AwaitingBookmark) bool {
 
 func readBookmark(kv *mvccpb.KeyValue) AwaitingBookmark {
 	parts := strings.Split(string(kv.Key), "/")
-	id, local := parts[len(parts)-2], decode(parts[len(parts)-1])
+	id, local := parts[len(parts)-2], record.Decode(parts[len(parts)-1])
 	b := AwaitingBookmark{ID: workflow.BookmarkID(id, local), InstanceID: id}
 	var e bookmarkEntry
 	if err := db.Decode(kv.Value, &e); err != nil {

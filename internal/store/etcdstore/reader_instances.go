@@ -17,6 +17,7 @@ import (
 
 	"github.com/weft-run/weft/internal/find"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -60,30 +61,12 @@ const (
 	mostScanned = 64 << 20
 )
 
-// subStatuses are all that an instance may have, each with an index of its own.
-var subStatuses = []workflow.SubStatus{workflow.Pending, workflow.Executing, workflow.Suspended, workflow.Finished, workflow.Cancelled, workflow.Faulted}
-
 // subStatusesOf are those that fit. What has ended waits for nothing.
 func subStatusesOf(f *find.Filter) []workflow.SubStatus {
-	return slices.DeleteFunc(slices.Clone(subStatuses), func(sub workflow.SubStatus) bool {
+	return slices.DeleteFunc(slices.Clone(record.SubStatuses), func(sub workflow.SubStatus) bool {
 		return f.WaitsFor.Kind != "" && sub.Status() != workflow.StatusRunning ||
 			f.SubStatus != "" && f.SubStatus != sub || f.Status != "" && f.Status != sub.Status()
 	})
-}
-
-// owned are the lists that an instance has an entry in for something of its own, each of
-// which has all that fits.
-func (k keys) owned(f *find.Filter) (lists [][]string) {
-	if f.Parent != "" {
-		lists = append(lists, []string{k.children(f.Parent)})
-	}
-	if f.CorrelationID != "" {
-		lists = append(lists, []string{k.correlation(f.CorrelationID)})
-	}
-	for name, value := range f.Labels {
-		lists = append(lists, []string{k.labelled(name, value)})
-	}
-	return lists
 }
 
 // Instances reads a page of headers through the narrowest index, the newest instance
@@ -193,7 +176,7 @@ const mostAtOnce = 1000
 // ended is the last page. Where nothing was read as nothing can fit, it is told at which revision.
 func (l *listing) ended(ctx context.Context, page *InstancePage) (*InstancePage, error) {
 	if l.revision == 0 {
-		if _, err := l.read(ctx, []clientv3.Op{db.Get(l.s.conn.keys.format())}); err != nil {
+		if _, err := l.read(ctx, []clientv3.Op{db.Get(l.s.conn.Keys.Format())}); err != nil {
 			return nil, err
 		}
 	}
@@ -210,7 +193,7 @@ func (l *listing) look(ctx context.Context, entries []entry, page *InstancePage,
 		which = which[len(chunk):]
 		reads := make([]clientv3.Op, len(chunk))
 		for i, e := range chunk {
-			reads[i] = l.at(l.s.conn.keys.instance(idOf(entries[e].place)))
+			reads[i] = l.at(l.s.conn.Keys.Instance(idOf(entries[e].place)))
 		}
 		resp, err := l.read(ctx, reads)
 		if err != nil {
@@ -301,20 +284,20 @@ func (l *listing) judgePlaces(ctx context.Context, e entry, kv *mvccpb.KeyValue)
 
 // damaged is what an index entry says of an instance whose record cannot be read.
 func (l *listing) damaged(e entry, damage error) workflow.Instance {
-	f, k := &l.q.Filter, l.s.conn.keys
+	f, k := &l.q.Filter, l.s.conn.Keys
 	created, id, _ := strings.Cut(e.place, "/")
-	in := workflow.Instance{ID: id, CreatedAt: fromNewest(created), Damaged: damage.Error()}
+	in := workflow.Instance{ID: id, CreatedAt: record.FromNewest(created), Damaged: damage.Error()}
 	in.UpdatedAt = in.CreatedAt
-	if rest, ok := strings.CutPrefix(e.list, k.indexes()); ok {
+	if rest, ok := strings.CutPrefix(e.list, k.Indexes()); ok {
 		parts := strings.Split(rest, "/")
 		in.SubStatus, in.DefinitionID = workflow.SubStatus(parts[0]), parts[1]
 		in.Version, _ = strconv.Atoi(parts[2])
 		in.Status = in.SubStatus.Status()
 	}
 	switch e.list {
-	case k.children(f.Parent):
+	case k.Children(f.Parent):
 		in.Parent = &workflow.Parent{InstanceID: f.Parent}
-	case k.correlation(f.CorrelationID):
+	case k.Correlation(f.CorrelationID):
 		in.CorrelationID = f.CorrelationID
 	}
 	return in
@@ -338,10 +321,10 @@ func (p places) behind(place string) places {
 func (l *listing) places() (p places) {
 	span := l.q.Filter.Created
 	if !span.Before.IsZero() {
-		p.from = newest(span.Before.At) // entries have milliseconds, and the record says the rest
+		p.from = record.Newest(span.Before.At) // entries have milliseconds, and the record says the rest
 	}
 	if !span.After.IsZero() {
-		p.to = newest(span.After.At) + "0" // behind all of that millisecond, as 0 comes after /
+		p.to = record.Newest(span.After.At) + "0" // behind all of that millisecond, as 0 comes after /
 	}
 	if p.oldest = l.oldestFirst(); l.q.Cursor != "" {
 		p = p.behind(l.q.Cursor)
@@ -358,7 +341,7 @@ const mostCounted = db.MaxLevel / 2
 // counted in windows, until one of them fills a page.
 func (l *listing) narrowest(ctx context.Context) ([]string, error) {
 	f := &l.q.Filter
-	among := l.s.conn.keys.owned(f)
+	among := l.s.conn.Keys.Owned(f)
 	if len(among) == 0 || f.SubStatus != "" || f.DefinitionID != "" {
 		lists, err := l.lists(ctx)
 		if err != nil {
@@ -414,33 +397,33 @@ func (l *listing) lists(ctx context.Context) ([]string, error) {
 	var known []string // ids of definitions
 	switch {
 	case f.DefinitionID == "" && s.known.none():
-		resp, err := l.read(ctx, []clientv3.Op{l.at(s.conn.keys.definitions(), clientv3.WithPrefix(), clientv3.WithKeysOnly(), clientv3.WithLimit(definitionsAtOnce))})
+		resp, err := l.read(ctx, []clientv3.Op{l.at(s.conn.Keys.Definitions(), clientv3.WithPrefix(), clientv3.WithKeysOnly(), clientv3.WithLimit(definitionsAtOnce))})
 		if err != nil {
 			return nil, err
 		}
 		for _, kv := range db.Read(0).In(resp).Kvs {
-			id, _, _ := strings.Cut(strings.TrimPrefix(string(kv.Key), s.conn.keys.definitions()), "/")
+			id, _, _ := strings.Cut(strings.TrimPrefix(string(kv.Key), s.conn.Keys.Definitions()), "/")
 			known = append(known, id)
 		}
 	case f.DefinitionID != "" && f.Version > 0:
 		var lists []string
 		for _, sub := range subStatusesOf(f) {
-			lists = append(lists, s.conn.keys.indexOfVersion(sub, f.DefinitionID, f.Version))
+			lists = append(lists, s.conn.Keys.IndexOfVersion(sub, f.DefinitionID, f.Version))
 		}
 		return lists, nil
 	}
 	var open []span
 	for _, sub := range subStatusesOf(f) {
 		if f.DefinitionID != "" {
-			at := s.conn.keys.indexOf(sub, f.DefinitionID)
+			at := s.conn.Keys.IndexOf(sub, f.DefinitionID)
 			open = append(open, span{at, clientv3.GetPrefixRangeEnd(at)})
 			continue
 		}
 		var bounds []string
 		for _, id := range known {
-			bounds = append(bounds, s.conn.keys.indexOf(sub, id))
+			bounds = append(bounds, s.conn.Keys.IndexOf(sub, id))
 		}
-		open = append(open, spans(s.conn.keys.index(sub), bounds)...)
+		open = append(open, spans(s.conn.Keys.Index(sub), bounds)...)
 	}
 	return l.findLists(ctx, open)
 }
@@ -501,7 +484,7 @@ func (l *listing) findLists(ctx context.Context, in []span) (lists []string, err
 				if kv == nil {
 					continue
 				}
-				list := s.conn.keys.listOf(string(kv.Key))
+				list := s.conn.Keys.ListOf(string(kv.Key))
 				if sp.from = string(kv.Key) + "\x00"; list != "" {
 					sp.from = clientv3.GetPrefixRangeEnd(list)
 					s.known.add(list)
@@ -557,15 +540,6 @@ func (k *knownLists) within(sp span) []string {
 	return slices.Clone(k.lists[from:max(from, end)])
 }
 
-// listOf is the list that an entry of index/ stands in; "": it is no such entry.
-func (k keys) listOf(key string) string {
-	parts := strings.SplitN(strings.TrimPrefix(key, k.indexes()), "/", 4) // sub-status, definition, version, place
-	if len(parts) < 4 {
-		return ""
-	}
-	return strings.TrimSuffix(key, parts[3])
-}
-
 // entry is one of a list.
 type entry struct{ list, place string }
 
@@ -601,10 +575,10 @@ const (
 // clock that is ahead has made.
 func firstOf(p places, now time.Time) window {
 	if p.from == "" {
-		return window{to: newest(now), at: now, wide: firstWindow, wider: widerWindows, last: p.to}.within()
+		return window{to: record.Newest(now), at: now, wide: firstWindow, wider: widerWindows, last: p.to}.within()
 	}
 	made, _, _ := strings.Cut(p.from, "/")
-	first := window{to: made, at: fromNewest(made), wide: firstWindow, wider: widerWindows, last: p.to}.next()
+	first := window{to: made, at: record.FromNewest(made), wide: firstWindow, wider: widerWindows, last: p.to}.next()
 	first.from = p.from
 	return first
 }
@@ -614,7 +588,7 @@ func (w window) next() window {
 	if at.UnixMilli() <= 0 || w.wide > widestWindow {
 		return window{from: w.to, to: w.last, last: w.last}
 	}
-	return window{from: w.to, to: newest(at), at: at, wide: time.Duration(w.wider) * w.wide, wider: w.wider, last: w.last}.within()
+	return window{from: w.to, to: record.Newest(at), at: at, wide: time.Duration(w.wider) * w.wide, wider: w.wider, last: w.last}.within()
 }
 
 // within cuts a window at the last place.

@@ -59,7 +59,7 @@ func waitsFor(kind, name string) find.Filter {
 func (w *world) makeInstances(n int) {
 	w.tb.Helper()
 	for i := range 20 {
-		_, err := w.raw.Put(w.ctx(), w.keys.head(fmt.Sprint("d", i)), "{}")
+		_, err := w.raw.Put(w.ctx(), w.Keys.Head(fmt.Sprint("d", i)), "{}")
 		w.ok(err)
 	}
 	for first := 0; first < n; first += 100 {
@@ -75,8 +75,8 @@ func (w *world) makeInstances(n int) {
 			if h.Status == workflow.StatusRunning {
 				w.makeWaits(o, &h, i/2, n/2)
 			}
-			o.Put(w.keys.instance(h.ID), store.Record{Header: h, Seq: 1})
-			w.writeIndex(o, nil, &store.Record{Header: h})
+			o.Put(w.Keys.Instance(h.ID), store.Record{Header: h, Seq: 1})
+			w.conn.WriteIndex(o, nil, &store.Record{Header: h})
 		}
 		then, err := o.Render()
 		w.ok(err)
@@ -98,7 +98,7 @@ func (w *world) makeWaits(o *db.Ops, h *workflow.Instance, nth, of int) {
 		b := w.bookmark(h.ID, name, name)
 		if b.Name = name; name == "pack" {
 			b.ActivityType = workflow.TaskType
-			o.PutRaw(w.keys.task(&b), nil)
+			o.PutRaw(w.Keys.Task(&b), nil)
 		}
 		w.putBookmark(o, b, h.CorrelationID, h.ID)
 		h.Bookmarks = append(h.Bookmarks, b)

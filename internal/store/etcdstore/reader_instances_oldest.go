@@ -13,6 +13,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 )
 
 // The newest come first in every list, and the other way round etcd sorts only what it has
@@ -23,7 +24,7 @@ import (
 // Nothing tells at which time a list begins. An era that is too wide costs that etcd counts what
 // is in it, so a node remembers where the lists began that it has read, and looks there first.
 
-// era is a part of all lists: the milliseconds from one to another, as [newest] counts them, so
+// era is a part of all lists: the milliseconds from one to another, as [record.Newest] counts them, so
 // that the larger number is the older time.
 type era struct{ from, to int64 }
 
@@ -35,7 +36,7 @@ func eraPart(ms int64) string { return fmt.Sprintf("%013d", ms) }
 func madeAt(place string) int64 {
 	made, _, _ := strings.Cut(place, "/")
 	ms, _ := strconv.ParseInt(made, 10, 64) // 0 of what is none, and the largest of one with more digits
-	return min(max(0, ms), lastShort)
+	return min(max(0, ms), record.LastShort)
 }
 
 // The first era where nothing is known but where it begins, how much longer each is than the one
@@ -50,7 +51,7 @@ const (
 
 // oldest reads the next entries of several lists, the oldest first.
 func (l *listing) oldest(ctx context.Context, lists []string, p places, limit int64) (entries []entry, more bool, err error) {
-	left := era{0, lastShort}
+	left := era{0, record.LastShort}
 	if p.from != "" {
 		left.from = madeAt(p.from)
 	}
@@ -67,7 +68,7 @@ func (l *listing) oldest(ctx context.Context, lists []string, p places, limit in
 		}
 		left.to, l.wide = min(left.to, at-1), cmp.Or(l.wide, firstEra)
 	}
-	first, guessed := p.last == "" && left.to == lastShort, false
+	first, guessed := p.last == "" && left.to == record.LastShort, false
 	if began := l.s.began.of(lists); first && began > left.from {
 		l.wide, guessed = left.to-began+1, true
 	}
@@ -100,9 +101,9 @@ func (l *listing) oldest(ctx context.Context, lists []string, p places, limit in
 func (l *listing) era(left era, now time.Time) era {
 	wide := l.wide
 	if wide == 0 {
-		age := left.to - madeAt(newest(now))
+		age := left.to - madeAt(record.Newest(now))
 		if wide = age - age/widerEras; age < firstEra { // what a clock that is ahead has made
-			wide = lastShort
+			wide = record.LastShort
 		}
 	}
 	return era{max(left.from, left.to-wide+1), left.to}
@@ -120,9 +121,9 @@ func (l *listing) widen(e era, n int64, guessed bool) {
 	case n < 0:
 		l.wide, l.narrowed = max(1, wide/widerEras), true
 	case n > 0:
-		l.wide, l.narrowed = min(widerEras*wide, lastShort), false
+		l.wide, l.narrowed = min(widerEras*wide, record.LastShort), false
 	case l.wide > 0 && !l.narrowed:
-		l.wide = min(widerEras*wide, lastShort)
+		l.wide = min(widerEras*wide, record.LastShort)
 	}
 }
 
@@ -172,7 +173,7 @@ func (l *listing) whole(ctx context.Context, w window, lists []string) (entries 
 	return entries, nil
 }
 
-// beginnings are where lists began that were read: the millisecond, as [newest] counts them,
+// beginnings are where lists began that were read: the millisecond, as [record.Newest] counts them,
 // up to which the first entries went. A wrong one costs some reads, and nothing else.
 type beginnings struct {
 	mu    sync.Mutex

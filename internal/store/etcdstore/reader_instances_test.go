@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/internal/find"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/internal/testsize"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -53,7 +54,7 @@ func (w *world) someInstances(n int) []workflow.Instance {
 	random := rand.New(rand.NewPCG(16, uint64(n)))
 	pick := func(of ...string) string { return of[random.IntN(len(of))] }
 	for _, id := range []string{"a-b", "a", "zz"} {
-		_, err := w.raw.Put(w.ctx(), w.keys.head(id), "{}")
+		_, err := w.raw.Put(w.ctx(), w.Keys.Head(id), "{}")
 		w.ok(err)
 	}
 	var all []workflow.Instance
@@ -61,7 +62,7 @@ func (w *world) someInstances(n int) []workflow.Instance {
 		c := w.first(fmt.Sprintf("i%03d", i), nil)
 		h := &c.After.Header
 		h.DefinitionID, h.Version = pick("a", "a-b", "a.b", "b", "ab"), 1+random.IntN(12)
-		h.SubStatus = subStatuses[random.IntN(len(subStatuses))]
+		h.SubStatus = record.SubStatuses[random.IntN(len(record.SubStatuses))]
 		h.Status = h.SubStatus.Status()
 		h.CorrelationID = pick("", "k", "c/d")
 		h.CreatedAt = w.now.Add(time.Duration(random.IntN(n/4)) * time.Millisecond) // by a clock that is years ahead
@@ -126,7 +127,7 @@ func TestListsAreWholeAndTheOldestFirst(t *testing.T) {
 		filters = append(filters, f)
 		f.Status, f.Labels = workflow.StatusRunning, map[string]string{"team": "a/b"}
 		filters = append(filters, f)
-		f = find.Filter{WaitsFor: of, SubStatus: subStatuses[i%len(subStatuses)]}
+		f = find.Filter{WaitsFor: of, SubStatus: record.SubStatuses[i%len(record.SubStatuses)]}
 		filters = append(filters, f)
 		f = find.Filter{WaitsFor: of, Created: find.Span{After: find.Moment{At: all[len(all)*3/4].CreatedAt}, Before: find.Moment{At: all[len(all)/3].CreatedAt}}}
 		filters = append(filters, f)
@@ -174,7 +175,7 @@ func TestNamedInstancesAreReadByTheirNames(t *testing.T) {
 	if got := w.faults.Calls("get") + w.faults.Calls("txn") - requests; len(page.Items) != 3 || got > 2 || page.Looked != 3 {
 		t.Errorf("%d instances of %d that were looked at with %d requests", len(page.Items), page.Looked, got)
 	}
-	_, err = w.raw.Put(w.ctx(), w.keys.instance(middle), "{")
+	_, err = w.raw.Put(w.ctx(), w.Keys.Instance(middle), "{")
 	w.ok(err)
 	for _, order := range []find.Order{find.NewestFirst, find.OldestFirst} {
 		f.Order = order
@@ -324,7 +325,7 @@ func TestAPageCostsAsMuchBesideMany(t *testing.T) {
 			w.commit(c)
 		}
 	}
-	for _, sub := range subStatuses {
+	for _, sub := range record.SubStatuses {
 		for _, definition := range []string{"rare", "often"} {
 			add(1, definition, 1, sub)
 			add(1, definition, 2, sub)
@@ -369,7 +370,7 @@ func TestEveryEntryOfAnInstanceIsKept(t *testing.T) {
 	w.commit(c)
 	w.commit(ends(w.next("i", nil)))
 	now := w.record("i")
-	entries := w.indexEntries(&now.Header)
+	entries := w.IndexEntries(&now.Header)
 	if len(entries) != 6 {
 		t.Fatalf("%q", entries)
 	}
@@ -386,7 +387,7 @@ func TestEveryEntryOfAnInstanceIsKept(t *testing.T) {
 	sound()
 	strange := now.Header
 	strange.ID, strange.CreatedAt = "stranger", w.now.Add(time.Hour)
-	stranger := w.indexEntries(&strange)
+	stranger := w.IndexEntries(&strange)
 	slices.Sort(entries) // labels come in any order
 	slices.Sort(stranger)
 	for i, key := range entries {
@@ -398,7 +399,7 @@ func TestEveryEntryOfAnInstanceIsKept(t *testing.T) {
 		w.ok(err)
 		rules := map[string]string{}
 		for _, n := range check.Findings {
-			rules[w.keys.root+n.Key] = n.Rule
+			rules[w.Keys.Root+n.Key] = n.Rule
 		}
 		if len(check.Findings) != 2 || rules[key] != "index-missing" || rules[stranger[i]] != "index-outdated" {
 			t.Errorf("%s: %+v", key, check.Findings)
@@ -419,19 +420,19 @@ func TestTheNewestComesFirst(t *testing.T) {
 	for _, tc := range []struct{ older, newer time.Time }{
 		{before, before.Add(time.Millisecond)}, {time.Time{}, before}, {before, time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC)},
 	} {
-		if older, newer := newest(tc.older), newest(tc.newer); older <= newer || len(older) != len(newer) {
+		if older, newer := record.Newest(tc.older), record.Newest(tc.newer); older <= newer || len(older) != len(newer) {
 			t.Errorf("%v is %s, %v is %s", tc.older, older, tc.newer, newer)
 		}
 	}
-	if at := fromNewest(newest(before)); !at.Equal(before) {
+	if at := record.FromNewest(record.Newest(before)); !at.Equal(before) {
 		t.Error(at)
 	}
 	for _, odd := range []time.Time{{}, time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)} {
-		if got := newest(odd); len(got) != 13 {
+		if got := record.Newest(odd); len(got) != 13 {
 			t.Errorf("%v is %q", odd, got)
 		}
 	}
-	if !fromNewest("x").IsZero() {
+	if !record.FromNewest("x").IsZero() {
 		t.Error("no time")
 	}
 }
@@ -441,7 +442,7 @@ func TestTheNewestComesFirst(t *testing.T) {
 func TestWindowsOfAListEnd(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
-	for _, cursor := range []string{"", newest(now) + "/i", newest(now.AddDate(300, 0, 0)) + "/i", "0000000000000/a", "-5/x", "zzz", "9999999999999/x", newest(time.UnixMilli(5)) + "/i", "9223372036854775807/x", "-9223372036854775808/x"} {
+	for _, cursor := range []string{"", record.Newest(now) + "/i", record.Newest(now.AddDate(300, 0, 0)) + "/i", "0000000000000/a", "-5/x", "zzz", "9999999999999/x", record.Newest(time.UnixMilli(5)) + "/i", "9223372036854775807/x", "-9223372036854775808/x"} {
 		w := firstOf(places{from: cursor}, now)
 		for n := 0; w.to != ""; n++ {
 			if n == 12 {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/weft-run/weft/internal/find"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -47,19 +48,19 @@ func (w *waiters) among(entries []entry) (which []int) {
 
 // waiting is the range of keys of all that waits for what is named; "": there is none.
 func (l *listing) waiting() string {
-	f, k := &l.q.Filter, l.s.conn.keys
+	f, k := &l.q.Filter, l.s.conn.Keys
 	switch w := f.WaitsFor; {
 	case w.Kind == find.WaitTask || w.Kind == workflow.TaskType:
-		return k.tasks(w.Name)
+		return k.Tasks(w.Name)
 	case (w.Kind == find.WaitEvent || w.Kind == workflow.EventType) && w.Name != "":
 		hash, err := workflow.Hash(workflow.EventType, workflow.EventPayload(w.Name))
 		switch {
 		case err != nil:
 			return ""
 		case f.CorrelationID != "":
-			return k.bookmarkSlice(hash, f.CorrelationID)
+			return k.BookmarkSlice(hash, f.CorrelationID)
 		}
-		return k.bookmarks(hash)
+		return k.Bookmarks(hash)
 	}
 	return ""
 }
@@ -107,7 +108,7 @@ func (l *listing) directly(ctx context.Context, ids map[string]struct{}, at plac
 		left = left[len(chunk):]
 		reads := make([]clientv3.Op, len(chunk))
 		for i, id := range chunk {
-			reads[i] = l.at(l.s.conn.keys.instance(id))
+			reads[i] = l.at(l.s.conn.Keys.Instance(id))
 		}
 		resp, err := l.read(ctx, reads)
 		if err != nil {
@@ -122,7 +123,7 @@ func (l *listing) directly(ctx context.Context, ids map[string]struct{}, at plac
 			if damage != nil || r.Header.MoreWaits > 0 {
 				return nil, false, nil //nolint:nilerr // the list shows it
 			}
-			e := entry{place: place(&r.Header)}
+			e := entry{place: record.Place(&r.Header)}
 			if l.q.Filter.Fits(&r.Header, l.q.Show) && at.before(e.place) {
 				entries = append(entries, e)
 			}

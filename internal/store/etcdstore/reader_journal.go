@@ -34,7 +34,7 @@ type JournalSpan struct {
 // that it is enough, or [db.PageBytes] were read; nil if there is no such instance. What is
 // between two numbers is read by its keys, so either direction costs the same (etcd note 32).
 func (s *Reader) ScanJournal(ctx context.Context, id string, scan JournalScan, do func(*workflow.JournalEntry) (enough bool)) (*JournalSpan, error) {
-	resp, err := s.conn.Get(ctx, "read instance "+id, s.conn.keys.instance(id), clientv3.WithRev(scan.Revision))
+	resp, err := s.conn.Get(ctx, "read instance "+id, s.conn.Keys.Instance(id), clientv3.WithRev(scan.Revision))
 	if err != nil || len(resp.Kvs) == 0 {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func (s *Reader) scanJournal(ctx context.Context, id string, at int64, scan *Jou
 		if back {
 			from, to = max(j.First, at-n+1), at
 		}
-		resp, err := s.conn.Get(ctx, "read journal of "+id, s.conn.keys.journal(id, from), clientv3.WithRange(s.conn.keys.journal(id, to+1)), clientv3.WithRev(j.Revision))
+		resp, err := s.conn.Get(ctx, "read journal of "+id, s.conn.Keys.Journal(id, from), clientv3.WithRange(s.conn.Keys.Journal(id, to+1)), clientv3.WithRev(j.Revision))
 		if err != nil {
 			return err
 		}

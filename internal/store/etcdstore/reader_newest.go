@@ -11,6 +11,7 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -29,7 +30,7 @@ func (s *Reader) NewestDeadLetters(ctx context.Context, limit int64) ([]store.De
 		return all, err
 	}
 	var out []store.DeadLetter
-	err = s.newest(ctx, "list dead letters", s.conn.keys.deads(), limit, func(kv *mvccpb.KeyValue) {
+	err = s.newest(ctx, "list dead letters", s.conn.Keys.Deads(), limit, func(kv *mvccpb.KeyValue) {
 		if d, err := decodeDead(kv, db.Decode); err == nil {
 			out = append(out, d)
 		}
@@ -44,7 +45,7 @@ func (s *Reader) NewestQueueItems(ctx context.Context, limit int64) ([]store.Que
 		return all, err
 	}
 	var out []store.QueueItem
-	err = s.newest(ctx, "list queue", s.conn.keys.queues(), limit, func(kv *mvccpb.KeyValue) {
+	err = s.newest(ctx, "list queue", s.conn.Keys.Queues(), limit, func(kv *mvccpb.KeyValue) {
 		item := store.QueueItem{Created: kv.CreateRevision, At: string(kv.Key)}
 		if db.DecodeWhole(kv.Value, &item) == nil {
 			out = append(out, item)
@@ -61,7 +62,7 @@ func (s *Reader) newest(ctx context.Context, what, prefix string, limit int64, d
 		return err
 	}
 	revision := end.Revision
-	keys := slices.DeleteFunc(kvs, func(kv *mvccpb.KeyValue) bool { return strings.HasPrefix(string(kv.Key), s.conn.keys.gatedQueues()) })
+	keys := slices.DeleteFunc(kvs, func(kv *mvccpb.KeyValue) bool { return strings.HasPrefix(string(kv.Key), s.conn.Keys.GatedQueues()) })
 	slices.SortFunc(keys, func(a, b *mvccpb.KeyValue) int { return cmp.Compare(b.CreateRevision, a.CreateRevision) })
 	var b db.Budget
 	for keys = keys[:min(int64(len(keys)), limit)]; len(keys) > 0; {
@@ -101,8 +102,8 @@ func (s *Reader) Whereabouts(ctx context.Context, sent []store.SentStimulus) ([]
 			if err != nil {
 				return nil, err
 			}
-			ask.Add(clientv3.OpGet(s.conn.keys.queueSlice(hash, sliceFor(&chunk[i].Stimulus))+encode(chunk[i].ID), clientv3.WithKeysOnly()))
-			ask.Add(clientv3.OpGet(s.conn.keys.dead(chunk[i].ID+"@"), clientv3.WithPrefix(), clientv3.WithLimit(1), clientv3.WithKeysOnly()))
+			ask.Add(clientv3.OpGet(s.conn.Keys.QueueSlice(hash, record.SliceFor(&chunk[i].Stimulus))+record.Encode(chunk[i].ID), clientv3.WithKeysOnly()))
+			ask.Add(clientv3.OpGet(s.conn.Keys.Dead(chunk[i].ID+"@"), clientv3.WithPrefix(), clientv3.WithLimit(1), clientv3.WithKeysOnly()))
 		}
 		resp, err := s.conn.Read(ctx, "look for what was sent", ask.Ops...)
 		if err != nil {
@@ -111,7 +112,7 @@ func (s *Reader) Whereabouts(ctx context.Context, sent []store.SentStimulus) ([]
 		for i := range chunk {
 			out[from+i].Queued = db.Read(2*i).One(resp) != nil
 			if kv := db.Read(2*i + 1).One(resp); kv != nil {
-				out[from+i].Letter = decode(strings.TrimPrefix(string(kv.Key), s.conn.keys.deads()))
+				out[from+i].Letter = record.Decode(strings.TrimPrefix(string(kv.Key), s.conn.Keys.Deads()))
 			}
 		}
 	}
@@ -124,7 +125,7 @@ func (s *Reader) Gates(ctx context.Context, gates []store.Gate, revision int64) 
 	for chunk := range slices.Chunk(gates, db.MaxLevel) {
 		var ask db.Reads
 		for _, g := range chunk {
-			ask.Add(clientv3.OpGet(s.conn.keys.gateOf(g), clientv3.WithRev(revision)))
+			ask.Add(clientv3.OpGet(s.conn.Keys.GateOf(g), clientv3.WithRev(revision)))
 		}
 		resp, err := s.conn.Read(ctx, "look at gates", ask.Ops...)
 		if err != nil {

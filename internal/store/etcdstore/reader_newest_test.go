@@ -43,7 +43,7 @@ func TestTheNewestAreFoundWhereverTheyLie(t *testing.T) {
 		"dead letters": {
 			put: func(w *world, id string) map[string]any {
 				st := event(id)
-				return map[string]any{w.keys.dead(id): &store.DeadLetter{ID: id, Reason: workflow.DeadExpired, Stimulus: &st, CreatedAt: w.now}}
+				return map[string]any{w.Keys.Dead(id): &store.DeadLetter{ID: id, Reason: workflow.DeadExpired, Stimulus: &st, CreatedAt: w.now}}
 			},
 			newest: func(w *world, limit int64) (ids []string, err error) {
 				all, err := w.NewestDeadLetters(w.ctx(), limit)
@@ -52,12 +52,12 @@ func TestTheNewestAreFoundWhereverTheyLie(t *testing.T) {
 				}
 				return ids, err
 			},
-			prefix: func(w *world) string { return w.keys.deads() },
+			prefix: func(w *world) string { return w.Keys.Deads() },
 		},
 		"queue": {
 			put: func(w *world, id string) map[string]any {
 				item := w.item(id, event(id))
-				return map[string]any{w.queueKey(&item): &item}
+				return map[string]any{w.QueueKey(&item): &item}
 			},
 			newest: func(w *world, limit int64) (ids []string, err error) {
 				all, err := w.NewestQueueItems(w.ctx(), limit)
@@ -66,7 +66,7 @@ func TestTheNewestAreFoundWhereverTheyLie(t *testing.T) {
 				}
 				return ids, err
 			},
-			prefix: func(w *world) string { return w.keys.queues() },
+			prefix: func(w *world) string { return w.Keys.Queues() },
 		},
 	} {
 		t.Run(what, func(t *testing.T) {
@@ -92,7 +92,7 @@ func TestTheNewestAreFoundWhereverTheyLie(t *testing.T) {
 			newest(20, ids...)
 			newest(3, ids[6:]...)
 			if what == "queue" { // what waits behind gates is another matter
-				w.puts(map[string]any{w.keys.gatedQueue(*single) + "1-x": &store.QueueItem{ID: "gated", Hash: "h", Held: &store.HeldStart{}}})
+				w.puts(map[string]any{w.Keys.GatedQueue(*single) + "1-x": &store.QueueItem{ID: "gated", Hash: "h", Held: &store.HeldStart{}}})
 				newest(3, ids[6:]...)
 			}
 			_, err := w.raw.Put(w.ctx(), tc.prefix(w)+"damaged", "{")
@@ -125,11 +125,11 @@ func TestWhereWhatWasSentIs(t *testing.T) {
 	w := newWorld(t)
 	queued, dead, gone, other := correlated("paid", "o/1"), event("late"), addressedTo("paid", "i"), correlated("paid", "o/2")
 	item, another := w.item("q", queued), w.item("x", other)
-	w.puts(map[string]any{w.queueKey(&item): &item, w.queueKey(&another): &another})
+	w.puts(map[string]any{w.QueueKey(&item): &item, w.QueueKey(&another): &another})
 	letter := StimulusDeadID("d", w.now)
 	w.puts(map[string]any{
-		w.keys.dead(letter): &store.DeadLetter{ID: letter, Stimulus: &dead},
-		w.keys.dead(StimulusDeadID("dd", w.now.Add(time.Hour))): &store.DeadLetter{Stimulus: &dead},
+		w.Keys.Dead(letter): &store.DeadLetter{ID: letter, Stimulus: &dead},
+		w.Keys.Dead(StimulusDeadID("dd", w.now.Add(time.Hour))): &store.DeadLetter{Stimulus: &dead},
 	})
 	sent := []store.SentStimulus{{ID: "q", Stimulus: queued}, {ID: "d", Stimulus: dead}, {ID: "g", Stimulus: gone}, {ID: "x", Stimulus: queued}}
 	for range db.MaxLevel { // more than one request has room for
@@ -174,10 +174,10 @@ func TestWhatIsQueuedForALikeCorrelationIsFound(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	like := w.item("like", correlated("paid", "order-4712"))
-	all := map[string]any{w.queueKey(&like): &like}
+	all := map[string]any{w.QueueKey(&like): &like}
 	for i := range 3 * situationItems {
 		item := w.item(fmt.Sprint("q", i), correlated("paid", fmt.Sprintf("%04d-bill", i))) // before it in the order of keys
-		all[w.queueKey(&item)] = &item
+		all[w.QueueKey(&item)] = &item
 	}
 	w.puts(all)
 	in := w.instance("i")

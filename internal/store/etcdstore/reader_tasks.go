@@ -13,6 +13,7 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -35,7 +36,7 @@ func (s *Reader) Tasks(ctx context.Context, name, cursor string, limit int64) ([
 }
 
 func (s *Reader) tasks(ctx context.Context, name, cursor string, limit int64) ([]Task, db.PageEnd, error) {
-	prefix := s.conn.keys.tasks(name)
+	prefix := s.conn.Keys.Tasks(name)
 	kvs, end, err := s.taskKeys(ctx, name, cursor, limit)
 	if err != nil {
 		return nil, db.PageEnd{}, err
@@ -46,8 +47,8 @@ func (s *Reader) tasks(ctx context.Context, name, cursor string, limit int64) ([
 	for i, kv := range kvs {
 		parts := strings.Split(string(kv.Key), "/")
 		id := parts[len(parts)-2]
-		bookmarks[i] = workflow.Bookmark{ID: workflow.BookmarkID(id, decode(parts[len(parts)-1])), ActivityType: workflow.TaskType,
-			Name: decode(parts[len(parts)-4]), CreatedAt: fromMillis(parts[len(parts)-3])}
+		bookmarks[i] = workflow.Bookmark{ID: workflow.BookmarkID(id, record.Decode(parts[len(parts)-1])), ActivityType: workflow.TaskType,
+			Name: record.Decode(parts[len(parts)-4]), CreatedAt: record.FromMillis(parts[len(parts)-3])}
 		if _, known := place[id]; !known {
 			place[id] = len(ids)
 			ids = append(ids, id)
@@ -95,7 +96,7 @@ const manyTasks = 1000
 // where the last first page went, reads up to there, and goes on in windows, each longer than the one
 // before. A wrong memory leaves nothing out. Of all names together it reads one range.
 func (s *Reader) taskKeys(ctx context.Context, name, cursor string, limit int64) (kvs []*mvccpb.KeyValue, end db.PageEnd, err error) {
-	prefix := s.conn.keys.tasks(name)
+	prefix := s.conn.Keys.Tasks(name)
 	list, from, last := []string{prefix}, db.PageFrom(prefix, cursor), clientv3.GetPrefixRangeEnd(prefix)
 	read := func(to string) (*clientv3.GetResponse, error) {
 		resp, err := s.conn.Get(ctx, "list tasks", from, clientv3.WithRange(to), clientv3.WithLimit(limit-int64(len(kvs))), clientv3.WithRev(end.Revision), clientv3.WithKeysOnly())

@@ -11,6 +11,7 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/internal/testsize"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -27,11 +28,11 @@ func (w *world) tasksOf(name string, instances, each int, first time.Time, apart
 			b := workflow.Bookmark{ID: workflow.BookmarkID(id, fmt.Sprintf("%04d", n)), ActivityType: workflow.TaskType, Name: name, CreatedAt: first.Add(time.Duration(len(tasks)) * apart)}
 			r.Header.Bookmarks = append(r.Header.Bookmarks, b)
 			tasks = append(tasks, b)
-			ops = append(ops, clientv3.OpPut(w.keys.task(&b), ""))
+			ops = append(ops, clientv3.OpPut(w.Keys.Task(&b), ""))
 		}
 		raw, err := db.Encode(&r)
 		w.ok(err)
-		ops = append(ops, clientv3.OpPut(w.keys.instance(id), string(raw)))
+		ops = append(ops, clientv3.OpPut(w.Keys.Instance(id), string(raw)))
 	}
 	for some := range slices.Chunk(ops, 100) {
 		_, err := w.raw.Txn(w.ctx()).Then(some...).Commit()
@@ -84,19 +85,19 @@ func TestAPageOfTasksCostsTheSameBesideMany(t *testing.T) {
 
 	// The oldest are done, one that is older comes by an import, and none is left: each is seen at once.
 	for i := range 300 {
-		w.del(w.keys.task(&made[i]))
+		w.del(w.Keys.Task(&made[i]))
 	}
 	if got, _, requests, _ := page(""); !slices.Equal(got, ids[300:300+limit]) || requests > 8 {
 		t.Errorf("behind those that are done: %d requests, %v", requests, got)
 	}
-	old := w.keys.task(&workflow.Bookmark{ID: "old~b", Name: "pack", CreatedAt: time.Unix(1, 0)})
+	old := w.Keys.Task(&workflow.Bookmark{ID: "old~b", Name: "pack", CreatedAt: time.Unix(1, 0)})
 	w.spoil(old, nil)
 	kvs, _, err := w.taskKeys(w.ctx(), "pack", "", limit)
 	w.ok(err)
 	if len(kvs) != limit || string(kvs[0].Key) != old {
 		t.Errorf("one that is older than all is not the first of %d", len(kvs))
 	}
-	if _, err := w.raw.Delete(w.ctx(), w.keys.tasks("pack"), clientv3.WithPrefix()); err != nil {
+	if _, err := w.raw.Delete(w.ctx(), w.Keys.Tasks("pack"), clientv3.WithPrefix()); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
@@ -118,12 +119,12 @@ func TestPagesOfTasksHaveEachOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		names++
 		name, now := fmt.Sprintf("n%d", names), time.Now().UnixMilli()
-		prefix := w.keys.tasks(name)
-		at := rapid.OneOf(rapid.Int64Range(0, 3), rapid.Int64Range(now-5000, now), rapid.Int64Range(now-300, now-200), rapid.Int64Range(now-10_000_000, now), rapid.Int64Range(now, now+1000), rapid.Just(int64(lastShort-1)))
+		prefix := w.Keys.Tasks(name)
+		at := rapid.OneOf(rapid.Int64Range(0, 3), rapid.Int64Range(now-5000, now), rapid.Int64Range(now-300, now-200), rapid.Int64Range(now-10_000_000, now), rapid.Int64Range(now, now+1000), rapid.Just(int64(record.LastShort-1)))
 		var want []string
 		var puts []clientv3.Op
 		for i, ms := range rapid.SliceOfN(at, 0, 40).Draw(t, "times") {
-			key := w.keys.task(&workflow.Bookmark{ID: fmt.Sprintf("i%02d~b", i), Name: name, CreatedAt: time.UnixMilli(ms)})
+			key := w.Keys.Task(&workflow.Bookmark{ID: fmt.Sprintf("i%02d~b", i), Name: name, CreatedAt: time.UnixMilli(ms)})
 			want, puts = append(want, key), append(puts, clientv3.OpPut(key, ""))
 		}
 		slices.Sort(want)

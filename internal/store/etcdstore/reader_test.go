@@ -10,6 +10,7 @@ import (
 	"github.com/weft-run/weft/internal/find"
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/internal/testsize"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -70,7 +71,7 @@ func TestPagesGiveEverythingOnce(t *testing.T) {
 		w.queued(fmt.Sprint("q/", i), event(fmt.Sprint("e", i)))
 		raw, err := db.Encode(timerEntry{Instance: "i0", Bookmark: fmt.Sprint("t", i), Due: w.now})
 		w.ok(err)
-		_, err = w.raw.Put(w.ctx(), w.keys.timer(fmt.Sprint("t", i), w.now), string(raw))
+		_, err = w.raw.Put(w.ctx(), w.Keys.Timer(fmt.Sprint("t", i), w.now), string(raw))
 		w.ok(err)
 	}
 	check := func(what string, got, want []string) {
@@ -227,7 +228,7 @@ func TestWhatMovesIsListedOnce(t *testing.T) {
 // correlation, takes others in their place, or deletes their instance.
 func TestTasksFollowTheirBookmarks(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"pack", "", "a/b c", "~x", strings.Repeat("ä", 3*maxTaskName)} {
+	for _, name := range []string{"pack", "", "a/b c", "~x", strings.Repeat("ä", 3*record.MaxTaskName)} {
 		w := newWorld(t)
 		task := func(local string) workflow.Bookmark {
 			b := w.bookmark("a", local, local)
@@ -417,7 +418,7 @@ func TestDueTimersAreReadPageByPage(t *testing.T) {
 	}
 	now := w.now.Add((n - 2) * time.Millisecond) // the last one is to come
 	seen, last := map[string]bool{}, map[int]time.Time{}
-	page, more, err := w.Due(w.ctx(), Timers, everywhere(), now, perShard)
+	page, more, err := w.Due(w.ctx(), record.Timers, everywhere(), now, perShard)
 	for pages := 1; err == nil; pages++ {
 		inShard := map[int]int{}
 		for _, d := range page {
@@ -429,7 +430,7 @@ func TestDueTimersAreReadPageByPage(t *testing.T) {
 		if len(more) == 0 {
 			break
 		}
-		page, more, err = w.Due(w.ctx(), Timers, more, now, perShard)
+		page, more, err = w.Due(w.ctx(), record.Timers, more, now, perShard)
 	}
 	if w.ok(err); len(seen) != n-1 {
 		t.Errorf("%d timers, want %d", len(seen), n-1)
@@ -444,11 +445,11 @@ func TestTimersAreDueAtTheirTimeAndNotBefore(t *testing.T) {
 	b.DueAt = &at
 	w.commit(w.first("a", nil, b))
 	for offset, want := range map[time.Duration]int{-time.Millisecond: 0, -800 * time.Microsecond: 0, -1: 0, 0: 1, time.Millisecond: 1} {
-		if due := w.due(Timers, at.Add(offset)); len(due) != want {
+		if due := w.due(record.Timers, at.Add(offset)); len(due) != want {
 			t.Errorf("%s after: %d due", offset, len(due))
 		}
 	}
-	due := w.due(Timers, at)
+	due := w.due(record.Timers, at)
 	fired, err := w.FireTimers(w.ctx(), due, at)
 	if err != nil || !slices.Equal(fired, []string{"a"}) {
 		t.Errorf("fired %v, %v", fired, err)

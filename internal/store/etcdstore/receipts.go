@@ -11,6 +11,7 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -27,7 +28,7 @@ const (
 // that is kept for it on to the mailbox, the outbox, the queue, the dead letter or the journal
 // entry where it is now.
 func (s *Reader) Receipts(ctx context.Context, value string) (*store.Receipts, error) {
-	prefix := s.conn.keys.keyRecord(store.KeyPrefix(value))
+	prefix := s.conn.Keys.KeyRecord(store.KeyPrefix(value))
 	resp, err := s.conn.Get(ctx, "read receipts", prefix, clientv3.WithPrefix(), clientv3.WithLimit(mostReceipts))
 	if err != nil {
 		return nil, err
@@ -36,7 +37,7 @@ func (s *Reader) Receipts(ctx context.Context, value string) (*store.Receipts, e
 	f := &pursuit{s: s, revision: out.Revision, journals: mostSearched}
 	for _, kv := range resp.Kvs {
 		key := string(kv.Key)
-		f.name = decode(key[strings.LastIndexByte(key, '/')+1:])
+		f.name = record.Decode(key[strings.LastIndexByte(key, '/')+1:])
 		r := store.Receipt{Modified: kv.ModRevision}
 		var a store.Answer
 		if err := db.Decode(kv.Value, &a); err != nil {
@@ -76,12 +77,12 @@ func (f *pursuit) there(ask *db.Reads, key string) db.Read {
 
 // letter reads the dead letter of a stimulus, whose id has a time that is not known here.
 func (f *pursuit) letter(ask *db.Reads, stimulus string) db.Read {
-	return ask.Add(f.at(f.s.conn.keys.dead(stimulus+"@"), clientv3.WithPrefix(), clientv3.WithLimit(1), clientv3.WithKeysOnly()))
+	return ask.Add(f.at(f.s.conn.Keys.Dead(stimulus+"@"), clientv3.WithPrefix(), clientv3.WithLimit(1), clientv3.WithKeysOnly()))
 }
 
 func (f *pursuit) letterID(resp *pb.TxnResponse, r db.Read) string {
 	if kv := r.One(resp); kv != nil {
-		return decode(strings.TrimPrefix(string(kv.Key), f.s.conn.keys.deads()))
+		return record.Decode(strings.TrimPrefix(string(kv.Key), f.s.conn.Keys.Deads()))
 	}
 	return ""
 }
@@ -123,7 +124,7 @@ func (f *pursuit) pursue(ctx context.Context, a *store.Answer, since int64, r *s
 // job is how far a job is.
 func (f *pursuit) job(ctx context.Context, id string, r *store.Receipt) error {
 	r.Job = &store.Job{ID: id}
-	resp, err := f.s.conn.Get(ctx, "read job", jobKeys{f.s.conn.keys.root}.job(id), clientv3.WithRev(f.revision))
+	resp, err := f.s.conn.Get(ctx, "read job", record.JobKeys{Root: f.s.conn.Keys.Root}.Job(id), clientv3.WithRev(f.revision))
 	if err != nil || len(resp.Kvs) == 0 {
 		return err
 	}
@@ -156,12 +157,12 @@ func (s *Reader) CommandFates(ctx context.Context, commands []store.Effect, afte
 
 // item is where a stimulus is that had met nothing when it was answered.
 func (f *pursuit) item(ctx context.Context, a *store.Answer) (store.Fate, error) {
-	k := f.s.conn.keys
+	k := f.s.conn.Keys
 	fate := store.Fate{Item: a.Queued, Command: a.Queued, Outcome: workflow.OutcomeAccepted}
 	var ask db.Reads
-	queued := f.there(&ask, k.queues()+a.Slot+"/"+encode(a.Queued))
-	sending, letter := f.there(&ask, k.send(a.Queued)), f.letter(&ask, a.Queued)
-	done := ask.Add(f.at(k.commandRecord(doneRecords, a.Queued)))
+	queued := f.there(&ask, k.Queues()+a.Slot+"/"+record.Encode(a.Queued))
+	sending, letter := f.there(&ask, k.Send(a.Queued)), f.letter(&ask, a.Queued)
+	done := ask.Add(f.at(k.CommandRecord(record.DoneRecords, a.Queued)))
 	resp, err := f.read(ctx, &ask)
 	if err != nil {
 		return fate, err
@@ -187,16 +188,16 @@ func (f *pursuit) item(ctx context.Context, a *store.Answer) (store.Fate, error)
 // targets fills in what records, mailboxes and the outbox say of targets.
 func (f *pursuit) targets(ctx context.Context, targets []store.Effect, fates []store.Fate) error {
 	const opsEach, opsBeside = 3, 3
-	k := f.s.conn.keys
+	k := f.s.conn.Keys
 	for from := 0; from < len(targets); from += (db.MaxLevel - opsBeside) / opsEach {
 		to := min(len(targets), from+(db.MaxLevel-opsBeside)/opsEach)
 		var ask db.Reads
-		sending, counted, letter := f.there(&ask, k.send(f.sent)), ask.Add(f.at(k.sent(f.sent))), f.letter(&ask, f.sent)
+		sending, counted, letter := f.there(&ask, k.Send(f.sent)), ask.Add(f.at(k.Sent(f.sent))), f.letter(&ask, f.sent)
 		of := make([][opsEach]db.Read, to-from)
 		for i := range of {
 			e := &targets[from+i]
 			command := cmp.Or(e.Command, f.name)
-			of[i] = [opsEach]db.Read{ask.Add(f.at(k.commandRecord(e.InstanceID, command))), f.there(&ask, k.mail(e.InstanceID, command)), f.there(&ask, k.instance(e.InstanceID))}
+			of[i] = [opsEach]db.Read{ask.Add(f.at(k.CommandRecord(e.InstanceID, command))), f.there(&ask, k.Mail(e.InstanceID, command)), f.there(&ask, k.Instance(e.InstanceID))}
 		}
 		resp, err := f.read(ctx, &ask)
 		if err != nil {
@@ -308,7 +309,7 @@ func fateCommit(e *workflow.JournalEntry) *store.FateCommit {
 
 // entry reads the head of a commit, and the revision at which it was made; nil: it is not kept.
 func (f *pursuit) entry(ctx context.Context, id string, seq int64) (*workflow.JournalEntry, int64, error) {
-	resp, err := f.s.conn.Get(ctx, "read journal of "+id, f.s.conn.keys.journal(id, seq), clientv3.WithRev(f.revision))
+	resp, err := f.s.conn.Get(ctx, "read journal of "+id, f.s.conn.Keys.Journal(id, seq), clientv3.WithRev(f.revision))
 	if err != nil || len(resp.Kvs) == 0 {
 		return nil, 0, err
 	}
@@ -320,7 +321,7 @@ func (f *pursuit) entry(ctx context.Context, id string, seq int64) (*workflow.Jo
 func (f *pursuit) behindGate(ctx context.Context, fate *store.Fate) error {
 	if f.gated == nil {
 		f.gated = map[string]bool{}
-		prefix := f.s.conn.keys.gatedQueues()
+		prefix := f.s.conn.Keys.GatedQueues()
 		for cursor := ""; len(f.gated) < mostGatedKeys; {
 			kvs, next, err := f.s.conn.Page(ctx, "look behind gates", prefix, cursor, 1000, clientv3.WithKeysOnly(), clientv3.WithRev(f.revision))
 			if err != nil {
@@ -344,7 +345,7 @@ func (f *pursuit) behindGate(ctx context.Context, fate *store.Fate) error {
 
 // inJournal looks for the commit that took a command up, among those that were made since it came.
 func (f *pursuit) inJournal(ctx context.Context, since int64, fate *store.Fate) error {
-	resp, err := f.s.conn.Get(ctx, "read instance "+fate.InstanceID, f.s.conn.keys.instance(fate.InstanceID), clientv3.WithRev(f.revision))
+	resp, err := f.s.conn.Get(ctx, "read instance "+fate.InstanceID, f.s.conn.Keys.Instance(fate.InstanceID), clientv3.WithRev(f.revision))
 	if err != nil || len(resp.Kvs) == 0 {
 		return err
 	}
@@ -398,7 +399,7 @@ func (f *pursuit) letters(ctx context.Context, fates []store.Fate) error {
 	for i := range fates {
 		if fates[i].Letter != "" {
 			dead = append(dead, &fates[i])
-			f.there(&ask, f.s.conn.keys.dead(fates[i].Letter))
+			f.there(&ask, f.s.conn.Keys.Dead(fates[i].Letter))
 		}
 	}
 	if len(dead) == 0 {

@@ -3,57 +3,22 @@ package etcdstore
 import (
 	"context"
 	"errors"
-	"strconv"
-	"sync/atomic"
-	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 )
-
-// attempt names one attempt to do something, which is sent again only as it is;
-// a new attempt of the same thing has another name.
-func attempt(id string, at time.Time) string { return id + "@" + strconv.FormatInt(at.UnixNano(), 10) }
-
-// base is the one connection of a cluster's store with its keys: it writes and reads
-// the records that more than one part has to know.
-type base struct {
-	*db.Conn
-	keys keys
-
-	elapsed atomic.Int64 // milliseconds; how old the cluster is, as far as this node knows; see [Upkeep.Age]
-}
 
 // conn is base with what is known of instances that wait at many places, and of what is
 // looked at often.
 type conn struct {
-	*base
+	*record.Conn
 	partsKnown func(form int) bool // see [Config.PartsKnown]
 	width      Width
 
 	waiting, queued, sending, boxes *follower // of bookmarks, slices of the queue, send records, mailboxes
-}
-
-// void is what a transaction's Else does so that its refusal is conclusive
-// although a compare can become true again: it leaves a record that the
-// transaction compares as absent, unless the refusal came from its own earlier
-// success, which applied shows.
-func (s *base) void(record string, applied ...string) clientv3.Op {
-	var cmps []clientv3.Cmp
-	for _, key := range applied {
-		cmps = append(cmps, db.Absent(key))
-	}
-	return clientv3.OpTxn(cmps, s.putVoid(record), nil)
-}
-
-// putVoid writes the record.
-func (s *base) putVoid(record string) []clientv3.Op {
-	o := db.NewOps()
-	o.PutRaw(record, []byte(`{"outcome":"void"}`))
-	o.PutRaw(s.keys.expiry(s.elapsed.Load(), record), nil)
-	return o.List()
 }
 
 // reading is how much of instances is read.
@@ -75,7 +40,7 @@ func (s *conn) records(ctx context.Context, ids []string, much reading, revision
 		chunk := ids[at:min(len(ids), at+b.Chunk())]
 		reads := make([]clientv3.Op, len(chunk))
 		for i, id := range chunk {
-			reads[i] = clientv3.OpGet(s.keys.instance(id), clientv3.WithRev(revision))
+			reads[i] = clientv3.OpGet(s.Keys.Instance(id), clientv3.WithRev(revision))
 		}
 		resp, err := s.Read(ctx, "read instances", reads...)
 		if err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -65,11 +66,11 @@ type removal struct {
 
 // lookToRemove is nil if there is no such instance.
 func (s *conn) lookToRemove(ctx context.Context, f *store.Fence, id string, at time.Time) (*removal, error) {
-	resp, err := s.Get(ctx, "read instance "+id, s.keys.instance(id))
+	resp, err := s.Get(ctx, "read instance "+id, s.Keys.Instance(id))
 	if err != nil || len(resp.Kvs) == 0 {
 		return nil, err
 	}
-	r := &removal{s: s, fence: f, id: id, at: at, seen: resp.Header.Revision, guard: append(fenceCompares(f), db.ModifiedAt(s.keys.instance(id), resp.Kvs[0].ModRevision))}
+	r := &removal{s: s, fence: f, id: id, at: at, seen: resp.Header.Revision, guard: append(fenceCompares(f), db.ModifiedAt(s.Keys.Instance(id), resp.Kvs[0].ModRevision))}
 	if r.rec, err = partsOf(s).places(ctx, resp.Kvs[0], resp.Header.Revision); err == nil && r.rec.Header.ID == id {
 		r.read = true
 		return r, nil
@@ -109,7 +110,7 @@ func (r *removal) buryMail(ctx context.Context) error {
 // does not throw away: damaged mail is set aside first, by itself.
 func (r *removal) readable(ctx context.Context) (bool, error) {
 	all := true
-	err := r.each(ctx, r.s.keys.mailbox(r.id), func(kv *mvccpb.KeyValue) {
+	err := r.each(ctx, r.s.Keys.Mailbox(r.id), func(kv *mvccpb.KeyValue) {
 		var cmd workflow.Command
 		all = all && db.DecodeWhole(kv.Value, &cmd) == nil && cmd.Kind.Known()
 	})
@@ -142,7 +143,7 @@ func (r *removal) remove(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	t := begin()
-	t.When(db.NoneNewer(r.s.keys.mailbox(r.id), r.seen))
+	t.When(db.NoneNewer(r.s.Keys.Mailbox(r.id), r.seen))
 	if r.beside != nil {
 		t.Ops = r.beside
 	}
@@ -152,19 +153,19 @@ func (r *removal) remove(ctx context.Context) (bool, error) {
 	if gate != "" {
 		then := db.NewOps()
 		then.Del(gate)
-		t.Nested(r.s.holdsGate(gate, r.id), then, nil)
+		t.Nested(r.s.HoldsGate(gate, r.id), then, nil)
 	}
 	if err := r.tell(ctx, t.Ops); err != nil {
 		return false, err
 	}
-	t.Del(r.s.keys.instance(r.id))
-	t.Del(r.s.keys.cancel(r.id))
+	t.Del(r.s.Keys.Instance(r.id))
+	t.Del(r.s.Keys.Cancel(r.id))
 	if r.rec.Unwritten != nil {
-		t.Del(r.s.keys.mail(r.id, workflow.ContinueID))
+		t.Del(r.s.Keys.Mail(r.id, workflow.ContinueID))
 	}
-	r.s.record(t.Ops, r.s.keys.commandRecord(r.id, deletedRecord), deletedEntry{})
-	r.s.forgetIncidents(&r.rec.Header, t.Ops)
-	t.Tail = append(t.Tail, clientv3.OpDelete(r.s.keys.journalOf(r.id), clientv3.WithPrefix()))
+	r.s.Record(t.Ops, r.s.Keys.CommandRecord(r.id, deletedRecord), deletedEntry{})
+	r.s.ForgetIncidents(&r.rec.Header, t.Ops)
+	t.Tail = append(t.Tail, clientv3.OpDelete(r.s.Keys.JournalOf(r.id), clientv3.WithPrefix()))
 	partsOf(r.s).delete(t.Ops, r.id)
 	return db.Applied(t.Submit(ctx))
 }
@@ -187,15 +188,15 @@ func (r *removal) narrow(ctx context.Context) (bool, error) {
 	}
 	d := Decide(&store.Commit{Delete: true, Before: r.rec, After: *r.rec, Burned: r.rec.Header.Bookmarks, At: r.at})
 	t := r.s.Begin("decide that instance "+r.id+" is removed", r.guard...)
-	t.When(db.NoneNewer(r.s.keys.mailbox(r.id), r.seen))
+	t.When(db.NoneNewer(r.s.Keys.Mailbox(r.id), r.seen))
 	if d.After.Apart = false; r.rec.Cut == formWide {
 		partsOf(r.s).put(t.Ops, r.rec, &d.After, true)
 	} else {
 		d.After.Parts = nil
-		t.Put(r.s.keys.instance(r.id), &d.After)
+		t.Put(r.s.Keys.Instance(r.id), &d.After)
 		partsOf(r.s).delete(t.Ops, r.id)
 	}
-	t.Put(r.s.keys.mail(r.id, workflow.ContinueID), d.Continue)
+	t.Put(r.s.Keys.Mail(r.id, workflow.ContinueID), d.Continue)
 	if err := r.tell(ctx, t.Ops); err != nil {
 		return false, err
 	}
@@ -206,7 +207,7 @@ func (r *removal) narrow(ctx context.Context) (bool, error) {
 	left := d.After
 	left.Modified, r.seen = resp.Header.Revision, resp.Header.Revision
 	r.rec, r.told = &left, true
-	r.guard = append(fenceCompares(r.fence), db.ModifiedAt(r.s.keys.instance(r.id), left.Modified))
+	r.guard = append(fenceCompares(r.fence), db.ModifiedAt(r.s.Keys.Instance(r.id), left.Modified))
 	return indexWrites{r.s}.writePages(ctx, r.guard, r.rec)
 }
 
@@ -223,8 +224,8 @@ func (r *removal) cancelChildren(ctx context.Context) (bool, error) {
 		t := r.s.Begin("remove instance "+r.id, r.guard...)
 		for _, child := range slice {
 			cancel := db.NewOps()
-			r.s.putOutgoing(cancel, store.Outgoing{InstanceID: child, Command: workflow.Command{ID: store.CancelCommand(r.id, child), Kind: workflow.CommandCancel, CreatedAt: r.at}})
-			t.Nested([]clientv3.Cmp{db.Exists(r.s.keys.instance(child))}, cancel, nil)
+			r.s.PutOutgoing(cancel, store.Outgoing{InstanceID: child, Command: workflow.Command{ID: store.CancelCommand(r.id, child), Kind: workflow.CommandCancel, CreatedAt: r.at}})
+			t.Nested([]clientv3.Cmp{db.Exists(r.s.Keys.Instance(child))}, cancel, nil)
 		}
 		if done, err := db.Applied(t.Submit(ctx)); err != nil || !done {
 			return false, err
@@ -240,14 +241,14 @@ const (
 
 // keys are those of index entries, bookmarks, timers and tasks.
 func (r *removal) keys(ctx context.Context) ([]string, error) {
-	k := r.s.keys
+	k := r.s.Keys
 	if r.read {
-		keys := r.s.indexEntries(&r.rec.Header)
+		keys := r.s.IndexEntries(&r.rec.Header)
 		for _, b := range r.rec.Header.Bookmarks {
-			keys = append(keys, k.bookmark(b.Hash, r.rec.Header.CorrelationID, b.ID))
-			keys = append(keys, k.timersOf(&b)...)
+			keys = append(keys, k.Bookmark(b.Hash, r.rec.Header.CorrelationID, b.ID))
+			keys = append(keys, k.TimersOf(&b)...)
 			if b.ActivityType == workflow.TaskType {
-				keys = append(keys, k.task(&b))
+				keys = append(keys, k.Task(&b))
 			}
 		}
 		return keys, nil
@@ -257,11 +258,11 @@ func (r *removal) keys(ctx context.Context) ([]string, error) {
 		prefix   string
 		fromID   int  // parts from the end of the key to the id
 		bookmark bool // the id is a bookmark's
-	}{{k.indexes(), 1, false}, {k.root + "by-correlation/", 1, false}, {k.root + "by-parent/", 1, false}, {k.labels(), 1, false}, {k.finishedIn(shard(r.id, FinishedShards)), 1, false},
-		{k.tasks(""), 2, false}, {k.incidents(), 2, false}, {k.root + "bookmark/", 2, false}, {k.root + "timer/", 1, true}} {
+	}{{k.Indexes(), 1, false}, {k.Root + "by-correlation/", 1, false}, {k.Root + "by-parent/", 1, false}, {k.Labels(), 1, false}, {k.FinishedIn(record.Shard(r.id, record.FinishedShards)), 1, false},
+		{k.Tasks(""), 2, false}, {k.Incidents(), 2, false}, {k.Root + "bookmark/", 2, false}, {k.Root + "timer/", 1, true}} {
 		err := r.each(ctx, in.prefix, func(kv *mvccpb.KeyValue) {
 			parts := strings.Split(string(kv.Key), "/")
-			id := decode(parts[len(parts)-in.fromID])
+			id := record.Decode(parts[len(parts)-in.fromID])
 			if in.bookmark {
 				id, _ = workflow.SplitBookmarkID(id)
 			}
@@ -280,11 +281,11 @@ func (r *removal) keys(ctx context.Context) ([]string, error) {
 func (r *removal) gate(ctx context.Context) (key string, err error) {
 	if r.read {
 		if r.rec.Gate != nil {
-			key = r.s.keys.gateOf(*r.rec.Gate)
+			key = r.s.Keys.GateOf(*r.rec.Gate)
 		}
 		return key, nil
 	}
-	err = r.each(ctx, r.s.keys.root+"gate/", func(kv *mvccpb.KeyValue) {
+	err = r.each(ctx, r.s.Keys.Root+"gate/", func(kv *mvccpb.KeyValue) {
 		if string(kv.Value) == r.id {
 			key = string(kv.Key)
 		}
@@ -329,8 +330,8 @@ func (r *removal) tell(ctx context.Context, o *db.Ops) error {
 	}
 	for _, p := range parents {
 		end := db.NewOps()
-		r.s.putOutgoing(end, store.Outgoing{InstanceID: p.InstanceID, Command: ChildEnd(p.BookmarkID, r.id, workflow.Cancelled, nil, r.at)})
-		o.Nested([]clientv3.Cmp{db.Exists(r.s.keys.instance(p.InstanceID))}, end, nil)
+		r.s.PutOutgoing(end, store.Outgoing{InstanceID: p.InstanceID, Command: ChildEnd(p.BookmarkID, r.id, workflow.Cancelled, nil, r.at)})
+		o.Nested([]clientv3.Cmp{db.Exists(r.s.Keys.Instance(p.InstanceID))}, end, nil)
 	}
 	return nil
 }
@@ -344,14 +345,14 @@ func (r *removal) parents(ctx context.Context) ([]workflow.Parent, error) {
 		if err != nil {
 			return nil, fmt.Errorf("look for parents of %s: %w", r.id, err)
 		}
-		kvs, _, err := r.s.Page(ctx, "look for parents of "+r.id, r.s.keys.bookmarks(hash), "", db.MostChunk, clientv3.WithKeysOnly())
+		kvs, _, err := r.s.Page(ctx, "look for parents of "+r.id, r.s.Keys.Bookmarks(hash), "", db.MostChunk, clientv3.WithKeysOnly())
 		if err != nil {
 			return nil, err
 		}
 		for _, kv := range kvs {
 			parts := strings.Split(string(kv.Key), "/")
 			id := parts[len(parts)-2]
-			out = append(out, workflow.Parent{InstanceID: id, BookmarkID: workflow.BookmarkID(id, decode(parts[len(parts)-1]))})
+			out = append(out, workflow.Parent{InstanceID: id, BookmarkID: workflow.BookmarkID(id, record.Decode(parts[len(parts)-1]))})
 		}
 	}
 	return out, nil

@@ -8,6 +8,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -19,18 +20,18 @@ func TestRemoveWantsTheLock(t *testing.T) {
 			t.Parallel()
 			w := sound(t)
 			if value != "" {
-				_, err := w.raw.Put(w.ctx(), w.keys.instance("i"), value)
+				_, err := w.raw.Put(w.ctx(), w.Keys.Instance("i"), value)
 				w.ok(err)
 			}
 			lost := w.lock("i", "2")
 			_, err := w.raw.Delete(w.ctx(), lost.Key)
 			w.ok(err)
-			before, err := w.raw.Get(w.ctx(), w.keys.root, clientv3.WithPrefix(), clientv3.WithCountOnly())
+			before, err := w.raw.Get(w.ctx(), w.Keys.Root, clientv3.WithPrefix(), clientv3.WithCountOnly())
 			w.ok(err)
 			if err := w.Remove(w.ctx(), lost, "i", w.now); !errors.Is(err, store.ErrFenced) {
 				t.Errorf("with a lost lock: %v", err)
 			}
-			after, err := w.raw.Get(w.ctx(), w.keys.root, clientv3.WithPrefix(), clientv3.WithCountOnly())
+			after, err := w.raw.Get(w.ctx(), w.Keys.Root, clientv3.WithPrefix(), clientv3.WithCountOnly())
 			w.ok(err)
 			if after.Count != before.Count {
 				t.Errorf("%d of %d keys are left", after.Count, before.Count)
@@ -49,15 +50,15 @@ func TestRemoveLeavesWhatMoved(t *testing.T) {
 	t.Parallel()
 	mailed := func(w *world, cmd workflow.Command, to *store.BookmarkRef) {
 		out, _, err := w.PutMail(w.ctx(), "i", cmd, to)
-		if w.ok(err); out != PutDone {
+		if w.ok(err); out != record.PutDone {
 			w.tb.Fatal(out)
 		}
 	}
 	cancel := workflow.Command{ID: "stop", Kind: workflow.CommandCancel, CreatedAt: time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)}
 	for what, move := range map[string]func(w *world){
 		"went on":       func(w *world) { w.commit(w.next("i", nil)) },
-		"was written":   func(w *world) { w.spoil(w.keys.instance("i"), []byte("junk")) },
-		"was damaged":   func(w *world) { w.spoil(w.keys.instance("i"), []byte("{")) },
+		"was written":   func(w *world) { w.spoil(w.Keys.Instance("i"), []byte("junk")) },
+		"was damaged":   func(w *world) { w.spoil(w.Keys.Instance("i"), []byte("{")) },
 		"is another":    func(w *world) { w.remove("i"); w.instance("i", "paid") },
 		"was delivered": func(w *world) { b := w.look(event("approved")).Bookmarks[0]; mailed(w, w.resume("c1", &b, nil), &b) },
 		"is cancelled":  func(w *world) { mailed(w, cancel, nil) },
@@ -97,14 +98,14 @@ func TestRemoveTellsWhoIsThere(t *testing.T) {
 					w := newWorld(t)
 					w.waitsFor(typ, "parent", "child")
 					if tt.value != "" {
-						w.spoil(w.keys.instance(tt.removed), []byte(tt.value))
+						w.spoil(w.Keys.Instance(tt.removed), []byte(tt.value))
 					}
 					want := 0
 					if there && (tt.value == "" || tt.told == "parent") {
 						want = 1
 					}
 					if !there {
-						_, err := w.raw.Delete(w.ctx(), w.keys.instance(tt.told))
+						_, err := w.raw.Delete(w.ctx(), w.Keys.Instance(tt.told))
 						w.ok(err)
 					}
 					w.ok(w.Remove(w.ctx(), w.lock(tt.removed, "2"), tt.removed, w.now))

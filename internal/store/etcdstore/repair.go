@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 )
 
 // mend is the transaction that repairs one finding. It compares the mod revision of
@@ -42,7 +42,7 @@ func (f *fsck) repair(n *Finding, what string, by ...string) *db.Ops {
 		if kv := f.kvs[name]; kv != nil {
 			modified = kv.ModRevision
 		}
-		m.cmps = append(m.cmps, db.ModifiedAt(f.s.conn.keys.root+name, modified))
+		m.cmps = append(m.cmps, db.ModifiedAt(f.s.conn.Keys.Root+name, modified))
 	}
 	n.Repair, n.mend = what, m
 	return m.ops
@@ -55,7 +55,7 @@ func (f *fsck) setAside(n *Finding, kv *mvccpb.KeyValue, by ...string) *db.Ops {
 
 // replace is setAside for a record in whose place something is put.
 func (f *fsck) replace(n *Finding, kv *mvccpb.KeyValue, what string, by ...string) *db.Ops {
-	o := f.repair(n, "sets it aside as "+f.below(f.s.conn.keys.aside(string(kv.Key), kv.ModRevision, 0))+what, append(by, string(kv.Key))...)
+	o := f.repair(n, "sets it aside as "+f.below(f.s.conn.Keys.Aside(string(kv.Key), kv.ModRevision, 0))+what, append(by, string(kv.Key))...)
 	if n.mend != nil {
 		n.mend.aside = append(n.mend.aside, kv)
 	}
@@ -63,31 +63,14 @@ func (f *fsck) replace(n *Finding, kv *mvccpb.KeyValue, what string, by ...strin
 	return o
 }
 
-const (
-	asideDir = "damaged/"
-	// asidePart is how many bytes of a value one key below damaged/ has: a value of
-	// others may be as large as etcd takes, and has to fit beside the rest.
-	asidePart = 1 << 20
-)
-
-// aside is where a record is kept that was damaged at a revision; its further parts
-// have a number.
-func (k keys) aside(key string, modified int64, part int) string {
-	at := fmt.Sprintf("%s%s%s@%d", k.root, asideDir, strings.TrimPrefix(key, k.root), modified)
-	if part > 0 {
-		at += fmt.Sprintf(".%d", part)
-	}
-	return at
-}
-
 // putAside keeps a value, but for its first parts if it is large: these go before,
 // each in a transaction of its own. False: something moved.
 func (s *Upkeep) putAside(ctx context.Context, m *mend, kv *mvccpb.KeyValue) (bool, error) {
 	value := kv.Value
 	for part := 0; ; part++ {
-		chunk := value[:min(len(value), asidePart)]
+		chunk := value[:min(len(value), record.AsidePart)]
 		value = value[len(chunk):]
-		at := s.conn.keys.aside(string(kv.Key), kv.ModRevision, part)
+		at := s.conn.Keys.Aside(string(kv.Key), kv.ModRevision, part)
 		if len(value) == 0 {
 			m.ops.PutRaw(at, chunk)
 			return true, nil
@@ -282,7 +265,7 @@ func (r *removal) keepJournal(ctx context.Context) (bool, error) {
 		return err
 	}
 	for cursor := ""; ; {
-		kvs, next, err := r.s.Page(ctx, "read journal of "+r.id, r.s.keys.journalOf(r.id), cursor, db.MostChunk)
+		kvs, next, err := r.s.Page(ctx, "read journal of "+r.id, r.s.Keys.JournalOf(r.id), cursor, db.MostChunk)
 		if err != nil {
 			return false, err
 		}
@@ -292,7 +275,7 @@ func (r *removal) keepJournal(ctx context.Context) (bool, error) {
 					return false, err
 				}
 			}
-			t.PutRaw(r.s.keys.aside(string(kv.Key), kv.ModRevision, 0), kv.Value)
+			t.PutRaw(r.s.Keys.Aside(string(kv.Key), kv.ModRevision, 0), kv.Value)
 		}
 		if cursor = next; next == "" {
 			err := send()

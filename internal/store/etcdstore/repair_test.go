@@ -15,6 +15,7 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -40,12 +41,12 @@ func furnished(t *testing.T) *world {
 	}
 	targets := []store.Target{{Trigger: &store.TriggerRef{Hash: hashOf("bought"), DefinitionID: "shop", Version: 3, ActivityID: "a"}}}
 	w.ok(w.PutSend(w.ctx(), store.Send{ID: "sent", Stimulus: event("bought"), Targets: append(targets, targets...), CreatedAt: w.now}, nil))
-	_, err = w.raw.Put(w.ctx(), w.keys.sent("sent"), `{"done":1}`)
+	_, err = w.raw.Put(w.ctx(), w.Keys.Sent("sent"), `{"done":1}`)
 	w.ok(err)
 	o := db.NewOps()
-	w.putDead(o, store.DeadLetter{ID: "dead", Reason: workflow.DeadExpired, CreatedAt: w.now})
-	w.putMail(o, "i", workflow.Command{ID: "m", Kind: workflow.CommandResume, Bookmark: "i~b", CreatedAt: w.now})
-	w.putMail(o, "i", workflow.Command{ID: "stop", Kind: workflow.CommandCancel, CreatedAt: w.now})
+	w.PutDead(o, store.DeadLetter{ID: "dead", Reason: workflow.DeadExpired, CreatedAt: w.now})
+	w.conn.PutMail(o, "i", workflow.Command{ID: "m", Kind: workflow.CommandResume, Bookmark: "i~b", CreatedAt: w.now})
+	w.conn.PutMail(o, "i", workflow.Command{ID: "stop", Kind: workflow.CommandCancel, CreatedAt: w.now})
 	_, err = w.raw.Txn(w.ctx()).Then(o.List()...).Commit()
 	w.ok(err)
 	return w
@@ -54,7 +55,7 @@ func furnished(t *testing.T) *world {
 // only gives the one key below a prefix.
 func (w *world) only(prefix string) string {
 	w.tb.Helper()
-	resp, err := w.raw.Get(w.ctx(), w.keys.root+prefix, clientv3.WithPrefix(), clientv3.WithKeysOnly())
+	resp, err := w.raw.Get(w.ctx(), w.Keys.Root+prefix, clientv3.WithPrefix(), clientv3.WithKeysOnly())
 	w.ok(err)
 	if len(resp.Kvs) != 1 {
 		w.tb.Fatalf("%d keys below %s", len(resp.Kvs), prefix)
@@ -89,7 +90,7 @@ func (w *world) fsck() *Check {
 // written tells the last change below the root.
 func (w *world) written() [2]int64 {
 	w.tb.Helper()
-	resp, err := w.raw.Get(w.ctx(), w.keys.root, clientv3.WithPrefix(), clientv3.WithKeysOnly())
+	resp, err := w.raw.Get(w.ctx(), w.Keys.Root, clientv3.WithPrefix(), clientv3.WithKeysOnly())
 	w.ok(err)
 	last := int64(0)
 	for _, kv := range resp.Kvs {
@@ -99,7 +100,7 @@ func (w *world) written() [2]int64 {
 }
 
 func (w *world) locks() func(string) string {
-	return func(id string) string { return w.keys.root + "lock/" + id + "/" }
+	return func(id string) string { return w.Keys.Root + "lock/" + id + "/" }
 }
 
 // repaired repairs, and checks that it does so once.
@@ -145,35 +146,35 @@ func TestWhatIsDamagedIsRepaired(t *testing.T) {
 		left []string // rules of what people have to do
 		not  string   // a form that is no damage
 	}{
-		"instance":           {key: func(w *world) string { return w.keys.instance("i") }},
-		"parent":             {key: func(w *world) string { return w.keys.instance("p") }},
-		"child":              {key: func(w *world) string { return w.keys.instance("j") }},
-		"journal":            {key: func(w *world) string { return w.keys.journal("i", 1) }},
-		"bookmark":           {key: func(w *world) string { return w.keys.bookmark(hashOf("approved"), "c", "i~b") }, made: true},
-		"timer":              {key: func(w *world) string { return w.keys.timer("i~t", timerDue) }, made: true},
-		"mail":               {key: func(w *world) string { return w.keys.mail("i", "m") }},
-		"cancel's mail":      {key: func(w *world) string { return w.keys.mail("i", "stop") }},
-		"start":              {key: func(w *world) string { return w.keys.mail("j", "s") }},
-		"continue":           {key: func(w *world) string { return w.keys.mail("k", workflow.ContinueID) }},
+		"instance":           {key: func(w *world) string { return w.Keys.Instance("i") }},
+		"parent":             {key: func(w *world) string { return w.Keys.Instance("p") }},
+		"child":              {key: func(w *world) string { return w.Keys.Instance("j") }},
+		"journal":            {key: func(w *world) string { return w.Keys.Journal("i", 1) }},
+		"bookmark":           {key: func(w *world) string { return w.Keys.Bookmark(hashOf("approved"), "c", "i~b") }, made: true},
+		"timer":              {key: func(w *world) string { return w.Keys.Timer("i~t", timerDue) }, made: true},
+		"mail":               {key: func(w *world) string { return w.Keys.Mail("i", "m") }},
+		"cancel's mail":      {key: func(w *world) string { return w.Keys.Mail("i", "stop") }},
+		"start":              {key: func(w *world) string { return w.Keys.Mail("j", "s") }},
+		"continue":           {key: func(w *world) string { return w.Keys.Mail("k", workflow.ContinueID) }},
 		"queue item":         {key: func(w *world) string { return w.only("queue/" + hashOf("nothing")) }},
 		"gated":              {key: func(w *world) string { return w.only("queue/~gated/") }},
-		"send record":        {key: func(w *world) string { return w.keys.send("sent") }},
-		"count of a send":    {key: func(w *world) string { return w.keys.sent("sent") }, not: "object"},
-		"dead letter":        {key: func(w *world) string { return w.keys.dead("dead") }},
+		"send record":        {key: func(w *world) string { return w.Keys.Send("sent") }},
+		"count of a send":    {key: func(w *world) string { return w.Keys.Sent("sent") }, not: "object"},
+		"dead letter":        {key: func(w *world) string { return w.Keys.Dead("dead") }},
 		"gate":               {key: func(w *world) string { return w.only("gate/") }, made: true},
-		"head":               {key: func(w *world) string { return w.keys.head("shop") }},
-		"version":            {key: func(w *world) string { return w.keys.body("shop", 1) }},
-		"version of a child": {key: func(w *world) string { return w.keys.body("order", 1) }, made: true, left: []string{"damaged"}},
-		"published version":  {key: func(w *world) string { return w.keys.body("shop", 3) }, made: true, left: []string{"damaged"}},
-		"content":            {key: func(w *world) string { return w.keys.content("shop", "b") }, made: true},
-		"reference":          {key: func(w *world) string { return w.keys.versionID("v-b", "shop") }, made: true},
-		"index":              {key: func(w *world) string { return w.keys.indexed("shop") }, made: true, not: "object"},
+		"head":               {key: func(w *world) string { return w.Keys.Head("shop") }},
+		"version":            {key: func(w *world) string { return w.Keys.Body("shop", 1) }},
+		"version of a child": {key: func(w *world) string { return w.Keys.Body("order", 1) }, made: true, left: []string{"damaged"}},
+		"published version":  {key: func(w *world) string { return w.Keys.Body("shop", 3) }, made: true, left: []string{"damaged"}},
+		"content":            {key: func(w *world) string { return w.Keys.Content("shop", "b") }, made: true},
+		"reference":          {key: func(w *world) string { return w.Keys.VersionID("v-b", "shop") }, made: true},
+		"index":              {key: func(w *world) string { return w.Keys.Indexed("shop") }, made: true, not: "object"},
 		"trigger":            {key: func(w *world) string { return w.only("trigger/") }, left: []string{"trigger-missing"}},
 		"route":              {key: func(w *world) string { return w.only("route/") }, left: []string{"trigger-missing"}},
 		"schedule":           {key: func(w *world) string { return w.only("cron/") }},
-		"format":             {key: func(w *world) string { return w.keys.format() }},
-		"key of links":       {key: func(w *world) string { return w.keys.links() }},
-		"pause":              {key: func(w *world) string { return w.keys.pause() }},
+		"format":             {key: func(w *world) string { return w.Keys.Format() }},
+		"key of links":       {key: func(w *world) string { return w.Keys.Links() }},
+		"pause":              {key: func(w *world) string { return w.Keys.Pause() }},
 	} {
 		for form, spoil := range forms {
 			if large := form == "bomb" || form == "huge"; form == tt.not || large && !slices.Contains([]string{"instance", "bookmark", "mail", "head", "gate"}, kind) {
@@ -188,7 +189,7 @@ func TestWhatIsDamagedIsRepaired(t *testing.T) {
 				key := tt.key(w)
 				value := spoil(w.value(key))
 				modified := w.spoil(key, value)
-				name := strings.TrimPrefix(key, w.keys.root)
+				name := strings.TrimPrefix(key, w.Keys.Root)
 
 				before := w.written()
 				check := w.fsck()
@@ -204,7 +205,7 @@ func TestWhatIsDamagedIsRepaired(t *testing.T) {
 				}
 				var kept []byte
 				for part := range 3 {
-					kept = append(kept, w.value(w.keys.aside(key, modified, part))...)
+					kept = append(kept, w.value(w.Keys.Aside(key, modified, part))...)
 				}
 				if some := w.has("damaged/") > 0; some && !bytes.Equal(kept, value) || some == tt.made && kind != "gate" {
 					t.Errorf("%d keys aside, %d bytes of %d", w.has("damaged/"), len(kept), len(value))
@@ -218,27 +219,27 @@ func TestWhatIsDamagedIsRepaired(t *testing.T) {
 func TestWhatANewerProgramWroteIsNotRepaired(t *testing.T) {
 	t.Parallel()
 	for kind, key := range map[string]func(w *world) string{
-		"instance":    func(w *world) string { return w.keys.instance("i") },
-		"mail":        func(w *world) string { return w.keys.mail("i", "m") },
+		"instance":    func(w *world) string { return w.Keys.Instance("i") },
+		"mail":        func(w *world) string { return w.Keys.Mail("i", "m") },
 		"queue item":  func(w *world) string { return w.only("queue/" + hashOf("nothing")) },
-		"send record": func(w *world) string { return w.keys.send("sent") },
-		"dead letter": func(w *world) string { return w.keys.dead("dead") },
-		"bookmark":    func(w *world) string { return w.keys.bookmark(hashOf("approved"), "c", "i~b") },
-		"timer":       func(w *world) string { return w.keys.timer("i~t", timerDue) },
-		"head":        func(w *world) string { return w.keys.head("shop") },
-		"version":     func(w *world) string { return w.keys.body("shop", 1) },
-		"index":       func(w *world) string { return w.keys.indexed("shop") },
-		"age":         func(w *world) string { w.later(time.Hour); return w.keys.age() },
+		"send record": func(w *world) string { return w.Keys.Send("sent") },
+		"dead letter": func(w *world) string { return w.Keys.Dead("dead") },
+		"bookmark":    func(w *world) string { return w.Keys.Bookmark(hashOf("approved"), "c", "i~b") },
+		"timer":       func(w *world) string { return w.Keys.Timer("i~t", timerDue) },
+		"head":        func(w *world) string { return w.Keys.Head("shop") },
+		"version":     func(w *world) string { return w.Keys.Body("shop", 1) },
+		"index":       func(w *world) string { return w.Keys.Indexed("shop") },
+		"age":         func(w *world) string { w.later(time.Hour); return w.Keys.Age() },
 		"balance": func(w *world) string {
-			w.spoil(w.keys.balance(), encoded(w.tb, &store.Balance{}))
-			return w.keys.balance()
+			w.spoil(w.Keys.Balance(), encoded(w.tb, &store.Balance{}))
+			return w.Keys.Balance()
 		},
 		"position": func(w *world) string {
 			ok, err := w.Webhooks.PutWebhook(w.ctx(), &store.Webhook{Name: "newer", On: []store.WebhookKind{store.WebhookEnded}})
 			if w.ok(err); !ok {
 				w.tb.Fatal("it was not put")
 			}
-			return w.keys.webhookAt("newer")
+			return w.Keys.WebhookAt("newer")
 		},
 	} {
 		t.Run(kind, func(t *testing.T) {
@@ -252,7 +253,7 @@ func TestWhatANewerProgramWroteIsNotRepaired(t *testing.T) {
 				t.Errorf("found %+v", check.Findings)
 			}
 			if kind == "instance" { // what follows from it is not made again either
-				_, err := w.raw.Delete(w.ctx(), w.keys.timer("i~t", timerDue))
+				_, err := w.raw.Delete(w.ctx(), w.Keys.Timer("i~t", timerDue))
 				w.ok(err)
 			}
 			before := w.written()
@@ -265,8 +266,8 @@ func TestWhatANewerProgramWroteIsNotRepaired(t *testing.T) {
 	t.Run("format", func(t *testing.T) {
 		t.Parallel()
 		w := furnished(t)
-		w.spoil(w.keys.format(), fmt.Appendf(nil, `{"version":%d,"shards":64,"timerShards":16}`, thisFormat.Version+1))
-		w.spoil(w.keys.instance("i"), []byte("junk"))
+		w.spoil(w.Keys.Format(), fmt.Appendf(nil, `{"version":%d,"shards":64,"timerShards":16}`, thisFormat.Version+1))
+		w.spoil(w.Keys.Instance("i"), []byte("junk"))
 		before := w.written()
 		if got := rules(w.repaired().Check); !slices.Equal(got, []string{"format"}) || w.written() != before {
 			t.Errorf("found %v, wrote since %v", got, before)
@@ -289,7 +290,7 @@ func (w *world) withState(id, state string) {
 	rec.State = json.RawMessage(state)
 	raw, err := db.Encode(rec)
 	w.ok(err)
-	w.spoil(w.keys.instance(id), raw)
+	w.spoil(w.Keys.Instance(id), raw)
 }
 
 // An instance whose state is none is removed with what its header says.
@@ -304,7 +305,7 @@ func TestAnInstanceWithoutAStateIsRemoved(t *testing.T) {
 		if got := rules(w.repaired().Check); len(got) > 0 {
 			t.Errorf("%s: left %v", state, got)
 		}
-		for _, prefix := range []string{"instance/i", "journal/i/", "task/", "timer/", "mailbox/" + shardOf("i") + "/i/"} {
+		for _, prefix := range []string{"instance/i", "journal/i/", "task/", "timer/", "mailbox/" + record.ShardOf("i") + "/i/"} {
 			w.want(prefix, 0)
 		}
 		w.want("damaged/instance/i@", 1)
@@ -316,12 +317,12 @@ func TestAnInstanceWithoutAStateIsRemoved(t *testing.T) {
 func TestWhatDoesNotFitIsRepaired(t *testing.T) {
 	t.Parallel()
 	for rule, spoil := range misfitsAnd(map[string]func(w *world) (del, put string){
-		"timer-without-bookmark":      func(w *world) (string, string) { return "", w.keys.timer("i~x", timerDue) },
-		"journal-without-instance":    func(w *world) (string, string) { return "", w.keys.journal("nobody", 1) },
-		"gate-not-known":              func(w *world) (string, string) { return "", w.keys.gate("shop", "") },
-		"interrupt-without-command":   func(w *world) (string, string) { return "", w.keys.cancel("k") },
-		"count-without-stimulus":      func(w *world) (string, string) { return "", w.keys.sent("nothing") },
-		"schedule-without-definition": func(w *world) (string, string) { return "", w.keys.cron("nothing", "a", timerDue) },
+		"timer-without-bookmark":      func(w *world) (string, string) { return "", w.Keys.Timer("i~x", timerDue) },
+		"journal-without-instance":    func(w *world) (string, string) { return "", w.Keys.Journal("nobody", 1) },
+		"gate-not-known":              func(w *world) (string, string) { return "", w.Keys.Gate("shop", "") },
+		"interrupt-without-command":   func(w *world) (string, string) { return "", w.Keys.Cancel("k") },
+		"count-without-stimulus":      func(w *world) (string, string) { return "", w.Keys.Sent("nothing") },
+		"schedule-without-definition": func(w *world) (string, string) { return "", w.Keys.Cron("nothing", "a", timerDue) },
 	}) {
 		t.Run(rule, func(t *testing.T) {
 			t.Parallel()
@@ -385,7 +386,7 @@ func TestADeadLetterIsWhatAnInstanceWaitsFor(t *testing.T) {
 	t.Parallel()
 	for rule, lose := range map[string]func(w *world) (string, workflow.Command){
 		"timer-missing": func(w *world) (string, workflow.Command) {
-			_, err := w.raw.Delete(w.ctx(), w.keys.timer("i~t", timerDue))
+			_, err := w.raw.Delete(w.ctx(), w.Keys.Timer("i~t", timerDue))
 			w.ok(err)
 			return "i", workflow.Command{ID: "timer-" + workflow.DeriveID("i~t"), Kind: workflow.CommandResume, Timer: true, Bookmark: "i~t", CreatedAt: w.now}
 		},
@@ -412,7 +413,7 @@ func TestADeadLetterIsWhatAnInstanceWaitsFor(t *testing.T) {
 				id, cmd := lose(w)
 				cmd.ID = cmp.Or(tt.command, cmd.ID)
 				o := db.NewOps()
-				w.putDead(o, store.DeadLetter{ID: DeadID(id, &cmd), Reason: workflow.DeadTooLarge, Command: &cmd, InstanceID: cmp.Or(tt.of, id), Dropped: tt.dropped, CreatedAt: w.now})
+				w.PutDead(o, store.DeadLetter{ID: DeadID(id, &cmd), Reason: workflow.DeadTooLarge, Command: &cmd, InstanceID: cmp.Or(tt.of, id), Dropped: tt.dropped, CreatedAt: w.now})
 				_, err := w.raw.Txn(w.ctx()).Then(o.List()...).Commit()
 				w.ok(err)
 				want := []string{rule}
@@ -431,7 +432,7 @@ func TestADeadLetterIsWhatAnInstanceWaitsFor(t *testing.T) {
 func TestChildrenOfADamagedInstanceAreNamed(t *testing.T) {
 	t.Parallel()
 	w := furnished(t)
-	w.spoil(w.keys.instance("p"), []byte("junk"))
+	w.spoil(w.Keys.Instance("p"), []byte("junk"))
 	done := w.repaired()
 	if len(done.Done) != 1 || !strings.Contains(done.Done[0].Hint, "child j runs on") {
 		t.Errorf("done %+v", done.Done)
@@ -446,37 +447,37 @@ func TestARepairLeavesWhatMoved(t *testing.T) {
 		spoil, move func(w *world)
 	}{
 		"a timer that fired": {
-			func(w *world) { _, err := w.raw.Delete(w.ctx(), w.keys.timer("i~t", timerDue)); w.ok(err) },
+			func(w *world) { _, err := w.raw.Delete(w.ctx(), w.Keys.Timer("i~t", timerDue)); w.ok(err) },
 			func(w *world) {
 				o := db.NewOps()
-				w.putMail(o, "i", workflow.Command{ID: "timer-" + workflow.DeriveID("i~t"), Kind: workflow.CommandResume, Timer: true, Bookmark: "i~t", CreatedAt: w.now})
+				w.conn.PutMail(o, "i", workflow.Command{ID: "timer-" + workflow.DeriveID("i~t"), Kind: workflow.CommandResume, Timer: true, Bookmark: "i~t", CreatedAt: w.now})
 				_, err := w.raw.Txn(w.ctx()).Then(o.List()...).Commit()
 				w.ok(err)
 			},
 		},
 		"an instance that went on": {
 			func(w *world) { _, err := w.raw.Delete(w.ctx(), w.taskOf("i~task")); w.ok(err) },
-			func(w *world) { w.spoil(w.keys.instance("i"), w.value(w.keys.instance("i"))) },
+			func(w *world) { w.spoil(w.Keys.Instance("i"), w.value(w.Keys.Instance("i"))) },
 		},
 		"a record that was put back": {
-			func(w *world) { w.spoil(w.keys.dead("dead"), []byte("junk")) },
-			func(w *world) { w.spoil(w.keys.dead("dead"), []byte(`{"id":"dead","reason":"expired"}`)) },
+			func(w *world) { w.spoil(w.Keys.Dead("dead"), []byte("junk")) },
+			func(w *world) { w.spoil(w.Keys.Dead("dead"), []byte(`{"id":"dead","reason":"expired"}`)) },
 		},
 		"a damaged instance that somebody holds": {
-			func(w *world) { w.spoil(w.keys.instance("i"), []byte("junk")) },
+			func(w *world) { w.spoil(w.Keys.Instance("i"), []byte("junk")) },
 			func(w *world) { w.lock("i", "1") },
 		},
 		"a damaged instance that is whole again": {
-			func(w *world) { w.spoil(w.keys.instance("i"), []byte("junk")) },
-			func(w *world) { w.spoil(w.keys.instance("i"), []byte(`{"header":{"instanceId":"i"}}`)) },
+			func(w *world) { w.spoil(w.Keys.Instance("i"), []byte("junk")) },
+			func(w *world) { w.spoil(w.Keys.Instance("i"), []byte(`{"header":{"instanceId":"i"}}`)) },
 		},
 		"an instance without a start that got one": {
-			func(w *world) { _, err := w.raw.Delete(w.ctx(), w.keys.mail("j", "s")); w.ok(err) },
-			func(w *world) { w.spoil(w.keys.instance("j"), w.value(w.keys.instance("j"))) },
+			func(w *world) { _, err := w.raw.Delete(w.ctx(), w.Keys.Mail("j", "s")); w.ok(err) },
+			func(w *world) { w.spoil(w.Keys.Instance("j"), w.value(w.Keys.Instance("j"))) },
 		},
 		"a head that was written": {
-			func(w *world) { w.spoil(w.keys.head("shop"), []byte("junk")) },
-			func(w *world) { w.spoil(w.keys.head("shop"), []byte(`{"id":"shop"}`)) },
+			func(w *world) { w.spoil(w.Keys.Head("shop"), []byte("junk")) },
+			func(w *world) { w.spoil(w.Keys.Head("shop"), []byte(`{"id":"shop"}`)) },
 		},
 	} {
 		t.Run(what, func(t *testing.T) {
@@ -493,7 +494,7 @@ func TestARepairLeavesWhatMoved(t *testing.T) {
 			done, err := w.mend(w.ctx(), todo, w.locks())
 			w.ok(err)
 			now := w.dump()
-			maps.DeleteFunc(now, func(key, _ string) bool { return strings.HasPrefix(key, asideDir) }) // a copy, at most
+			maps.DeleteFunc(now, func(key, _ string) bool { return strings.HasPrefix(key, record.AsideDir) }) // a copy, at most
 			if len(done) > 0 || !maps.Equal(now, before) {
 				t.Errorf("done %v; it is now %v", done, now)
 			}
@@ -505,8 +506,8 @@ func TestARepairLeavesWhatMoved(t *testing.T) {
 func TestMailOfANewerProgramKeepsItsInstance(t *testing.T) {
 	t.Parallel()
 	w := furnished(t)
-	w.spoil(w.keys.instance("i"), []byte("junk"))
-	at := w.keys.mail("i", "m")
+	w.spoil(w.Keys.Instance("i"), []byte("junk"))
+	at := w.Keys.Mail("i", "m")
 	whole := w.value(at)
 	for _, value := range []string{`{"newer":1,` + string(whole[1:]), strings.Replace(string(whole), `"resume"`, `"newer"`, 1)} {
 		if value == string(whole) {
@@ -517,7 +518,7 @@ func TestMailOfANewerProgramKeepsItsInstance(t *testing.T) {
 			t.Errorf("left %v", got)
 		}
 		w.want("instance/i", 1)
-		w.want("mailbox/"+shardOf("i")+"/i/m", 1)
+		w.want("mailbox/"+record.ShardOf("i")+"/i/m", 1)
 	}
 	w.spoil(at, whole)
 	if got := rules(w.repaired().Check); len(got) > 0 {
@@ -529,10 +530,10 @@ func TestMailOfANewerProgramKeepsItsInstance(t *testing.T) {
 func TestTheFormatIsMadeAgainOnlyIfAllFitsIt(t *testing.T) {
 	t.Parallel()
 	w := furnished(t)
-	w.spoil(w.keys.format(), []byte("junk"))
-	w.spoil(w.keys.dead("dead"), []byte("junk")) // damage is no sign of another format
-	moved := strings.Replace(w.keys.mail("i", "m"), "mailbox/"+shardOf("i"), "mailbox/zz", 1)
-	w.spoil(moved, w.value(w.keys.mail("i", "m"))) // mail in another shard is
+	w.spoil(w.Keys.Format(), []byte("junk"))
+	w.spoil(w.Keys.Dead("dead"), []byte("junk")) // damage is no sign of another format
+	moved := strings.Replace(w.Keys.Mail("i", "m"), "mailbox/"+record.ShardOf("i"), "mailbox/zz", 1)
+	w.spoil(moved, w.value(w.Keys.Mail("i", "m"))) // mail in another shard is
 	before := w.written()
 	if w.repaired(); w.written() != before {
 		t.Error("something was repaired")
@@ -550,7 +551,7 @@ func TestAKeyOfLinksThatIsNoneIsRefused(t *testing.T) {
 	t.Parallel()
 	w := furnished(t)
 	for _, value := range []string{"junk", "{}", `{"key":"AAAA"}`} {
-		w.spoil(w.keys.links(), []byte(value))
+		w.spoil(w.Keys.Links(), []byte(value))
 		if key, err := w.LinkKey(w.ctx(), bytes.Repeat([]byte{8}, workflow.MinLinkKey)); err == nil || !strings.Contains(err.Error(), "weft fsck --repair") {
 			t.Errorf("%s: %x, %v", value, key, err)
 		}
@@ -566,7 +567,7 @@ func TestAKeyOfLinksThatIsNoneIsRefused(t *testing.T) {
 func TestAHeadThatIsMadeAgainKnowsAllVersions(t *testing.T) {
 	t.Parallel()
 	w := furnished(t)
-	w.spoil(w.keys.head("shop"), []byte("junk"))
+	w.spoil(w.Keys.Head("shop"), []byte("junk"))
 	done := w.repaired()
 	if len(done.Done) != 1 || !strings.Contains(done.Done[0].Hint, `"version": 3`) {
 		t.Errorf("done %+v", done.Done)
@@ -585,9 +586,9 @@ func TestAHeadThatIsMadeAgainKnowsAllVersions(t *testing.T) {
 	}
 
 	w = furnished(t)
-	w.spoil(w.keys.head("shop"), []byte("junk"))
+	w.spoil(w.Keys.Head("shop"), []byte("junk"))
 	for n := range 3 { // of what was deleted long ago the content says that it was there
-		_, err := w.raw.Delete(w.ctx(), w.keys.body("shop", n+1))
+		_, err := w.raw.Delete(w.ctx(), w.Keys.Body("shop", n+1))
 		w.ok(err)
 	}
 	w.repaired()
@@ -603,11 +604,11 @@ func TestManyFindingsAreRepairedTogether(t *testing.T) {
 	w := newWorld(t)
 	const n = 120
 	w.wide("wide", n)
-	moved := w.keys.bookmark(hashOf("e7"), "", "wide~b7")
+	moved := w.Keys.Bookmark(hashOf("e7"), "", "wide~b7")
 	theirs := string(w.value(moved))
 	for key := range w.dump() {
 		if strings.HasPrefix(key, "bookmark/") || strings.HasPrefix(key, "task/") || strings.HasPrefix(key, "timer/") {
-			w.del(w.keys.root + key)
+			w.del(w.Keys.Root + key)
 		}
 	}
 	sent := 0

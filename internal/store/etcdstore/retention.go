@@ -12,6 +12,7 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -24,15 +25,6 @@ type Finished struct {
 	Cursor  string    // its place in the order: a look from there on begins behind it
 }
 
-// keyBytes is about what the keys of a finished instance take beside its record
-// and its journal.
-const keyBytes = 600
-
-// writeEnd puts a finished instance into the order of ends, with its size.
-func (s *base) writeEnd(o *db.Ops, r *store.Record, size int64) {
-	o.PutRaw(s.keys.finished(&r.Header), strconv.AppendInt(nil, size+r.JournalBytes+keyBytes, 10))
-}
-
 // Finished lists finished instances of a shard, the one that ended first, by the
 // clocks of those who wrote, first, from cursor on, up to those that ended at until
 // or later (all, if it is zero), and tells how many that is in all; next is "" at the end.
@@ -41,13 +33,13 @@ func (s *base) writeEnd(o *db.Ops, r *store.Record, size int64) {
 // until costs what it is of, and one without what all are. In its index is also what was deleted
 // since it last compacted: a look that begins before that walks over it.
 func (s *Upkeep) Finished(ctx context.Context, shard int, cursor string, until time.Time, limit int64) (page []Finished, total int64, next string, err error) {
-	prefix := s.conn.keys.finishedIn(shard)
+	prefix := s.conn.Keys.FinishedIn(shard)
 	from, end := prefix, clientv3.GetPrefixRangeEnd(prefix)
 	if cursor != "" {
 		from += cursor + "\x00"
 	}
 	if !until.IsZero() {
-		end = prefix + millis(until)
+		end = prefix + record.Millis(until)
 	}
 	resp, err := s.conn.Get(ctx, "list finished instances", from, clientv3.WithRange(end), clientv3.WithLimit(limit))
 	if err != nil {
@@ -57,7 +49,7 @@ func (s *Upkeep) Finished(ctx context.Context, shard int, cursor string, until t
 		place := strings.TrimPrefix(string(kv.Key), prefix)
 		at, id, _ := strings.Cut(place, "/")
 		bytes, _ := strconv.ParseInt(string(kv.Value), 10, 64) // what cannot be read counts as nothing, as a time that cannot be counts as long ago
-		page = append(page, Finished{ID: id, At: fromMillis(at), Bytes: bytes, Created: kv.CreateRevision, Cursor: place})
+		page = append(page, Finished{ID: id, At: record.FromMillis(at), Bytes: bytes, Created: kv.CreateRevision, Cursor: place})
 	}
 	if resp.More {
 		next = page[len(page)-1].Cursor
@@ -73,7 +65,7 @@ func (s *Upkeep) SomeFinished(ctx context.Context, shards []int) ([]int, error) 
 	}
 	var ask db.Reads
 	for _, shard := range shards {
-		ask.Any(s.conn.keys.finishedIn(shard))
+		ask.Any(s.conn.Keys.FinishedIn(shard))
 	}
 	resp, err := s.conn.Read(ctx, "look for finished instances", ask.Ops...)
 	if err != nil {
@@ -110,7 +102,7 @@ const MaxPurge = 30
 func (s *Upkeep) Purge(ctx context.Context, ids []string, locks func(id string) string) (purged []string, err error) {
 	var ask db.Reads
 	for _, id := range ids {
-		ask.Value(s.conn.keys.instance(id))
+		ask.Value(s.conn.Keys.Instance(id))
 	}
 	resp, err := s.conn.Read(ctx, "read finished instances", ask.Ops...)
 	if err != nil {
@@ -131,7 +123,7 @@ func (s *Upkeep) Purge(ctx context.Context, ids []string, locks func(id string) 
 		if rec.Header.Status != workflow.StatusFinished || len(rec.Header.Bookmarks) > 0 {
 			continue
 		}
-		guard := []clientv3.Cmp{db.ModifiedAt(s.conn.keys.instance(ids[i]), rec.Modified), db.NoneNewer(s.conn.keys.mailbox(ids[i]), 0)}
+		guard := []clientv3.Cmp{db.ModifiedAt(s.conn.Keys.Instance(ids[i]), rec.Modified), db.NoneNewer(s.conn.Keys.Mailbox(ids[i]), 0)}
 		if locks != nil {
 			guard = append(guard, db.NoneNewer(locks(ids[i]), 0))
 		}
@@ -168,12 +160,12 @@ type purge struct {
 
 func (p *purge) add(rec *store.Record, guard []clientv3.Cmp, entries int64) {
 	o := db.NewOps()
-	o.Del(p.s.conn.keys.instance(rec.Header.ID))
-	for _, key := range p.s.conn.indexEntries(&rec.Header) {
+	o.Del(p.s.conn.Keys.Instance(rec.Header.ID))
+	for _, key := range p.s.conn.IndexEntries(&rec.Header) {
 		o.Del(key)
 	}
-	p.s.conn.forgetIncidents(&rec.Header, o)
-	o.Tail = append(o.Tail, clientv3.OpDelete(p.s.conn.keys.journalOf(rec.Header.ID), clientv3.WithPrefix()))
+	p.s.conn.ForgetIncidents(&rec.Header, o)
+	o.Tail = append(o.Tail, clientv3.OpDelete(p.s.conn.Keys.JournalOf(rec.Header.ID), clientv3.WithPrefix()))
 	if len(rec.Parts) > 0 {
 		partsOf(p.s.conn).delete(o, rec.Header.ID)
 	}
@@ -208,10 +200,10 @@ func (s *Upkeep) shortenJournal(ctx context.Context, rec *store.Record, guard []
 	left.JournalFrom = from + journalSlice
 	left.JournalBytes -= left.JournalBytes * journalSlice / have
 	t := s.conn.Begin("shorten the journal of "+rec.Header.ID, guard...)
-	s.conn.writeEnd(t.Ops, &left, partsOf(s.conn).put(t.Ops, rec, &left, len(rec.Parts) > 0))
-	t.Tail = append(t.Tail, clientv3.OpDelete(s.conn.keys.journal(rec.Header.ID, from), clientv3.WithRange(s.conn.keys.journal(rec.Header.ID, left.JournalFrom))))
+	s.conn.WriteEnd(t.Ops, &left, partsOf(s.conn).put(t.Ops, rec, &left, len(rec.Parts) > 0))
+	t.Tail = append(t.Tail, clientv3.OpDelete(s.conn.Keys.Journal(rec.Header.ID, from), clientv3.WithRange(s.conn.Keys.Journal(rec.Header.ID, left.JournalFrom))))
 	if h := &rec.Header; len(h.Incidents) > 0 {
-		t.Tail = append(t.Tail, clientv3.OpDelete(s.conn.keys.incident(h.DefinitionID, h.ID, from), clientv3.WithRange(s.conn.keys.incident(h.DefinitionID, h.ID, left.JournalFrom))))
+		t.Tail = append(t.Tail, clientv3.OpDelete(s.conn.Keys.Incident(h.DefinitionID, h.ID, from), clientv3.WithRange(s.conn.Keys.Incident(h.DefinitionID, h.ID, left.JournalFrom))))
 	}
 	_, err := t.SubmitSmall(ctx)
 	return err
@@ -227,13 +219,13 @@ type DeadSize struct {
 // DeadSizes lists dead letters; next is "" at the end.
 func (s *Upkeep) DeadSizes(ctx context.Context, cursor string, limit int64) ([]DeadSize, string, error) {
 	var out []DeadSize
-	end, err := s.conn.Values(ctx, "list dead letters", s.conn.keys.deads(), cursor, limit, func(kv *mvccpb.KeyValue) error {
+	end, err := s.conn.Values(ctx, "list dead letters", s.conn.Keys.Deads(), cursor, limit, func(kv *mvccpb.KeyValue) error {
 		var d store.DeadLetter
 		if err := db.Decode(kv.Value, &d); err != nil {
 			s.conn.Log.ErrorContext(ctx, "a dead letter cannot be read; it is kept", "key", string(kv.Key), "error", err)
 			return nil
 		}
-		out = append(out, DeadSize{ID: decode(strings.TrimPrefix(string(kv.Key), s.conn.keys.deads())),
+		out = append(out, DeadSize{ID: record.Decode(strings.TrimPrefix(string(kv.Key), s.conn.Keys.Deads())),
 			Bytes: int64(len(kv.Key) + len(kv.Value)), Created: kv.CreateRevision})
 		return nil
 	})
@@ -248,7 +240,7 @@ const MaxPurgeDead = 100
 func (s *Upkeep) PurgeDead(ctx context.Context, dead []DeadSize) (n int, err error) {
 	list := make([]clientv3.Op, len(dead))
 	for i, d := range dead {
-		key := s.conn.keys.dead(d.ID)
+		key := s.conn.Keys.Dead(d.ID)
 		list[i] = clientv3.OpTxn([]clientv3.Cmp{db.CreatedAt(key, d.Created)}, []clientv3.Op{clientv3.OpDelete(key)}, nil)
 	}
 	resp, err := s.conn.Txn(ctx, "purge dead letters", nil, list, nil)

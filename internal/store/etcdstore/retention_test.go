@@ -9,6 +9,7 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/internal/testsize"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -26,7 +27,7 @@ func (w *world) ended(id string) *store.Record {
 }
 
 // lockOf is where lock puts its keys.
-func (w *world) lockOf(id string) string { return w.keys.root + "lock/" + id + "/" }
+func (w *world) lockOf(id string) string { return w.Keys.Root + "lock/" + id + "/" }
 
 func (w *world) sound() {
 	w.tb.Helper()
@@ -48,7 +49,7 @@ func TestFinishedInstancesAreListedInTheOrderOfTheirEnds(t *testing.T) {
 	}
 	w.instance("running", "paid")
 	n := 0
-	for s := range FinishedShards {
+	for s := range record.FinishedShards {
 		var page []Finished
 		for cursor := ""; ; {
 			part, total, next, err := w.Finished(w.ctx(), s, cursor, time.Time{}, 2)
@@ -81,7 +82,7 @@ func TestFinishedInstancesAreListedInTheOrderOfTheirEnds(t *testing.T) {
 					stored += int64(len(value))
 				}
 			}
-			if f.Bytes < stored || f.Bytes > stored+2*keyBytes {
+			if f.Bytes < stored || f.Bytes > stored+2*record.KeyBytes {
 				t.Errorf("%s is said to take %d bytes; its values have %d", f.ID, f.Bytes, stored)
 			}
 		}
@@ -123,7 +124,7 @@ func TestAPurgeTakesNoInstanceThatSomethingIsDoneWith(t *testing.T) {
 		},
 		"a retry is in its mailbox": func(w *world) {
 			out, _, err := w.PutMail(w.ctx(), "a", workflow.Command{ID: "again", Kind: workflow.CommandRetry, CreatedAt: w.now}, nil)
-			if w.ok(err); out != PutDone {
+			if w.ok(err); out != record.PutDone {
 				w.tb.Fatal(out)
 			}
 		},
@@ -244,7 +245,7 @@ func TestALongJournalIsPurgedInSlices(t *testing.T) {
 	w.instance("a", "paid")
 	c := w.next("a", nil)
 	for seq := int64(2); seq <= 2*journalSlice+10; seq++ {
-		_, err := w.raw.Put(w.ctx(), w.keys.journal("a", seq), fmt.Sprintf(`{"seq":%d}`, seq))
+		_, err := w.raw.Put(w.ctx(), w.Keys.Journal("a", seq), fmt.Sprintf(`{"seq":%d}`, seq))
 		w.ok(err)
 		c.After.Seq = seq + 1
 	}

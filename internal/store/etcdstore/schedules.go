@@ -9,11 +9,12 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 )
 
 // Head reads the head of a definition that is due, as [Definitions.Head] does.
 func (s *Upkeep) Head(ctx context.Context, id string) (*store.DefinitionHead, error) {
-	return s.conn.head(ctx, id)
+	return s.conn.Head(ctx, id)
 }
 
 // FireSchedule replaces an occurrence by the next one (nil: there is none) and
@@ -33,7 +34,7 @@ func (s *Upkeep) FireSchedule(ctx context.Context, due *store.CronEntry, head *s
 	t := s.conn.Begin("fire schedule of "+due.DefinitionID, db.CreatedAt(due.Key, due.Created))
 	t.Del(due.Key)
 	if head != nil {
-		t.When(db.ModifiedAt(s.conn.keys.head(due.DefinitionID), head.Modified))
+		t.When(db.ModifiedAt(s.conn.Keys.Head(due.DefinitionID), head.Modified))
 	} else {
 		t.When(db.ModifiedAt(due.Key, due.Modified))
 	}
@@ -76,7 +77,7 @@ func (s *Definitions) SkipSchedule(ctx context.Context, st *store.DefinitionStat
 	c := s.newChange("skip an occurrence of", st, at)
 	c.stands = []clientv3.Cmp{db.CreatedAt(due.Key, due.Created)}
 	c.ops.Del(due.Key)
-	c.ops.Put(s.conn.cronKey(next), *next)
+	c.ops.Put(s.conn.CronKey(next), *next)
 	return s.apply(ctx, c)
 }
 
@@ -91,16 +92,16 @@ func (s *Upkeep) putNext(o *db.Ops, next *store.CronEntry, gated []NewInstance) 
 		e.Gated += int64(n)
 		e.GatedAt = gated[n-1].Header.CreatedAt
 	}
-	o.Put(s.conn.cronKey(&e), e)
+	o.Put(s.conn.CronKey(&e), e)
 }
 
 // ScheduleShard is the shard of a definition's occurrences.
-func ScheduleShard(definition string) int { return timerShard(definition) }
+func ScheduleShard(definition string) int { return record.TimerShard(definition) }
 
 // Schedules lists the occurrences to come, one for each schedule, the soonest first: at a revision, of which etcd may know nothing any more
 // ([db.ErrCompacted]), or at the present one (0).
 func (s *Reader) Schedules(ctx context.Context, cursor string, limit, revision int64) ([]store.CronEntry, db.PageEnd, error) {
-	kvs, end, err := s.soonest(ctx, "list schedules", s.conn.keys.crons, cursor, limit, revision)
+	kvs, end, err := s.soonest(ctx, "list schedules", s.conn.Keys.Crons, cursor, limit, revision)
 	if err != nil {
 		return nil, db.PageEnd{}, err
 	}
@@ -110,8 +111,8 @@ func (s *Reader) Schedules(ctx context.Context, cursor string, limit, revision i
 		if err := db.Decode(kv.Value, &out[i]); err != nil {
 			parts := strings.Split(out[i].Key, "/")
 			out[i] = *cronAt(kv)
-			out[i].Damaged, out[i].Due = err.Error(), fromMillis(parts[len(parts)-3])
-			out[i].DefinitionID, out[i].ActivityID = parts[len(parts)-2], decode(parts[len(parts)-1])
+			out[i].Damaged, out[i].Due = err.Error(), record.FromMillis(parts[len(parts)-3])
+			out[i].DefinitionID, out[i].ActivityID = parts[len(parts)-2], record.Decode(parts[len(parts)-1])
 		}
 	}
 	return out, end, nil

@@ -10,6 +10,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 )
 
 // SignOuts keeps which sessions of the console have ended before their time. It is for
@@ -20,25 +21,11 @@ import (
 // is forgotten with the next sweep.
 type SignOuts struct{ conn *conn }
 
-// signOutKeys are its keys, in the order in which they are forgotten.
-type signOutKeys struct{ root string }
-
-func (k signOutKeys) signOuts() string { return k.root + "signed-out/" }
-func (k signOutKeys) signOutsUntil(until time.Time) string {
-	return k.signOuts() + millis(until) + "/"
-}
-func (k signOutKeys) signOut(until time.Time, who, session string) string {
-	return k.signOutsUntil(until) + encode(who) + "/" + encode(session)
-}
-func (k signOutKeys) signOutOfAll(until time.Time, who string, before time.Time) string {
-	return k.signOutsUntil(until) + encode(who) + "/~all/" + millis(before)
-}
-
 // Put ends sessions. It may be sent again.
 func (s *SignOuts) Put(ctx context.Context, out store.SignOut) error {
-	key := s.conn.keys.signOut(out.Until, out.Who, out.Session)
+	key := s.conn.Keys.SignOut(out.Until, out.Who, out.Session)
 	if out.Session == "" {
-		key = s.conn.keys.signOutOfAll(out.Until, out.Who, out.Before)
+		key = s.conn.Keys.SignOutOfAll(out.Until, out.Who, out.Before)
 	}
 	t := s.conn.Begin("end sessions")
 	t.PutRaw(key, nil)
@@ -49,12 +36,12 @@ func (s *SignOuts) Put(ctx context.Context, out store.SignOut) error {
 // List gives a page of them, those that are forgotten first at first; next is "" at the
 // end. What cannot be read is left out, with a line in the log.
 func (s *SignOuts) List(ctx context.Context, cursor string, limit int64) (page []store.SignOut, next string, err error) {
-	kvs, next, err := s.conn.Page(ctx, "list sessions that have ended", s.conn.keys.signOuts(), cursor, limit, clientv3.WithKeysOnly())
+	kvs, next, err := s.conn.Page(ctx, "list sessions that have ended", s.conn.Keys.SignOuts(), cursor, limit, clientv3.WithKeysOnly())
 	if err != nil {
 		return nil, "", err
 	}
 	for _, kv := range kvs {
-		out, err := readSignOut(strings.TrimPrefix(string(kv.Key), s.conn.keys.signOuts()))
+		out, err := readSignOut(strings.TrimPrefix(string(kv.Key), s.conn.Keys.SignOuts()))
 		if err != nil {
 			s.conn.Left(kv.Key, err)
 			continue
@@ -72,9 +59,9 @@ func readSignOut(key string) (out store.SignOut, err error) {
 	}
 	switch {
 	case len(parts) == 3 && parts[2] != "":
-		out.Who, out.Session = decode(parts[1]), decode(parts[2])
+		out.Who, out.Session = record.Decode(parts[1]), record.Decode(parts[2])
 	case len(parts) == 4 && parts[2] == "~all":
-		out.Who = decode(parts[1])
+		out.Who = record.Decode(parts[1])
 		out.Before, err = readMillis(parts[3])
 	default:
 		err = errors.New("it is neither of one session nor of all of a person")
@@ -82,10 +69,10 @@ func readSignOut(key string) (out store.SignOut, err error) {
 	return out, err
 }
 
-// readMillis is the opposite of [millis].
+// readMillis is the opposite of [record.Millis].
 func readMillis(text string) (time.Time, error) {
-	at := fromMillis(text)
-	if millis(at) != text {
+	at := record.FromMillis(text)
+	if record.Millis(at) != text {
 		return time.Time{}, fmt.Errorf("%.40q is no time in milliseconds", text)
 	}
 	return at, nil
@@ -96,12 +83,12 @@ func readMillis(text string) (time.Time, error) {
 // It compares nothing: a copy that comes late deletes what was to be deleted then already.
 func (s *SignOuts) Forget(ctx context.Context, before time.Time) error {
 	t := s.conn.Begin("forget sessions that have ended")
-	t.Tail = append(t.Tail, clientv3.OpDelete(s.conn.keys.signOuts(), clientv3.WithRange(s.conn.keys.signOutsUntil(before))))
+	t.Tail = append(t.Tail, clientv3.OpDelete(s.conn.Keys.SignOuts(), clientv3.WithRange(s.conn.Keys.SignOutsUntil(before))))
 	_, err := t.SubmitSmall(ctx)
 	return err
 }
 
 // Watch gives a hint when the list has changed, as [Reader.WatchInstance] does.
 func (s *SignOuts) Watch(ctx context.Context) <-chan struct{} {
-	return s.conn.Hints(ctx, s.conn.keys.signOuts(), clientv3.WithPrefix(), clientv3.WithFilterDelete())
+	return s.conn.Hints(ctx, s.conn.Keys.SignOuts(), clientv3.WithPrefix(), clientv3.WithFilterDelete())
 }

@@ -41,7 +41,7 @@ func TestSessionsThatEndedAreForgottenInTheirTime(t *testing.T) {
 	if got := list(); !slices.Equal(got, put) {
 		t.Errorf("got %+v, want %+v", got, put)
 	}
-	_, err := w.raw.Put(w.ctx(), w.keys.signOuts()+"soon/s", "") // of a program that is not this one
+	_, err := w.raw.Put(w.ctx(), w.Keys.SignOuts()+"soon/s", "") // of a program that is not this one
 	w.ok(err)
 	for minutes, want := range [][]store.SignOut{put, put, put[1:], put[3:], nil} {
 		w.ok(w.SignOuts.Forget(w.ctx(), at(minutes).Add(-time.Millisecond)))

@@ -11,6 +11,7 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -30,10 +31,10 @@ func (s *Reader) Situation(ctx context.Context, id string) (*store.Situation, er
 
 func (s *Reader) situation(ctx context.Context, id string) (*store.Situation, error) {
 	st := &store.Situation{Keys: store.SituationKeys{
-		Instance: s.conn.keys.instance(id), Mailbox: s.conn.keys.mailbox(id), Cancel: s.conn.keys.cancel(id), Pause: s.conn.keys.pause(),
+		Instance: s.conn.Keys.Instance(id), Mailbox: s.conn.Keys.Mailbox(id), Cancel: s.conn.Keys.Cancel(id), Pause: s.conn.Keys.Pause(),
 	}}
 	var ask db.Reads
-	record, mail, cancel, pause := ask.Value(st.Keys.Instance), ask.Add(s.conn.getMail(id)), ask.Value(st.Keys.Cancel), ask.Value(st.Keys.Pause)
+	is, mail, cancel, pause := ask.Value(st.Keys.Instance), ask.Add(s.conn.GetMail(id)), ask.Value(st.Keys.Cancel), ask.Value(st.Keys.Pause)
 	resp, err := s.conn.Read(ctx, "explain instance "+id, ask.Ops...)
 	if err != nil {
 		return nil, err
@@ -41,8 +42,8 @@ func (s *Reader) situation(ctx context.Context, id string) (*store.Situation, er
 	st.Revision = resp.Header.Revision
 	box := mail.In(resp)
 	st.Mail = decodeMail(box.Kvs)
-	if len(st.Mail) > mailBatch {
-		st.Mail = st.Mail[:mailBatch]
+	if len(st.Mail) > record.MailBatch {
+		st.Mail = st.Mail[:record.MailBatch]
 	}
 	st.MailLeft = box.Count - int64(len(st.Mail))
 	if kv := cancel.One(resp); kv != nil {
@@ -51,7 +52,7 @@ func (s *Reader) situation(ctx context.Context, id string) (*store.Situation, er
 	if kv := pause.One(resp); kv != nil {
 		st.Paused = string(kv.Value) == "true"
 	}
-	kv := record.One(resp)
+	kv := is.One(resp)
 	if kv == nil {
 		return st, s.startBehindGate(ctx, st, id)
 	}
@@ -82,7 +83,7 @@ func (s *Reader) situation(ctx context.Context, id string) (*store.Situation, er
 func (s *Reader) beside(ctx context.Context, st *store.Situation, marks []workflow.Bookmark) error {
 	at := clientv3.WithRev(st.Revision)
 	var ask db.Reads
-	entry := ask.Add(clientv3.OpGet(s.conn.keys.journal(st.Record.Header.ID, st.Record.Seq), at))
+	entry := ask.Add(clientv3.OpGet(s.conn.Keys.Journal(st.Record.Header.ID, st.Record.Seq), at))
 	holder, behind := db.Read(-1), db.Read(-1)
 	if g := st.Record.Gate; g != nil {
 		holder, behind = s.askGate(&ask, *g, st.Revision)
@@ -126,21 +127,21 @@ func (s *Reader) beside(ctx context.Context, st *store.Situation, marks []workfl
 // queuedLike are the parts of the queue in which what nearly fits is looked for: the beginning of what is
 // queued of a hash, and before that what was sent for a correlation that begins as this one does.
 func (s *Reader) queuedLike(hash, correlation string) []string {
-	all := s.conn.keys.queue(hash)
+	all := s.conn.Keys.Queue(hash)
 	const group = 3 // bytes that are encoded together
 	if same := (len(correlation) - 1) / group * group; same > 0 {
-		return []string{all + slice(correlation[:same]), all}
+		return []string{all + record.Slice(correlation[:same]), all}
 	}
 	return []string{all}
 }
 
 // queuedFor is what the key of a queue item says.
 func (s *Reader) queuedFor(hash, key string) store.QueuedFor {
-	slice, id, _ := strings.Cut(strings.TrimPrefix(key, s.conn.keys.queue(hash)), "/")
-	item := store.QueuedFor{ID: decode(id), Hash: hash}
+	slice, id, _ := strings.Cut(strings.TrimPrefix(key, s.conn.Keys.Queue(hash)), "/")
+	item := store.QueuedFor{ID: record.Decode(id), Hash: hash}
 	if to, addressed := strings.CutPrefix(slice, "@"); addressed {
 		item.InstanceID = to
-	} else if raw, err := base64.RawURLEncoding.DecodeString(slice); err == nil && slice != noCorrelation {
+	} else if raw, err := base64.RawURLEncoding.DecodeString(slice); err == nil && slice != record.NoCorrelation {
 		item.CorrelationID = string(raw)
 	}
 	return item
@@ -175,11 +176,11 @@ func (s *Reader) untold(ctx context.Context, st *store.Situation, damaged map[in
 		bookmarks[b.Child()] = b.ID
 	}
 	var ask db.Reads
-	own := ask.Value(s.conn.keys.instance(st.Record.Header.ID))
+	own := ask.Value(s.conn.Keys.Instance(st.Record.Header.ID))
 	mails := map[int]db.Read{}
 	for i, c := range st.Children {
 		if !damaged[i] && (c.Header == nil || c.Header.Status == workflow.StatusFinished) {
-			mails[i] = ask.Add(clientv3.OpGet(s.conn.keys.mail(st.Record.Header.ID, store.ChildEndCommand(bookmarks[c.ID], c.ID)), clientv3.WithCountOnly()))
+			mails[i] = ask.Add(clientv3.OpGet(s.conn.Keys.Mail(st.Record.Header.ID, store.ChildEndCommand(bookmarks[c.ID], c.ID)), clientv3.WithCountOnly()))
 		}
 	}
 	if len(mails) == 0 {
@@ -201,11 +202,11 @@ func (s *Reader) untold(ctx context.Context, st *store.Situation, damaged map[in
 // askGate asks who holds a gate, and how many starts wait behind it.
 func (s *Reader) askGate(ask *db.Reads, g store.Gate, revision int64) (holder, behind db.Read) {
 	at := clientv3.WithRev(revision)
-	return ask.Add(clientv3.OpGet(s.conn.keys.gateOf(g), at)), ask.Add(clientv3.OpGet(s.conn.keys.gatedQueue(g), clientv3.WithPrefix(), clientv3.WithCountOnly(), at))
+	return ask.Add(clientv3.OpGet(s.conn.Keys.GateOf(g), at)), ask.Add(clientv3.OpGet(s.conn.Keys.GatedQueue(g), clientv3.WithPrefix(), clientv3.WithCountOnly(), at))
 }
 
 func (s *Reader) gateState(g store.Gate, holder, behind db.Read, resp *pb.TxnResponse) *store.GateState {
-	st := &store.GateState{Gate: g, Behind: behind.In(resp).Count, Key: s.conn.keys.gateOf(g)}
+	st := &store.GateState{Gate: g, Behind: behind.In(resp).Count, Key: s.conn.Keys.GateOf(g)}
 	if kv := holder.One(resp); kv != nil {
 		st.Holder = string(kv.Value)
 	}
@@ -244,7 +245,7 @@ func (s *Reader) heldStart(ctx context.Context, id string, revision int64) (*sto
 	var others []string
 	looked := 0
 	for cursor := ""; looked < mostGatedKeys; {
-		kvs, next, err := s.conn.Page(ctx, "look behind gates", s.conn.keys.gatedQueues(), cursor, 1000, clientv3.WithKeysOnly(), at)
+		kvs, next, err := s.conn.Page(ctx, "look behind gates", s.conn.Keys.GatedQueues(), cursor, 1000, clientv3.WithKeysOnly(), at)
 		if err != nil {
 			return nil, err
 		}
@@ -292,7 +293,7 @@ func (s *Reader) heldStart(ctx context.Context, id string, revision int64) (*sto
 // gatedItem is the id of the queue item that lies at a key behind a gate.
 func gatedItem(key string) string {
 	_, id, _ := strings.Cut(key[strings.LastIndexByte(key, '/')+1:], "-") // behind the time
-	return decode(id)
+	return record.Decode(id)
 }
 
 // itemThatStarts reads a queue item, if it is the start of an instance.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/internal/testsize"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -41,7 +42,7 @@ func TestAStartBehindAGateIsFoundInFewRequests(t *testing.T) {
 				item.Held = &store.HeldStart{Event: id, Trigger: trigger, Gate: *single}
 				raw, err := db.Encode(&item)
 				w.ok(err)
-				_, err = w.raw.Put(w.ctx(), w.keys.gatedQueue(*single)+millis(w.now)+"-"+encode(id), string(raw))
+				_, err = w.raw.Put(w.ctx(), w.Keys.GatedQueue(*single)+record.Millis(w.now)+"-"+record.Encode(id), string(raw))
 				w.ok(err)
 			}
 			var requests atomic.Int64
@@ -107,13 +108,13 @@ func TestAnEndThatNothingTells(t *testing.T) {
 			if wait.Child() != "k" {
 				t.Fatalf("%+v waits for no child", wait)
 			}
-			put(w.keys.instance("p"), &store.Record{Seq: 2, Header: workflow.Instance{ID: "p", DefinitionID: "d", Version: 1, Status: workflow.StatusRunning, SubStatus: workflow.Suspended, Bookmarks: []workflow.Bookmark{wait}}})
+			put(w.Keys.Instance("p"), &store.Record{Seq: 2, Header: workflow.Instance{ID: "p", DefinitionID: "d", Version: 1, Status: workflow.StatusRunning, SubStatus: workflow.Suspended, Bookmarks: []workflow.Bookmark{wait}}})
 			if c.child != nil {
-				put(w.keys.instance("k"), &store.Record{Seq: 3, Header: workflow.Instance{ID: "k", DefinitionID: "kid", Version: 1, Status: c.child.Status(), SubStatus: *c.child}})
+				put(w.Keys.Instance("k"), &store.Record{Seq: 3, Header: workflow.Instance{ID: "k", DefinitionID: "kid", Version: 1, Status: c.child.Status(), SubStatus: *c.child}})
 			}
 			if c.mail {
 				end := ChildEnd("p~1", "k", workflow.Finished, nil, w.now)
-				put(w.keys.mail("p", end.ID), &end)
+				put(w.Keys.Mail("p", end.ID), &end)
 			}
 			st, err := w.Situation(w.ctx(), "p")
 			w.ok(err)

@@ -9,6 +9,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/metrics"
 )
 
@@ -105,12 +106,12 @@ func New(cfg Config) (*Store, error) {
 	if l.Log == nil {
 		l.Log = slog.New(slog.DiscardHandler)
 	}
-	c := &conn{base: &base{Conn: l, keys: keysBelow(cfg.Root)}, partsKnown: cfg.PartsKnown, width: cfg.Width.withDefaults()}
+	c := &conn{Conn: &record.Conn{Conn: l, Keys: record.KeysBelow(cfg.Root)}, partsKnown: cfg.PartsKnown, width: cfg.Width.withDefaults()}
 	if c.partsKnown == nil {
 		c.partsKnown = func(int) bool { return true }
 	}
-	c.waiting, c.queued = newFollower(c, c.keys.root+"bookmark/", false), newFollower(c, c.keys.queues(), true)
-	c.sending, c.boxes = newFollower(c, c.keys.sends(), true), newFollower(c, c.keys.mailboxes(), true)
+	c.waiting, c.queued = newFollower(c, c.Keys.Root+"bookmark/", false), newFollower(c, c.Keys.Queues(), true)
+	c.sending, c.boxes = newFollower(c, c.Keys.Sends(), true), newFollower(c, c.Keys.Mailboxes(), true)
 	keep := max(recordTTL, cmp.Or(cfg.KeepKeys, keyTTL))
 	s := &Store{conn: c, Definitions: &Definitions{c}, Instances: &Instances{conn: c}, Stimuli: &Stimuli{c}, Reader: &Reader{conn: c, keepKeys: keep}, Jobs: &Jobs{c}, Webhooks: &Webhooks{c}, SignOuts: &SignOuts{c},
 		Upkeep: &Upkeep{conn: c, keepKeys: keep}}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -44,7 +45,7 @@ func (d Due) Origin() (trace string, set time.Time) { return d.entry.Trace, d.en
 func (d Due) Instance() string { return d.entry.Instance }
 
 // TimerShards is how many shards [Upkeep.Due] has.
-const TimerShards = timerShards
+const TimerShards = record.TimerShards
 
 // MaxFire is how many timers one call of [Upkeep.FireTimers] takes.
 const MaxFire = 40
@@ -63,9 +64,9 @@ func (s *Upkeep) FireTimers(ctx context.Context, due []Due, now time.Time) ([]st
 		cmd := workflow.Command{ID: store.TimerCommand(d.entry.Bookmark), Kind: workflow.CommandResume, CreatedAt: now, Bookmark: d.entry.Bookmark,
 			Timer: true, Due: &d.At, Trace: d.Trace}
 		then, mail := db.NewOps(), db.NewOps()
-		mail.Put(s.conn.keys.mail(d.entry.Instance, cmd.ID), cmd)
+		mail.Put(s.conn.Keys.Mail(d.entry.Instance, cmd.ID), cmd)
 		then.Del(d.key)
-		then.Nested([]clientv3.Cmp{db.Exists(s.conn.keys.instance(d.entry.Instance))}, mail, nil)
+		then.Nested([]clientv3.Cmp{db.Exists(s.conn.Keys.Instance(d.entry.Instance))}, mail, nil)
 		o.Nested([]clientv3.Cmp{db.CreatedAt(d.key, d.created)}, then, nil)
 	}
 	if err := o.Check(0); err != nil {
@@ -86,7 +87,7 @@ func (s *Upkeep) FireTimers(ctx context.Context, due []Due, now time.Time) ([]st
 
 // Timers lists timers to come, the soonest first.
 func (s *Reader) Timers(ctx context.Context, cursor string, limit int64) ([]Due, db.PageEnd, error) {
-	kvs, end, err := s.soonest(ctx, "list timers", s.conn.keys.timers, cursor, limit, 0)
+	kvs, end, err := s.soonest(ctx, "list timers", s.conn.Keys.Timers, cursor, limit, 0)
 	if err != nil {
 		return nil, db.PageEnd{}, err
 	}
@@ -95,9 +96,9 @@ func (s *Reader) Timers(ctx context.Context, cursor string, limit int64) ([]Due,
 		d := Due{key: string(kv.Key), created: kv.CreateRevision}
 		if err := db.Decode(kv.Value, &d.entry); err != nil {
 			parts := strings.Split(d.key, "/")
-			bookmark := decode(parts[len(parts)-1])
+			bookmark := record.Decode(parts[len(parts)-1])
 			instance, _ := workflow.SplitBookmarkID(bookmark)
-			d.entry = timerEntry{Instance: instance, Bookmark: bookmark, Due: fromMillis(parts[len(parts)-2])}
+			d.entry = timerEntry{Instance: instance, Bookmark: bookmark, Due: record.FromMillis(parts[len(parts)-2])}
 			d.Damaged = err.Error()
 		}
 		d.At = d.entry.Due
@@ -114,7 +115,7 @@ func (d Due) Bookmark() string { return d.entry.Bookmark }
 // cursor, and gives what surely stands before all that it has not read: a page may be shorter
 // than its limit, and is not empty before the end.
 func (s *Reader) soonest(ctx context.Context, what string, shard func(int) string, cursor string, limit, revision int64) ([]*mvccpb.KeyValue, db.PageEnd, error) {
-	ask := db.Reads{Ops: make([]clientv3.Op, timerShards)}
+	ask := db.Reads{Ops: make([]clientv3.Op, record.TimerShards)}
 	for i := range ask.Ops {
 		ask.Ops[i] = clientv3.OpGet(db.PageFrom(shard(i), cursor), clientv3.WithRange(clientv3.GetPrefixRangeEnd(shard(i))), clientv3.WithLimit(max(4, limit/4)), clientv3.WithRev(revision))
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -86,7 +87,7 @@ var transactions = []transaction{
 	}},
 	{name: "commit with an incident that a webhook wants", prepare: func(w *world) func() (string, error) {
 		w.instance("a", "paid")
-		_, err := w.raw.Put(w.ctx(), w.keys.wanted("order", "h"), "") // the webhook itself would tell revisions
+		_, err := w.raw.Put(w.ctx(), w.Keys.Wanted("order", "h"), "") // the webhook itself would tell revisions
 		w.ok(err)
 		c := w.next("a", w.lock("a", "me"))
 		c.After.Header.Incidents = []workflow.Incident{w.incident("no")}
@@ -282,7 +283,7 @@ var transactions = []transaction{
 		}
 	}},
 	{name: "dropping marks", prepare: func(w *world) func() (string, error) {
-		_, err := w.raw.Put(w.ctx(), w.keys.mark(w.keys.queueSlice(hashOf("paid"), noCorrelation), "i"), "")
+		_, err := w.raw.Put(w.ctx(), w.Keys.Mark(w.Keys.QueueSlice(hashOf("paid"), record.NoCorrelation), "i"), "")
 		w.ok(err)
 		return func() (string, error) { _, err := w.DropMarks(w.ctx(), ""); return done(err) }
 	}},
@@ -304,7 +305,7 @@ var transactions = []transaction{
 	}},
 	{name: "placing a misplaced timer", again: "0", prepare: func(w *world) func() (string, error) {
 		w.before(w.timersAt(time.Date(2300, 1, 1, 0, 0, 0, 0, time.UTC)))
-		shard := timerShard(workflow.BookmarkID("far00", "b"))
+		shard := record.TimerShard(workflow.BookmarkID("far00", "b"))
 		places, err := w.Misplaced(w.ctx(), shard)
 		w.ok(err)
 		return func() (string, error) { return said(w.MoveMisplaced(w.ctx(), shard, places)) }
@@ -451,15 +452,15 @@ var transactions = []transaction{
 		rec := w.record("a")
 		for rec.Seq <= journalSlice { // as many commits would be slow
 			rec.Seq++
-			_, err := w.raw.Put(w.ctx(), w.keys.journal("a", rec.Seq), "{}")
+			_, err := w.raw.Put(w.ctx(), w.Keys.Journal("a", rec.Seq), "{}")
 			w.ok(err)
 		}
 		raw, err := db.Encode(rec)
 		w.ok(err)
-		_, err = w.raw.Put(w.ctx(), w.keys.instance("a"), string(raw))
+		_, err = w.raw.Put(w.ctx(), w.Keys.Instance("a"), string(raw))
 		w.ok(err)
 		rec = w.record("a") // a purge reads anew; a copy is of one reading
-		guard := []clientv3.Cmp{db.ModifiedAt(w.keys.instance("a"), rec.Modified)}
+		guard := []clientv3.Cmp{db.ModifiedAt(w.Keys.Instance("a"), rec.Modified)}
 		return func() (string, error) { return done(w.shortenJournal(w.ctx(), rec, guard)) }
 	}},
 	{name: "purging dead letters", moves: terms{deleted: 1, dead: -1}, again: "0", prepare: func(w *world) func() (string, error) {

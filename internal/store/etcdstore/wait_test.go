@@ -10,6 +10,7 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -94,7 +95,7 @@ func TestATriggerThatAppearsStopsTheQueueing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	l := w.look(event("paid"))
-	_, err := w.raw.Put(w.ctx(), w.keys.trigger(hashOf("paid"), "order", "e"), `{"definitionId":"order"}`)
+	_, err := w.raw.Put(w.ctx(), w.Keys.Trigger(hashOf("paid"), "order", "e"), `{"definitionId":"order"}`)
 	w.ok(err)
 	if ok, err := w.Enqueue(w.ctx(), w.item("i", event("paid")), l); err != nil || ok {
 		t.Errorf("queued %t, %v", ok, err)
@@ -171,7 +172,7 @@ func TestTheRestOfALargeMailboxIsNotSeen(t *testing.T) {
 			f := w.lock("a", "me")
 			seen := w.revision()
 			b := w.look(event("paid")).Bookmarks[0]
-			const all = mailBatch + 3
+			const all = record.MailBatch + 3
 			for i := range all {
 				_, _, err := w.PutMail(w.ctx(), "a", w.resume(fmt.Sprintf("c%03d", i), &b, nil), &b)
 				w.ok(err)
@@ -191,7 +192,7 @@ func TestTheRestOfALargeMailboxIsNotSeen(t *testing.T) {
 				return kept
 			}
 			kept := release(nil)
-			if kept == nil || len(kept.Mail) != mailBatch || kept.Mail[0].Command.ID != "c000" {
+			if kept == nil || len(kept.Mail) != record.MailBatch || kept.Mail[0].Command.ID != "c000" {
 				t.Fatalf("%+v", kept)
 			}
 			seen = kept.Revision
@@ -208,12 +209,12 @@ func TestTheRestOfALargeMailboxIsNotSeen(t *testing.T) {
 	w := newWorld(t)
 	w.instance("a", "paid")
 	b := w.look(event("paid")).Bookmarks[0]
-	for i := range mailBatch + 1 {
+	for i := range record.MailBatch + 1 {
 		_, _, err := w.PutMail(w.ctx(), "a", w.resume(fmt.Sprint("c", i), &b, nil), &b)
 		w.ok(err)
 	}
 	l, err := w.Load(w.ctx(), "a", "", "")
-	if err != nil || len(l.Mail) != mailBatch || !l.More {
+	if err != nil || len(l.Mail) != record.MailBatch || !l.More {
 		t.Errorf("loaded %d, more %t, %v", len(l.Mail), l.More, err)
 	}
 }
@@ -227,7 +228,7 @@ func TestTheWatchOfAnAnswer(t *testing.T) {
 	watched, stop := context.WithCancel(ctx)
 	hint, other := w.WatchAnswer(watched, "k"), w.WatchAnswer(watched, "kk")
 	for told := false; !told; { // a watch begins some time after it was asked for
-		_, err := w.raw.Put(ctx, w.keys.keyRecord("k"), "{}")
+		_, err := w.raw.Put(ctx, w.Keys.KeyRecord("k"), "{}")
 		w.ok(err)
 		select {
 		case _, told = <-hint:
@@ -312,7 +313,7 @@ func TestAWatchThatHangsKeepsNobodyFromFollowing(t *testing.T) {
 			}
 			raw, err := db.Encode(store.DefinitionHead{ID: "d", Published: 1})
 			w.ok(err)
-			for key, value := range map[string]string{w.keys.cancel("early"): "{}", w.keys.pause(): "true", w.keys.head("d"): string(raw)} {
+			for key, value := range map[string]string{w.Keys.Cancel("early"): "{}", w.Keys.Pause(): "true", w.Keys.Head("d"): string(raw)} {
 				_, err := w.raw.Put(ctx, key, value)
 				w.ok(err)
 			}
@@ -321,7 +322,7 @@ func TestAWatchThatHangsKeepsNobodyFromFollowing(t *testing.T) {
 				if name, ok := <-names; !ok || name != "" {
 					t.Errorf("not told to look at all, but of %q", name)
 				}
-				_, err := w.raw.Put(ctx, w.keys.cancel("late"), "{}")
+				_, err := w.raw.Put(ctx, w.Keys.Cancel("late"), "{}")
 				w.ok(err)
 				if name := <-names; name != "late" {
 					t.Errorf("told of %q", name)

@@ -9,24 +9,24 @@ import (
 // WatchInstance gives a hint when an instance was written, until ctx ends or the
 // watch breaks; then the channel closes.
 func (s *Reader) WatchInstance(ctx context.Context, id string) <-chan struct{} {
-	return s.conn.Hints(ctx, s.conn.keys.instance(id), clientv3.WithFilterDelete())
+	return s.conn.Hints(ctx, s.conn.Keys.Instance(id), clientv3.WithFilterDelete())
 }
 
 // FollowInstance is [Reader.WatchInstance] that also gives a hint when the instance
 // was removed.
 func (s *Reader) FollowInstance(ctx context.Context, id string) <-chan struct{} {
-	return s.conn.Hints(ctx, s.conn.keys.instance(id))
+	return s.conn.Hints(ctx, s.conn.Keys.Instance(id))
 }
 
 // WatchAnswer gives a hint when the answer to a caller's key was written, as
 // [Stimuli.WatchEffect] does.
 func (s *Stimuli) WatchAnswer(ctx context.Context, key string) <-chan struct{} {
-	return s.conn.Hints(ctx, s.conn.keys.keyRecord(key), clientv3.WithFilterDelete())
+	return s.conn.Hints(ctx, s.conn.Keys.KeyRecord(key), clientv3.WithFilterDelete())
 }
 
 // WatchEffect watches for the record of one command; the channel gives a value
 // when it may be there, and closes when ctx ends or the watch breaks. It is a
 // hint: look with [Stimuli.Effect], also without it.
 func (s *Stimuli) WatchEffect(ctx context.Context, instance, command string) <-chan struct{} {
-	return s.conn.Hints(ctx, s.conn.keys.commandRecord(instance, command), clientv3.WithFilterDelete())
+	return s.conn.Hints(ctx, s.conn.Keys.CommandRecord(instance, command), clientv3.WithFilterDelete())
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -25,24 +26,11 @@ type Webhooks struct{ conn *conn }
 // MaxWebhooks is how many there may be: each watches.
 const MaxWebhooks = 100
 
-// webhookKeys builds the keys of webhooks.
-type webhookKeys struct{ root string }
-
-func (k webhookKeys) webhooks() string                { return k.root + "webhook/" }
-func (k webhookKeys) webhook(name string) string      { return k.webhooks() + name }
-func (k webhookKeys) webhookAt(name string) string    { return k.root + "webhook-at/" + name }
-func (k webhookKeys) webhookDues(name string) string  { return k.root + "webhook-due/" + name + "/" }
-func (k webhookKeys) webhookFails(name string) string { return k.root + "webhook-failed/" + name + "/" }
-func (k webhookKeys) webhookDue(name string, due time.Time, letter string) string {
-	return k.webhookDues(name) + millis(due) + "/" + letter
-}
-func (k webhookKeys) webhookFailed(name, letter string) string { return k.webhookFails(name) + letter }
-
 // WebhookRanges are the keys that say what a webhook tells, below the root. A kind that this
 // program does not know, as a newer one put it, has none here: it tells nothing of it.
 func WebhookRanges(w *store.Webhook) []string {
 	var out []string
-	k := keysBelow("")
+	k := record.KeysBelow("")
 	instances := func(all string, of func(definition string) string) {
 		for _, def := range w.Definitions {
 			out = append(out, of(def))
@@ -53,15 +41,15 @@ func WebhookRanges(w *store.Webhook) []string {
 	}
 	ended := func(subs ...workflow.SubStatus) {
 		for _, sub := range subs {
-			instances(k.index(sub), func(def string) string { return k.indexOf(sub, def) })
+			instances(k.Index(sub), func(def string) string { return k.IndexOf(sub, def) })
 		}
 	}
 	for _, on := range w.On {
 		switch on {
 		case store.WebhookDeadLetter:
-			out = append(out, k.deads())
+			out = append(out, k.Deads())
 		case store.WebhookIncident:
-			instances(k.incidents(), k.incidentsOf)
+			instances(k.Incidents(), k.IncidentsOf)
 		case store.WebhookFaulted:
 			ended(workflow.Faulted)
 		case store.WebhookEnded:
@@ -74,7 +62,7 @@ func WebhookRanges(w *store.Webhook) []string {
 
 // List gives all webhooks, in the order of their names.
 func (s *Webhooks) List(ctx context.Context) ([]store.Webhook, error) {
-	resp, err := s.conn.Get(ctx, "list webhooks", s.conn.keys.webhooks(), clientv3.WithPrefix())
+	resp, err := s.conn.Get(ctx, "list webhooks", s.conn.Keys.Webhooks(), clientv3.WithPrefix())
 	if err != nil {
 		return nil, err
 	}
@@ -97,16 +85,16 @@ func (s *Webhooks) decodeWebhook(kv *mvccpb.KeyValue) (*store.Webhook, error) {
 
 // WatchList gives a hint when a webhook was put or deleted, as [Reader.WatchInstance] does.
 func (s *Webhooks) WatchList(ctx context.Context) <-chan struct{} {
-	return s.conn.Hints(ctx, s.conn.keys.webhooks(), clientv3.WithPrefix())
+	return s.conn.Hints(ctx, s.conn.Keys.Webhooks(), clientv3.WithPrefix())
 }
 
 // Webhook reads one and how far it is; nil if there is none. It tells how many letters wait,
 // and how many were given up.
 func (s *Webhooks) Webhook(ctx context.Context, name string) (w *store.Webhook, at *store.WebhookPosition, due, failed int64, err error) {
 	var ask db.Reads
-	is, position := ask.Value(s.conn.keys.webhook(name)), ask.Value(s.conn.keys.webhookAt(name))
-	waits := ask.Add(clientv3.OpGet(s.conn.keys.webhookDues(name), clientv3.WithPrefix(), clientv3.WithCountOnly()))
-	lost := ask.Add(clientv3.OpGet(s.conn.keys.webhookFails(name), clientv3.WithPrefix(), clientv3.WithCountOnly()))
+	is, position := ask.Value(s.conn.Keys.Webhook(name)), ask.Value(s.conn.Keys.WebhookAt(name))
+	waits := ask.Add(clientv3.OpGet(s.conn.Keys.WebhookDues(name), clientv3.WithPrefix(), clientv3.WithCountOnly()))
+	lost := ask.Add(clientv3.OpGet(s.conn.Keys.WebhookFails(name), clientv3.WithPrefix(), clientv3.WithCountOnly()))
 	resp, err := s.conn.Read(ctx, "read webhook", ask.Ops...)
 	if err != nil || is.One(resp) == nil {
 		return nil, nil, 0, 0, err
@@ -141,15 +129,15 @@ var ErrTooMany = fmt.Errorf("there are as many webhooks as may be, %d; one for s
 //
 // If: its mod revision as read; that of its position.
 func (s *Webhooks) PutWebhook(ctx context.Context, w *store.Webhook) (bool, error) {
-	t := s.conn.Begin("put webhook", db.ModifiedAt(s.conn.keys.webhook(w.Name), w.Modified))
+	t := s.conn.Begin("put webhook", db.ModifiedAt(s.conn.Keys.Webhook(w.Name), w.Modified))
 	if err := s.move(ctx, w, t); err != nil {
 		return false, err
 	}
 	if err := s.unwant(ctx, w.Name, t.Ops); err != nil {
 		return false, err
 	}
-	t.Put(s.conn.keys.webhook(w.Name), w)
-	for key := range s.conn.wants(w) {
+	t.Put(s.conn.Keys.Webhook(w.Name), w)
+	for key := range s.conn.Wants(w) {
 		t.PutRaw(key, nil)
 	}
 	resp, err := t.SubmitSmall(ctx)
@@ -162,8 +150,8 @@ func (s *Webhooks) PutWebhook(ctx context.Context, w *store.Webhook) (bool, erro
 // move has t put how far a webhook is that is put as w. A position that a newer program wrote stays as it is.
 func (s *Webhooks) move(ctx context.Context, w *store.Webhook, t *db.Txn) error {
 	var ask db.Reads
-	is, position := ask.Value(s.conn.keys.webhook(w.Name)), ask.Value(s.conn.keys.webhookAt(w.Name))
-	all := ask.Add(clientv3.OpGet(s.conn.keys.webhooks(), clientv3.WithPrefix(), clientv3.WithCountOnly()))
+	is, position := ask.Value(s.conn.Keys.Webhook(w.Name)), ask.Value(s.conn.Keys.WebhookAt(w.Name))
+	all := ask.Add(clientv3.OpGet(s.conn.Keys.Webhooks(), clientv3.WithPrefix(), clientv3.WithCountOnly()))
 	resp, err := s.conn.Read(ctx, "read how far the webhook is", ask.Ops...)
 	if err != nil {
 		return err
@@ -178,10 +166,10 @@ func (s *Webhooks) move(ctx context.Context, w *store.Webhook, t *db.Txn) error 
 			return err
 		}
 		at = s.position(was, position.One(resp), now)
-		t.When(db.ModifiedAt(s.conn.keys.webhookAt(w.Name), at.Modified))
+		t.When(db.ModifiedAt(s.conn.Keys.WebhookAt(w.Name), at.Modified))
 	}
 	if !at.Foreign {
-		t.Put(s.conn.keys.webhookAt(w.Name), at.Change(WebhookRanges(w), now))
+		t.Put(s.conn.Keys.WebhookAt(w.Name), at.Change(WebhookRanges(w), now))
 	}
 	return nil
 }
@@ -190,7 +178,7 @@ func (s *Webhooks) move(ctx context.Context, w *store.Webhook, t *db.Txn) error 
 // which knows nothing of incidents left behind. Who put it since is who the transaction refuses.
 func (s *Webhooks) unwant(ctx context.Context, name string, o *db.Ops) error {
 	for cursor := ""; ; {
-		kvs, next, err := s.conn.Page(ctx, "list wanted incidents", s.conn.keys.allWanted(), cursor, db.ChunkSize, clientv3.WithKeysOnly())
+		kvs, next, err := s.conn.Page(ctx, "list wanted incidents", s.conn.Keys.AllWanted(), cursor, db.ChunkSize, clientv3.WithKeysOnly())
 		if err != nil {
 			return err
 		}
@@ -211,9 +199,9 @@ func (s *Webhooks) unwant(ctx context.Context, name string, o *db.Ops) error {
 //
 // If: its mod revision.
 func (s *Webhooks) DeleteWebhook(ctx context.Context, name string, modified int64) (bool, error) {
-	t := s.conn.Begin("delete webhook", db.ModifiedAt(s.conn.keys.webhook(name), modified))
-	t.Del(s.conn.keys.webhook(name))
-	t.Del(s.conn.keys.webhookAt(name))
+	t := s.conn.Begin("delete webhook", db.ModifiedAt(s.conn.Keys.Webhook(name), modified))
+	t.Del(s.conn.Keys.Webhook(name))
+	t.Del(s.conn.Keys.WebhookAt(name))
 	if err := s.unwant(ctx, name, t.Ops); err != nil {
 		return false, err
 	}
@@ -221,7 +209,7 @@ func (s *Webhooks) DeleteWebhook(ctx context.Context, name string, modified int6
 	if err != nil || !ok {
 		return ok, err
 	}
-	for _, prefix := range []string{s.conn.keys.webhookDues(name), s.conn.keys.webhookFails(name)} {
+	for _, prefix := range []string{s.conn.Keys.WebhookDues(name), s.conn.Keys.WebhookFails(name)} {
 		if err := s.dropLetters(ctx, name, prefix); err != nil {
 			return true, err
 		}
@@ -238,7 +226,7 @@ func (s *Webhooks) dropLetters(ctx context.Context, name, prefix string) error {
 		if err != nil || len(kvs) == 0 {
 			return err
 		}
-		t := s.conn.Begin("drop letters", db.Absent(s.conn.keys.webhook(name)))
+		t := s.conn.Begin("drop letters", db.Absent(s.conn.Keys.Webhook(name)))
 		for _, kv := range kvs {
 			t.Del(string(kv.Key))
 		}
@@ -263,12 +251,12 @@ func (s *Webhooks) Advance(ctx context.Context, w *store.Webhook, at *store.Webh
 	for {
 		some := letters[:min(len(letters), lettersAtOnce)]
 		letters = letters[len(some):]
-		t := s.conn.Begin("advance webhook", db.CreatedAt(s.conn.keys.webhook(w.Name), w.Created), db.ModifiedAt(s.conn.keys.webhookAt(w.Name), at.Modified))
+		t := s.conn.Begin("advance webhook", db.CreatedAt(s.conn.Keys.Webhook(w.Name), w.Created), db.ModifiedAt(s.conn.Keys.WebhookAt(w.Name), at.Modified))
 		for i := range some {
-			t.Put(s.conn.keys.webhookDue(w.Name, some[i].Due, some[i].ID), &some[i])
+			t.Put(s.conn.Keys.WebhookDue(w.Name, some[i].Due, some[i].ID), &some[i])
 		}
 		if len(letters) == 0 {
-			t.Put(s.conn.keys.webhookAt(w.Name), at)
+			t.Put(s.conn.Keys.WebhookAt(w.Name), at)
 		}
 		resp, err := t.SubmitSmall(ctx)
 		if err != nil || !resp.Succeeded {
@@ -287,7 +275,7 @@ const lettersAtOnce = 20
 
 // Letters gives the letters of a webhook that are due first, and how many there are at all.
 func (s *Webhooks) Letters(ctx context.Context, w *store.Webhook, limit int64) (first []store.WebhookLetter, all int64, err error) {
-	resp, err := s.conn.Get(ctx, "list letters", s.conn.keys.webhookDues(w.Name), clientv3.WithPrefix(), clientv3.WithLimit(limit))
+	resp, err := s.conn.Get(ctx, "list letters", s.conn.Keys.WebhookDues(w.Name), clientv3.WithPrefix(), clientv3.WithLimit(limit))
 	if err != nil {
 		return nil, 0, err
 	}
@@ -297,8 +285,8 @@ func (s *Webhooks) Letters(ctx context.Context, w *store.Webhook, limit int64) (
 			s.conn.Left(kv.Key, err)
 			continue
 		}
-		at, _, _ := strings.Cut(strings.TrimPrefix(string(kv.Key), s.conn.keys.webhookDues(w.Name)), "/")
-		l.Due = fromMillis(at)
+		at, _, _ := strings.Cut(strings.TrimPrefix(string(kv.Key), s.conn.Keys.WebhookDues(w.Name)), "/")
+		l.Due = record.FromMillis(at)
 		first = append(first, *l)
 	}
 	return first, resp.Count, nil
@@ -314,24 +302,24 @@ func (s *Webhooks) decodeLetter(kv *mvccpb.KeyValue) (*store.WebhookLetter, erro
 //
 // If: the letter's mod revision; if something is put, the webhook's create revision.
 func (s *Webhooks) Settle(ctx context.Context, w *store.Webhook, l *store.WebhookLetter, left *store.WebhookLetter, givenUp bool) (bool, error) {
-	key := s.conn.keys.webhookDue(w.Name, l.Due, l.ID)
+	key := s.conn.Keys.WebhookDue(w.Name, l.Due, l.ID)
 	t := s.conn.Begin("settle letter", db.ModifiedAt(key, l.Modified))
 	t.Del(key)
 	switch {
 	case left == nil:
 	case givenUp:
-		t.When(db.CreatedAt(s.conn.keys.webhook(w.Name), w.Created))
-		t.Put(s.conn.keys.webhookFailed(w.Name, left.ID), left)
+		t.When(db.CreatedAt(s.conn.Keys.Webhook(w.Name), w.Created))
+		t.Put(s.conn.Keys.WebhookFailed(w.Name, left.ID), left)
 	default:
-		t.When(db.CreatedAt(s.conn.keys.webhook(w.Name), w.Created))
-		t.Put(s.conn.keys.webhookDue(w.Name, left.Due, left.ID), left)
+		t.When(db.CreatedAt(s.conn.Keys.Webhook(w.Name), w.Created))
+		t.Put(s.conn.Keys.WebhookDue(w.Name, left.Due, left.ID), left)
 	}
 	return db.Applied(t.SubmitSmall(ctx))
 }
 
 // Failed gives a page of the letters that were given up.
 func (s *Webhooks) Failed(ctx context.Context, name, cursor string, limit int64) (page []store.WebhookLetter, end db.PageEnd, err error) {
-	end, err = s.conn.Values(ctx, "list failed letters", s.conn.keys.webhookFails(name), cursor, limit, func(kv *mvccpb.KeyValue) error {
+	end, err = s.conn.Values(ctx, "list failed letters", s.conn.Keys.WebhookFails(name), cursor, limit, func(kv *mvccpb.KeyValue) error {
 		l, err := s.decodeLetter(kv)
 		if err != nil {
 			s.conn.Left(kv.Key, err)
@@ -347,14 +335,14 @@ func (s *Webhooks) Failed(ctx context.Context, name, cursor string, limit int64)
 //
 // If: its mod revision; to make it due, the webhook's create revision.
 func (s *Webhooks) Replay(ctx context.Context, w *store.Webhook, l *store.WebhookLetter, due time.Time, forget bool) (bool, error) {
-	key := s.conn.keys.webhookFailed(w.Name, l.ID)
+	key := s.conn.Keys.WebhookFailed(w.Name, l.ID)
 	t := s.conn.Begin("replay letter", db.ModifiedAt(key, l.Modified))
 	t.Del(key)
 	if !forget {
-		t.When(db.CreatedAt(s.conn.keys.webhook(w.Name), w.Created))
+		t.When(db.CreatedAt(s.conn.Keys.Webhook(w.Name), w.Created))
 		again := *l
 		again.Attempts, again.At = 0, due
-		t.Put(s.conn.keys.webhookDue(w.Name, due, l.ID), &again)
+		t.Put(s.conn.Keys.WebhookDue(w.Name, due, l.ID), &again)
 	}
 	return db.Applied(t.SubmitSmall(ctx))
 }
@@ -362,10 +350,10 @@ func (s *Webhooks) Replay(ctx context.Context, w *store.Webhook, l *store.Webhoo
 // eventOf is what a key that was put says; false: nothing.
 func (s *Webhooks) eventOf(w *store.Webhook, kv *mvccpb.KeyValue) (store.WebhookEvent, bool) {
 	e := store.WebhookEvent{Revision: kv.ModRevision}
-	key := strings.TrimPrefix(string(kv.Key), s.conn.keys.root)
+	key := strings.TrimPrefix(string(kv.Key), s.conn.Keys.Root)
 	e.ID = workflow.DeriveID("webhook", w.Name, strconv.FormatInt(w.Created, 10), key, occasion(key, kv))
 	if id, ok := strings.CutPrefix(key, "dead/"); ok {
-		e.What, e.Subject = string(store.WebhookDeadLetter), decode(id)
+		e.What, e.Subject = string(store.WebhookDeadLetter), record.Decode(id)
 		return e, true
 	}
 	if of, ok := strings.CutPrefix(key, "incident/"); ok {
@@ -408,7 +396,7 @@ func occasion(key string, kv *mvccpb.KeyValue) string {
 // InstanceAt reads an instance as it was at a revision or, where etcd has forgotten that, as
 // it is; nil if there is none.
 func (s *Webhooks) InstanceAt(ctx context.Context, id string, revision int64) (*store.Record, error) {
-	kv, err := s.oneAt(ctx, "read instance "+id, s.conn.keys.instance(id), revision)
+	kv, err := s.oneAt(ctx, "read instance "+id, s.conn.Keys.Instance(id), revision)
 	if err != nil || kv == nil {
 		return nil, err
 	}
@@ -421,7 +409,7 @@ func (s *Webhooks) InstanceAt(ctx context.Context, id string, revision int64) (*
 
 // DeadLetterAt is [Webhooks.InstanceAt] of a dead letter.
 func (s *Webhooks) DeadLetterAt(ctx context.Context, id string, revision int64) (*store.DeadLetter, error) {
-	kv, err := s.oneAt(ctx, "read dead letter", s.conn.keys.dead(id), revision)
+	kv, err := s.oneAt(ctx, "read dead letter", s.conn.Keys.Dead(id), revision)
 	if err != nil || kv == nil {
 		return nil, err
 	}

@@ -76,7 +76,7 @@ func (c *collection) watch(ctx context.Context, wait time.Duration) error {
 	defer cancel()
 	for r, at := range c.to.At {
 		followers.Go(func() {
-			events := c.s.conn.Client.Watch(own, c.s.conn.keys.root+r, clientv3.WithPrefix(), clientv3.WithRev(at+1), clientv3.WithFilterDelete())
+			events := c.s.conn.Client.Watch(own, c.s.conn.Keys.Root+r, clientv3.WithPrefix(), clientv3.WithRev(at+1), clientv3.WithFilterDelete())
 			handOn(ctx, r, events, told)
 		})
 	}
@@ -193,7 +193,7 @@ func (c *collection) reached(of string, revision int64) {
 // list goes on with a range that is listed, page by page, and, but for what has short values, keys only. What is put while
 // it lists has a revision after that at which it began, and is watched for then.
 func (c *collection) list(ctx context.Context, of string) error {
-	l, prefix := c.to.Behind[of], c.s.conn.keys.root+of
+	l, prefix := c.to.Behind[of], c.s.conn.Keys.Root+of
 	opts := []clientv3.OpOption{clientv3.WithRange(clientv3.GetPrefixRangeEnd(prefix)), clientv3.WithLimit(webhookPage)}
 	if strings.HasPrefix(of, "dead/") {
 		opts = append(opts, clientv3.WithKeysOnly())

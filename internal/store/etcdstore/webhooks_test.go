@@ -102,7 +102,7 @@ func TestTransactionsOfWebhooks(t *testing.T) {
 	own.Webhook = is.Created
 	at, _, _ = read()
 	did(true)(h.Advance(w.ctx(), is, at, own))
-	w.ok(h.dropLetters(w.ctx(), "h", w.keys.webhookDues("h"))) // a late one, of the webhook before
+	w.ok(h.dropLetters(w.ctx(), "h", w.Keys.WebhookDues("h"))) // a late one, of the webhook before
 	w.want("webhook-due/", 1)
 }
 
@@ -133,7 +133,7 @@ func TestALetterOfAWebhookThatIsGone(t *testing.T) {
 			w.did(true)(h.Settle(w.ctx(), hook, &letters[1], &letters[1], true))
 			failed, _, err := h.Failed(w.ctx(), "h", "", 10)
 			w.ok(err)
-			w.ok(errOf(w.raw.Delete(w.ctx(), w.keys.webhook("h")))) // as its delete does first
+			w.ok(errOf(w.raw.Delete(w.ctx(), w.Keys.Webhook("h")))) // as its delete does first
 			if another {
 				put()
 			}
@@ -157,12 +157,12 @@ func TestALetterOfAWebhookThatIsGone(t *testing.T) {
 func TestAChangeOfAWebhookThatIsTold(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	teller, err := New(Config{Client: w.raw, Root: w.keys.root})
+	teller, err := New(Config{Client: w.raw, Root: w.Keys.Root})
 	w.ok(err)
 	hook := &store.Webhook{Name: "h", On: []store.WebhookKind{store.WebhookEnded}}
 	w.did(true)(w.Webhooks.PutWebhook(w.ctx(), hook))
 	w.faults.Add(clustertest.Rule{Times: 1, Match: func(c clustertest.Call) bool {
-		if !c.PutsUnder(w.keys.webhook("h")) {
+		if !c.PutsUnder(w.Keys.Webhook("h")) {
 			return false
 		}
 		is, at, _, _, err := teller.Webhooks.Webhook(w.ctx(), "h")
@@ -223,8 +223,8 @@ func TestAPositionOfANewerProgramIsNotAdvanced(t *testing.T) {
 	if ok, err := w.Webhooks.PutWebhook(w.ctx(), hook); err != nil || !ok {
 		t.Fatal(ok, err)
 	}
-	newer := `{"newer":{"x":1},` + string(w.value(w.keys.webhookAt("h"))[1:])
-	w.spoil(w.keys.webhookAt("h"), []byte(newer))
+	newer := `{"newer":{"x":1},` + string(w.value(w.Keys.WebhookAt("h"))[1:])
+	w.spoil(w.Keys.WebhookAt("h"), []byte(newer))
 	hook, at, _, _, err := w.Webhooks.Webhook(w.ctx(), "h")
 	if w.ok(err); !at.Foreign {
 		t.Errorf("it is read as %+v", at)
@@ -234,7 +234,7 @@ func TestAPositionOfANewerProgramIsNotAdvanced(t *testing.T) {
 	if ok, err := w.Webhooks.Advance(w.ctx(), hook, to); ok || err != nil {
 		t.Error("it was advanced", err)
 	}
-	if is := string(w.value(w.keys.webhookAt("h"))); is != newer {
+	if is := string(w.value(w.Keys.WebhookAt("h"))); is != newer {
 		t.Errorf("it became %s", is)
 	}
 }
@@ -315,11 +315,11 @@ func (c *changing) happen() {
 		definition: []string{"order", "order2", "bill"}[c.rnd.IntN(3)]}
 	switch e.kind {
 	case store.WebhookDeadLetter:
-		e.key = c.keys.dead(subject)
+		e.key = c.Keys.Dead(subject)
 	case store.WebhookFaulted:
-		e.key = c.keys.indexEntry(&workflow.Instance{ID: subject, DefinitionID: e.definition, Version: 1, SubStatus: workflow.Faulted, CreatedAt: c.now})
+		e.key = c.Keys.IndexEntry(&workflow.Instance{ID: subject, DefinitionID: e.definition, Version: 1, SubStatus: workflow.Faulted, CreatedAt: c.now})
 	default:
-		e.key = c.keys.indexEntry(&workflow.Instance{ID: subject, DefinitionID: e.definition, Version: 1, SubStatus: workflow.Finished, CreatedAt: c.now})
+		e.key = c.Keys.IndexEntry(&workflow.Instance{ID: subject, DefinitionID: e.definition, Version: 1, SubStatus: workflow.Finished, CreatedAt: c.now})
 	}
 	c.ok(errOf(c.raw.Put(c.ctx(), e.key, "1")))
 	if c.wants(e) {
@@ -394,7 +394,7 @@ func TestTheIDOfAnEventOutlivesARestore(t *testing.T) {
 		}
 		return e.ID
 	}
-	end, incident, dead := w.keys.indexEntry(&h), w.keys.incident("order", "i", 3), w.keys.dead("d")
+	end, incident, dead := w.Keys.IndexEntry(&h), w.Keys.Incident("order", "i", 3), w.Keys.Dead("d")
 	for name, same := range map[string][2]string{
 		"an end":               {id(end, 10, []byte("4")), id(end, 20, []byte("4"))},
 		"an incident":          {id(incident, 10, note), id(incident, 20, later)},

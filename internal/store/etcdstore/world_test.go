@@ -82,14 +82,14 @@ func (w *world) did(want bool) func(bool, error) {
 // which is of revisions.
 func (w *world) dump() map[string]string {
 	w.tb.Helper()
-	resp, err := w.raw.Get(w.ctx(), w.keys.root, clientv3.WithPrefix())
+	resp, err := w.raw.Get(w.ctx(), w.Keys.Root, clientv3.WithPrefix())
 	w.ok(err)
 	out, fences := map[string]string{}, map[string]int{}
 	for _, kv := range resp.Kvs {
-		if string(kv.Key) == w.keys.age() {
+		if string(kv.Key) == w.Keys.Age() {
 			continue
 		}
-		key, value := strings.TrimPrefix(string(kv.Key), w.keys.root), string(kv.Value)
+		key, value := strings.TrimPrefix(string(kv.Key), w.Keys.Root), string(kv.Value)
 		if of, ok := strings.CutPrefix(key, "journal/"); ok {
 			id, _, _ := strings.Cut(of, "/")
 			fences[id] += len(fenceOf.FindString(value))
@@ -110,11 +110,11 @@ func (w *world) dump() map[string]string {
 		case strings.HasPrefix(key, "finished/"):
 			value = less(value)
 		case strings.HasPrefix(key, "idem-expiry/k/"):
-			by = 2 * len(w.keys.root) // of the record's key, and of its own
+			by = 2 * len(w.Keys.Root) // of the record's key, and of its own
 			value = less(value)
 		}
 		value = fenceOf.ReplaceAllString(value, `"fence":0`)
-		out[key] = strings.ReplaceAll(value, w.keys.root, "")
+		out[key] = strings.ReplaceAll(value, w.Keys.Root, "")
 	}
 	return out
 }
@@ -128,7 +128,7 @@ var fenceOf = regexp.MustCompile(`"fence":\d+`)
 // has tells how many keys begin with a prefix below the root.
 func (w *world) has(prefix string) int {
 	w.tb.Helper()
-	resp, err := w.raw.Get(w.ctx(), w.keys.root+prefix, clientv3.WithPrefix(), clientv3.WithCountOnly())
+	resp, err := w.raw.Get(w.ctx(), w.Keys.Root+prefix, clientv3.WithPrefix(), clientv3.WithCountOnly())
 	w.ok(err)
 	return int(resp.Count)
 }
@@ -149,7 +149,7 @@ func (w *world) del(key string) {
 
 func (w *world) revision() int64 {
 	w.tb.Helper()
-	resp, err := w.raw.Get(w.ctx(), w.keys.root)
+	resp, err := w.raw.Get(w.ctx(), w.Keys.Root)
 	w.ok(err)
 	return resp.Header.Revision
 }
@@ -157,7 +157,7 @@ func (w *world) revision() int64 {
 // lock takes the lock of an instance as one of several claimants.
 func (w *world) lock(id, claimant string) *store.Fence {
 	w.tb.Helper()
-	prefix := w.keys.root + "lock/" + id + "/"
+	prefix := w.Keys.Root + "lock/" + id + "/"
 	resp, err := w.raw.Put(w.ctx(), prefix+claimant, "")
 	w.ok(err)
 	return &store.Fence{Key: prefix + claimant, Prefix: prefix, Revision: resp.Header.Revision}
@@ -166,7 +166,7 @@ func (w *world) lock(id, claimant string) *store.Fence {
 // fence is that of a lock that a claimant has.
 func (w *world) fence(id, claimant string) *store.Fence {
 	w.tb.Helper()
-	prefix := w.keys.root + "lock/" + id + "/"
+	prefix := w.Keys.Root + "lock/" + id + "/"
 	resp, err := w.raw.Get(w.ctx(), prefix+claimant)
 	w.ok(err)
 	if len(resp.Kvs) == 0 {

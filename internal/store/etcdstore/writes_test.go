@@ -19,7 +19,7 @@ func (w *world) writesOf(c *store.Commit) (puts, deletes []string) {
 	var look func(ops []clientv3.Op)
 	look = func(ops []clientv3.Op) {
 		for _, op := range ops {
-			name, _, _ := strings.Cut(strings.TrimPrefix(string(op.KeyBytes()), w.keys.root), "/")
+			name, _, _ := strings.Cut(strings.TrimPrefix(string(op.KeyBytes()), w.Keys.Root), "/")
 			switch {
 			case op.IsTxn():
 				cmps, then, _ := op.Txn()

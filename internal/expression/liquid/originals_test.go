@@ -28,7 +28,7 @@ func TestTheOriginalsGiveTheSame(t *testing.T) {
 	if err := json.Unmarshal(raw, &table); err != nil {
 		t.Fatal(err)
 	}
-	if len(table.Rows) < 580 {
+	if len(table.Rows) < 1500 {
 		t.Fatalf("%d rows", len(table.Rows))
 	}
 	var inputs any

@@ -9,6 +9,7 @@ import (
 
 	"github.com/weft-run/weft/internal/expression/evaluation"
 	"github.com/weft-run/weft/internal/expression/liquid/value"
+	"github.com/weft-run/weft/pkg/workflow"
 )
 
 // A mistake is what cannot be read, with the byte of the template where it is.
@@ -214,11 +215,10 @@ func (r *reader) number(text string) (expression, error) {
 		}
 		return literal{f}, nil
 	}
-	i, err := strconv.ParseInt(text, 10, 64)
-	if err != nil {
-		return nil, mistaken(r.at, "the number %s is out of range", evaluation.Excerpt(text))
+	if len(text) > evaluation.MaxDigits {
+		return nil, mistaken(r.at, "the number %s has more than %d digits", evaluation.Excerpt(text), evaluation.MaxDigits)
 	}
-	return literal{i}, nil
+	return literal{workflow.Number(text)}, nil
 }
 
 // parenthesis reads (1..3), or (a and b).

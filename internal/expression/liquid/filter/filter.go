@@ -22,7 +22,9 @@ type Call struct {
 	Named map[string]any
 	Now   func() time.Time
 	Spend func() error // asked by what takes long; an error ends it
-	path  []string     // of the property that the first value names
+
+	path     []string // of the property that the first value names
+	optional bool     // that value may be left out
 }
 
 // A Filter changes a value. least and most are how many values it takes behind its colon.
@@ -57,6 +59,7 @@ func (f Filter) Apply(c *Call) (any, error) {
 			return nil, err
 		}
 	}
+	c.optional = f.least == 0
 	v, err := f.run(c)
 	return v, cmp.Or(err, value.Bound(v))
 }

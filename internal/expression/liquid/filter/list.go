@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/weft-run/weft/internal/expression/evaluation"
 	"github.com/weft-run/weft/internal/expression/liquid/value"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -58,13 +59,20 @@ func onList(f func([]any) []any) func(c *Call) (any, error) {
 	}
 }
 
-// property is what a filter looks at of an element: the field that its argument names, or the element itself without one.
+// property is what a filter looks at of an element: the field or the place that its argument names, or the element itself
+// without one.
 func (c *Call) property(e any) any {
-	if len(c.Args) == 0 {
+	if len(c.Args) == 0 || c.Args[0] == nil && c.optional {
 		return e
 	}
+	if i, ok := evaluation.Index(c.Args[0]); ok {
+		if text, isText := e.(string); isText {
+			return letter(text, i)
+		}
+	}
 	if c.path == nil {
-		c.path = strings.Split(fmt.Sprint(c.Args[0]), ".")
+		name, _ := c.argText(0) // what is no name is none
+		c.path = strings.Split(name, ".")
 	}
 	for _, name := range c.path {
 		if e = value.At(e, name); e == nil {
@@ -72,6 +80,20 @@ func (c *Call) property(e any) any {
 		}
 	}
 	return e
+}
+
+// letter is the character at a place of a text, which counts from the end where it is negative; nil if there is none.
+func letter(text string, i int) any {
+	if i < 0 {
+		i += utf8.RuneCountInString(text)
+	}
+	for _, r := range text {
+		if i == 0 {
+			return string(r)
+		}
+		i--
+	}
+	return nil
 }
 
 // matches reports whether the field of an element is what the filter wants: its second value, or true.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
-	"strconv"
 
 	"github.com/weft-run/weft/internal/expression/evaluation"
 	"github.com/weft-run/weft/internal/expression/liquid/value"
@@ -135,9 +134,7 @@ func rounded(v any, digits int64, how rounding) (any, error) {
 	if r == nil {
 		return nil, errLarge
 	}
-	if digits < -evaluation.MaxDigits || digits > evaluation.MaxDigits {
-		return nil, fmt.Errorf("a number is rounded to at most %d digits, and not to %s", evaluation.MaxDigits, strconv.FormatInt(digits, 10))
-	}
+	digits = min(max(digits, -evaluation.MaxDigits-1), evaluation.MaxDigits+1) // a number has no more
 	ten := new(big.Rat).SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(max(digits, -digits)), nil))
 	if digits < 0 {
 		ten.Inv(ten)
@@ -153,6 +150,9 @@ func chosen(c *Call, side int) (any, error) {
 	order, ok := evaluation.CompareNumbers(a, b)
 	switch {
 	case !ok:
+		if evaluation.Rat(a) != nil {
+			a = b
+		}
 		return nil, fmt.Errorf("%w: %s", errLarge, value.Shown(a))
 	case order == side:
 		return b, nil

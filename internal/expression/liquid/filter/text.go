@@ -257,7 +257,7 @@ func truncate(c *Call) (any, error) {
 	if int64(len(text)) <= most {
 		return s, nil
 	}
-	keep := max(0, most-int64(utf8.RuneCountInString(end)))
+	keep := max(0, max(0, most)-int64(utf8.RuneCountInString(end)))
 	return string(text[:keep]) + end, nil
 }
 
@@ -266,11 +266,16 @@ func truncateWords(c *Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	words, most := strings.Fields(s), max(1, most)
-	if int64(len(words)) <= most {
-		return s, nil
+	// What stands behind the last word that may stay, be it a space, is cut.
+	words, rest := []string(nil), strings.TrimLeftFunc(s, unicode.IsSpace)
+	for n := max(1, most); n > 0; n-- {
+		i := strings.IndexFunc(rest, unicode.IsSpace)
+		if i < 0 {
+			return s, nil
+		}
+		words, rest = append(words, rest[:i]), strings.TrimLeftFunc(rest[i:], unicode.IsSpace)
 	}
-	return strings.Join(words[:most], " ") + end, nil
+	return strings.Join(words, " ") + end, nil
 }
 
 var errParts = errors.New("a text is split into too many parts")

@@ -187,6 +187,14 @@ func Compare(a, b any) (order int, ok bool, err error) {
 
 // Shown is a value as an error names it.
 func Shown(v any) string {
+	switch v := v.(type) {
+	case Empty:
+		return "empty"
+	case Blank:
+		return "blank"
+	case Span:
+		return fmt.Sprintf("(%d..%d)", v.First, v.Last)
+	}
 	raw, err := workflow.Marshal(v)
 	if err != nil {
 		return "a value"
@@ -256,7 +264,7 @@ func textOfList(list []any) (string, error) {
 	return b.String(), nil
 }
 
-var decimalText = regexp.MustCompile(`^[+-]?\d+(?:\.\d*)?$`)
+var decimalText = regexp.MustCompile(`^[+-]?\d+(?:\.\d*)?(?:[eE][+-]?\d+)?$`)
 
 // Number is a value as number: a text by what it says, 0 for all that is none.
 func Number(v any) any {
@@ -268,12 +276,14 @@ func Number(v any) any {
 		if len(text) > evaluation.MaxDigits || !decimalText.MatchString(text) {
 			return int64(0)
 		}
-		if !strings.Contains(text, ".") {
-			return workflow.Number(strings.TrimPrefix(text, "+"))
+		text = strings.TrimPrefix(text, "+")
+		if !strings.ContainsAny(text, ".eE") {
+			return workflow.Number(text)
 		}
 		if f, err := strconv.ParseFloat(text, 64); err == nil {
 			return f
 		}
+		return json.Number(text) // too large to compute with
 	}
 	return int64(0)
 }

@@ -14,7 +14,10 @@ import (
 )
 
 // Jobs keeps the jobs for many instances: who asks for one, and the nodes that work it.
-type Jobs struct{ conn *conn }
+type Jobs struct{ conn *record.Conn }
+
+// newJobs is the jobs over a connection.
+func newJobs(c *record.Conn) *Jobs { return &Jobs{c} }
 
 // Create keeps a new job. It gives the one of this id that was created before, if there
 // is one; nil: this one was created, or it was and is gone since.

@@ -29,7 +29,7 @@ func idsOf[T any](items []T, end db.PageEnd, err error, id func(*T) string) ([]s
 }
 
 func (w *world) revisionLists() map[string]revisionList {
-	jobs := &Jobs{w.conn}
+	jobs := newJobs(w.conn.Conn)
 	return map[string]revisionList{
 		"queue": {w.Keys.Queues(), func(c string, n int64) ([]string, db.PageEnd, error) {
 			items, end, err := w.QueueItems(w.ctx(), "", c, n)
@@ -65,7 +65,7 @@ func (w *world) fillRevisionLists(n int) {
 		_, err = w.raw.Put(w.ctx(), w.Keys.Head(fmt.Sprintf("a%03d", i)), string(raw))
 		w.ok(err)
 		id := workflow.NewID()
-		if _, err := (&Jobs{w.conn}).Create(w.ctx(), &store.Job{ID: id, Kind: workflow.CommandCancel, State: store.JobRunning, Write: id, CreatedAt: w.now}); err != nil {
+		if _, err := newJobs(w.conn.Conn).Create(w.ctx(), &store.Job{ID: id, Kind: workflow.CommandCancel, State: store.JobRunning, Write: id, CreatedAt: w.now}); err != nil {
 			w.tb.Fatal(err)
 		}
 	}

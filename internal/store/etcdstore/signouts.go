@@ -19,7 +19,10 @@ import (
 // The list grows and is forgotten: nothing in it is ever changed. So its writes have no
 // compares, and each is right twice and late: what a late copy puts says nothing new, and
 // is forgotten with the next sweep.
-type SignOuts struct{ conn *conn }
+type SignOuts struct{ conn *record.Conn }
+
+// newSignOuts is the ended sessions over a connection.
+func newSignOuts(c *record.Conn) *SignOuts { return &SignOuts{c} }
 
 // Put ends sessions. It may be sent again.
 func (s *SignOuts) Put(ctx context.Context, out store.SignOut) error {

@@ -113,7 +113,7 @@ func New(cfg Config) (*Store, error) {
 	c.waiting, c.queued = newFollower(c, c.Keys.Root+"bookmark/", false), newFollower(c, c.Keys.Queues(), true)
 	c.sending, c.boxes = newFollower(c, c.Keys.Sends(), true), newFollower(c, c.Keys.Mailboxes(), true)
 	keep := max(recordTTL, cmp.Or(cfg.KeepKeys, keyTTL))
-	s := &Store{conn: c, Definitions: &Definitions{c}, Instances: &Instances{conn: c}, Stimuli: &Stimuli{c}, Reader: &Reader{conn: c, keepKeys: keep}, Jobs: &Jobs{c}, Webhooks: &Webhooks{c}, SignOuts: &SignOuts{c},
+	s := &Store{conn: c, Definitions: &Definitions{c}, Instances: &Instances{conn: c}, Stimuli: &Stimuli{c}, Reader: &Reader{conn: c, keepKeys: keep}, Jobs: newJobs(c.Conn), Webhooks: &Webhooks{c}, SignOuts: newSignOuts(c.Conn),
 		Upkeep: &Upkeep{conn: c, keepKeys: keep}}
 	if cfg.KeepJournal > 0 {
 		// A commit whose answer was lost is found by its entry, however many came

@@ -56,7 +56,7 @@ var largeTypes = map[string]target{
 
 // largePackages have more than maxLines lines.
 var largePackages = map[string]target{
-	"internal/store/etcdstore": {15700, "2026-12-31"},
+	"internal/store/etcdstore": {15400, "2026-12-31"},
 	"pkg/client":               {6000, "2026-12-31"},
 	"pkg/engine":               {9200, "2027-01-31"},
 }

@@ -144,6 +144,8 @@ var table = map[string]place{
 	"internal/store/etcdstore/cut":             {floor: 1, wing: "store"},
 	"internal/store/etcdstore/internal/db":     {floor: 1, wing: "store"},
 	"internal/store/etcdstore/internal/record": {floor: 1, wing: "store", step: 1},
+	"internal/store/etcdstore/jobs":            {floor: 1, wing: "store", step: 2},
+	"internal/store/etcdstore/signouts":        {floor: 1, wing: "store", step: 2},
 	"internal/store/etcdstore":                 {floor: 1, wing: "store", step: 4},
 
 	"pkg/engine":                         {floor: 1, wing: "engine"},

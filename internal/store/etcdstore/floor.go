@@ -3,10 +3,12 @@ package etcdstore
 import (
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
+	"github.com/weft-run/weft/internal/store/etcdstore/jobs"
+	"github.com/weft-run/weft/internal/store/etcdstore/signouts"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
-// What callers name of what is below the store.
+// What callers name of what is below the store, and of its rooms.
 var (
 	// ErrUnknown marks a write whose outcome is not known: it may have been, or may
 	// yet be, applied.
@@ -66,3 +68,12 @@ const (
 	Timers    = record.Timers
 	Schedules = record.Schedules
 )
+
+// Jobs keeps what is done to many instances.
+type Jobs = jobs.Jobs
+
+// SignOuts keeps which sessions of the console have ended before their time.
+type SignOuts = signouts.SignOuts
+
+// MaxOpenJobs is how many jobs are looked at that have not ended.
+const MaxOpenJobs = jobs.MaxOpenJobs

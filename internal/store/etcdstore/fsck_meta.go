@@ -7,6 +7,7 @@ import (
 	"go.etcd.io/etcd/api/v3/mvccpb"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/signouts"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -53,7 +54,7 @@ func (f *fsck) checkBalance(name string, kv *mvccpb.KeyValue) {
 // signOuts: each says of whom it is. One that does not ends no session.
 func (f *fsck) signOuts() {
 	f.under("signed-out/", func(name string, _ *mvccpb.KeyValue, parts []string) {
-		if _, err := readSignOut(strings.Join(parts, "/")); err != nil {
+		if _, err := signouts.ReadSignOut(strings.Join(parts, "/")); err != nil {
 			f.drop(f.report("sign-out-unreadable", name, "%v; the nodes leave it out", err), name)
 		}
 	})

@@ -10,6 +10,7 @@ import (
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
+	"github.com/weft-run/weft/internal/store/etcdstore/jobs"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -29,7 +30,7 @@ func idsOf[T any](items []T, end db.PageEnd, err error, id func(*T) string) ([]s
 }
 
 func (w *world) revisionLists() map[string]revisionList {
-	jobs := newJobs(w.conn.Conn)
+	jobs := jobs.New(w.conn.Conn)
 	return map[string]revisionList{
 		"queue": {w.Keys.Queues(), func(c string, n int64) ([]string, db.PageEnd, error) {
 			items, end, err := w.QueueItems(w.ctx(), "", c, n)
@@ -65,7 +66,7 @@ func (w *world) fillRevisionLists(n int) {
 		_, err = w.raw.Put(w.ctx(), w.Keys.Head(fmt.Sprintf("a%03d", i)), string(raw))
 		w.ok(err)
 		id := workflow.NewID()
-		if _, err := newJobs(w.conn.Conn).Create(w.ctx(), &store.Job{ID: id, Kind: workflow.CommandCancel, State: store.JobRunning, Write: id, CreatedAt: w.now}); err != nil {
+		if _, err := jobs.New(w.conn.Conn).Create(w.ctx(), &store.Job{ID: id, Kind: workflow.CommandCancel, State: store.JobRunning, Write: id, CreatedAt: w.now}); err != nil {
 			w.tb.Fatal(err)
 		}
 	}

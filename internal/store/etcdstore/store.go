@@ -10,6 +10,8 @@ import (
 
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
+	"github.com/weft-run/weft/internal/store/etcdstore/jobs"
+	"github.com/weft-run/weft/internal/store/etcdstore/signouts"
 	"github.com/weft-run/weft/pkg/metrics"
 )
 
@@ -59,9 +61,9 @@ type Store struct {
 	Stimuli     *Stimuli
 	Upkeep      *Upkeep
 	Reader      *Reader
-	Jobs        *Jobs
+	Jobs        *jobs.Jobs
 	Webhooks    *Webhooks
-	SignOuts    *SignOuts
+	SignOuts    *signouts.SignOuts
 }
 
 // Definitions keeps workflow definitions, their versions, and the triggers, routes and
@@ -113,7 +115,7 @@ func New(cfg Config) (*Store, error) {
 	c.waiting, c.queued = newFollower(c, c.Keys.Root+"bookmark/", false), newFollower(c, c.Keys.Queues(), true)
 	c.sending, c.boxes = newFollower(c, c.Keys.Sends(), true), newFollower(c, c.Keys.Mailboxes(), true)
 	keep := max(recordTTL, cmp.Or(cfg.KeepKeys, keyTTL))
-	s := &Store{conn: c, Definitions: &Definitions{c}, Instances: &Instances{conn: c}, Stimuli: &Stimuli{c}, Reader: &Reader{conn: c, keepKeys: keep}, Jobs: newJobs(c.Conn), Webhooks: &Webhooks{c}, SignOuts: newSignOuts(c.Conn),
+	s := &Store{conn: c, Definitions: &Definitions{c}, Instances: &Instances{conn: c}, Stimuli: &Stimuli{c}, Reader: &Reader{conn: c, keepKeys: keep}, Jobs: jobs.New(c.Conn), Webhooks: &Webhooks{c}, SignOuts: signouts.New(c.Conn),
 		Upkeep: &Upkeep{conn: c, keepKeys: keep}}
 	if cfg.KeepJournal > 0 {
 		// A commit whose answer was lost is found by its entry, however many came

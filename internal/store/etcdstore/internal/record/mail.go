@@ -130,7 +130,7 @@ func (s *Conn) RecordAccepted(o *db.Ops, instance string, cmd workflow.Command) 
 		Targets: []store.Effect{{InstanceID: instance, Outcome: workflow.OutcomeAccepted, Command: cmd.ID}}})
 }
 
-// SendStands: the send record, and the count of what is done of its list, are as read.
+// SendStands compares that the send record, and the count of what is done of its list, are as read.
 func (s *Conn) SendStands(send *store.Send) []clientv3.Cmp {
 	if send == nil {
 		return nil

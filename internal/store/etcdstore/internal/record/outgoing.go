@@ -21,7 +21,7 @@ func (s *Conn) PutOutgoing(o *db.Ops, out store.Outgoing) {
 	}
 }
 
-// HoldsGate: the value is the holder's id, and a gate is never handed over but
+// HoldsGate compares that an instance has a gate: the value is the holder's id, and a gate is never handed over but
 // by its holder.
 func (s *Conn) HoldsGate(key, id string) []clientv3.Cmp {
 	return []clientv3.Cmp{clientv3.Compare(clientv3.Value(key), "=", id)}

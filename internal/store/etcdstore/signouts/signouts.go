@@ -1,4 +1,4 @@
-package etcdstore
+package signouts
 
 import (
 	"context"
@@ -21,8 +21,8 @@ import (
 // is forgotten with the next sweep.
 type SignOuts struct{ conn *record.Conn }
 
-// newSignOuts is the ended sessions over a connection.
-func newSignOuts(c *record.Conn) *SignOuts { return &SignOuts{c} }
+// New is the ended sessions over a connection.
+func New(c *record.Conn) *SignOuts { return &SignOuts{c} }
 
 // Put ends sessions. It may be sent again.
 func (s *SignOuts) Put(ctx context.Context, out store.SignOut) error {
@@ -44,7 +44,7 @@ func (s *SignOuts) List(ctx context.Context, cursor string, limit int64) (page [
 		return nil, "", err
 	}
 	for _, kv := range kvs {
-		out, err := readSignOut(strings.TrimPrefix(string(kv.Key), s.conn.Keys.SignOuts()))
+		out, err := ReadSignOut(strings.TrimPrefix(string(kv.Key), s.conn.Keys.SignOuts()))
 		if err != nil {
 			s.conn.Left(kv.Key, err)
 			continue
@@ -54,8 +54,8 @@ func (s *SignOuts) List(ctx context.Context, cursor string, limit int64) (page [
 	return page, next, nil
 }
 
-// readSignOut reads what a key says behind the range that all are in.
-func readSignOut(key string) (out store.SignOut, err error) {
+// ReadSignOut reads what a key says behind the range that all are in.
+func ReadSignOut(key string) (out store.SignOut, err error) {
 	parts := strings.Split(key, "/")
 	if out.Until, err = readMillis(parts[0]); err != nil {
 		return out, err
@@ -91,7 +91,7 @@ func (s *SignOuts) Forget(ctx context.Context, before time.Time) error {
 	return err
 }
 
-// Watch gives a hint when the list has changed, as [Reader.WatchInstance] does.
+// Watch gives a hint when the list has changed, as Reader.WatchInstance does.
 func (s *SignOuts) Watch(ctx context.Context) <-chan struct{} {
 	return s.conn.Hints(ctx, s.conn.Keys.SignOuts(), clientv3.WithPrefix(), clientv3.WithFilterDelete())
 }

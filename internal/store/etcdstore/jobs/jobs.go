@@ -1,4 +1,4 @@
-package etcdstore
+package jobs
 
 import (
 	"context"
@@ -16,8 +16,8 @@ import (
 // Jobs keeps the jobs for many instances: who asks for one, and the nodes that work it.
 type Jobs struct{ conn *record.Conn }
 
-// newJobs is the jobs over a connection.
-func newJobs(c *record.Conn) *Jobs { return &Jobs{c} }
+// New is the jobs over a connection.
+func New(c *record.Conn) *Jobs { return &Jobs{c} }
 
 // Create keeps a new job. It gives the one of this id that was created before, if there
 // is one; nil: this one was created, or it was and is gone since.
@@ -87,7 +87,7 @@ func (s *Jobs) Write(ctx context.Context, job *store.Job) (bool, error) {
 
 // Give puts the command of a job into the mailbox of an instance of its page.
 //
-// If: the job's mod revision; as [Stimuli.PutMail] of a command without a bookmark. Else:
+// If: the job's mod revision; as Stimuli.PutMail of a command without a bookmark. Else:
 // as there; [record.PutMoved] if the job was written since.
 func (s *Jobs) Give(ctx context.Context, job *store.Job, instance string, cmd workflow.Command) (record.PutOutcome, error) {
 	key := s.conn.Keys.Job(job.ID)

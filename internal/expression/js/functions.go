@@ -11,6 +11,7 @@ import (
 
 	"github.com/weft-run/weft/internal/expression/evaluation"
 	"github.com/weft-run/weft/internal/expression/js/dotnet"
+	"github.com/weft-run/weft/internal/expression/js/mend"
 	"github.com/weft-run/weft/internal/expression/js/rewrite"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -22,7 +23,13 @@ type hostFunction func(x *scriptRun, c goja.FunctionCall) goja.Value
 var hostFunctions = map[string]hostFunction{
 	rewrite.FnPlus: func(x *scriptRun, c goja.FunctionCall) goja.Value { return x.plus(c.Argument(0), c.Argument(1)) },
 	rewrite.FnPlusT: func(x *scriptRun, c goja.FunctionCall) goja.Value {
-		return x.plusTo(c.Argument(0), c.Argument(1), c.Argument(2))
+		return x.assign(c, x.plus)
+	},
+	rewrite.FnPower: func(x *scriptRun, c goja.FunctionCall) goja.Value {
+		return mend.Power(x.vm, c.Argument(0), c.Argument(1))
+	},
+	rewrite.FnPowTo: func(x *scriptRun, c goja.FunctionCall) goja.Value {
+		return x.assign(c, func(a, b goja.Value) goja.Value { return mend.Power(x.vm, a, b) })
 	},
 	rewrite.FnKey:  func(x *scriptRun, c goja.FunctionCall) goja.Value { return x.key(c.Argument(0)) },
 	rewrite.FnText: func(x *scriptRun, c goja.FunctionCall) goja.Value { return x.template(c.Arguments) },

@@ -6,6 +6,7 @@ import (
 	"github.com/dop251/goja"
 
 	"github.com/weft-run/weft/internal/expression/evaluation"
+	"github.com/weft-run/weft/internal/expression/js/mend"
 	"github.com/weft-run/weft/internal/expression/js/rewrite"
 )
 
@@ -100,6 +101,7 @@ func (x *scriptRun) hardenSome(want func(name string) bool) {
 	x.hardenCalls(want)
 	x.hardenObjects(want)
 	x.hardenLanguages(want)
+	mend.Math(x.vm, want)
 	if want("parse") {
 		x.wrap(x.global("Date"), "parse", func(c *goja.FunctionCall) { c.Arguments = []goja.Value{date(c.Argument(0))} }, nil)
 	}
@@ -177,7 +179,7 @@ func (x *scriptRun) guarded(of goja.Value, pre before, post after) goja.Value {
 	if !ok {
 		return nil
 	}
-	return x.vm.ToValue(func(c goja.FunctionCall) goja.Value {
+	return mend.Like(x.vm, of, func(c goja.FunctionCall) goja.Value {
 		x.alive()
 		if pre != nil {
 			pre(&c)
@@ -265,19 +267,19 @@ func (x *scriptRun) plus(a, b goja.Value) goja.Value {
 
 var plusProgram = goja.MustCompile("", "(a, b) => a + b", false)
 
-// plusTo is o[key] += v.
-func (x *scriptRun) plusTo(o, key, v goja.Value) goja.Value {
-	of, name := o.ToObject(x.vm), key.ToString()
-	if sym, ok := key.(*goja.Symbol); ok {
-		sum := x.plus(orUndefined(of.GetSymbol(sym)), v)
-		_ = of.SetSymbol(sym, sum)
-		return sum
+// assign is o[key] += v, or its like: c has these three, and join is what is done.
+func (x *scriptRun) assign(c goja.FunctionCall, join func(a, b goja.Value) goja.Value) goja.Value {
+	of, key, v := c.Argument(0).ToObject(x.vm), c.Argument(1).ToString(), c.Argument(2)
+	if sym, ok := c.Argument(1).(*goja.Symbol); ok {
+		joined := join(orUndefined(of.GetSymbol(sym)), v)
+		_ = of.SetSymbol(sym, joined)
+		return joined
 	}
-	sum := x.plus(orUndefined(of.Get(name.String())), v)
-	if err := of.Set(name.String(), sum); err != nil {
+	joined := join(orUndefined(of.Get(key.String())), v)
+	if err := of.Set(key.String(), joined); err != nil {
 		panic(err)
 	}
-	return sum
+	return joined
 }
 
 func orUndefined(v goja.Value) goja.Value {

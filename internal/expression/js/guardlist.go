@@ -9,6 +9,7 @@ import (
 	"github.com/dop251/goja"
 
 	"github.com/weft-run/weft/internal/expression/evaluation"
+	"github.com/weft-run/weft/internal/expression/js/mend"
 )
 
 // hardenText bounds what makes long texts.
@@ -305,7 +306,7 @@ func (x *scriptRun) wrapJoin(proto *goja.Object, name string, joining *bool) {
 	if !ok {
 		return
 	}
-	f := x.vm.ToValue(func(c goja.FunctionCall) goja.Value {
+	f := mend.Like(x.vm, proto.Get(name), func(c goja.FunctionCall) goja.Value {
 		x.alive()
 		o, ok := c.This.(*goja.Object)
 		if outermost := !*joining; outermost && ok {
@@ -402,7 +403,7 @@ func (x *scriptRun) hardenJSON() {
 		c.Arguments = []goja.Value{c.Argument(0), x.vm.ToValue(w.replace), c.Argument(2)}
 	}, x.checkText)
 	if parse, ok := goja.AssertFunction(json.Get("parse")); ok {
-		_ = json.DefineDataProperty("parse", x.vm.ToValue(x.parsing(parse)), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+		_ = json.DefineDataProperty("parse", mend.Like(x.vm, json.Get("parse"), x.parsing(parse)), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 	}
 	x.wrap(json, "parse", func(c *goja.FunctionCall) {
 		x.coerceArg(c, 0)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/weft-run/weft/internal/expression/evaluation"
 	"github.com/weft-run/weft/internal/expression/js/dotnet"
+	"github.com/weft-run/weft/internal/expression/js/mend"
 	"github.com/weft-run/weft/internal/expression/js/rewrite"
 )
 
@@ -51,7 +52,7 @@ func (x *scriptRun) hostValue(key string) goja.Value {
 		return x.vm.NewDynamicObject(secretsOf{x})
 	}
 	if fn, ok := hostFunctions[key]; ok {
-		return x.vm.ToValue(func(c goja.FunctionCall) goja.Value { return fn(x, c) })
+		return mend.Named(x.vm, key, 0, func(c goja.FunctionCall) goja.Value { return fn(x, c) })
 	}
 	if v := dotnet.Type(dotnet.Host{VM: x.vm, Now: x.scope.Now, NewID: x.newID}, key); v != nil {
 		return v
@@ -68,10 +69,10 @@ func (x *scriptRun) hostValue(key string) goja.Value {
 // getter gives getX for a variable or an input X, or getOutputFromActivity.
 func (x *scriptRun) getter(name string) goja.Value {
 	if v, ok := x.variableNamed(name); ok {
-		return x.vm.ToValue(func(goja.FunctionCall) goja.Value { return x.readVariable(v) })
+		return mend.Named(x.vm, "get"+name, 0, func(goja.FunctionCall) goja.Value { return x.readVariable(v) })
 	}
 	if in, ok := x.inputNamed(name); ok {
-		return x.vm.ToValue(func(goja.FunctionCall) goja.Value { return x.readInput(in) })
+		return mend.Named(x.vm, "get"+name, 0, func(goja.FunctionCall) goja.Value { return x.readInput(in) })
 	}
 	for i := 1; i < len(name); i++ {
 		rest, ok := strings.CutPrefix(name[i:], "From")
@@ -79,7 +80,7 @@ func (x *scriptRun) getter(name string) goja.Value {
 			continue
 		}
 		output := name[:i]
-		return x.vm.ToValue(func(goja.FunctionCall) goja.Value { return x.outputFrom(output, rest) })
+		return mend.Named(x.vm, "get"+name, 0, func(goja.FunctionCall) goja.Value { return x.outputFrom(output, rest) })
 	}
 	return nil
 }
@@ -99,7 +100,7 @@ func (x *scriptRun) outputFrom(output, activity string) goja.Value {
 
 func (x *scriptRun) setter(name string) goja.Value {
 	if v, ok := x.variableNamed(name); ok {
-		return x.vm.ToValue(func(c goja.FunctionCall) goja.Value {
+		return mend.Named(x.vm, "set"+name, 1, func(c goja.FunctionCall) goja.Value {
 			x.writeVariable(v, c.Argument(0))
 			return goja.Undefined()
 		})

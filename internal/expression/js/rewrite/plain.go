@@ -45,7 +45,7 @@ var harmless = strings.Fields(`
 	undefined NaN Infinity length name message value
 	trim trimStart trimEnd toUpperCase toLowerCase startsWith endsWith charAt substring
 	toFixed isNaN isFinite parseInt parseFloat Number Boolean Date Math now getTime toISOString
-	floor ceil round abs min max random sqrt pow PI
+	floor ceil round abs min max random sqrt PI
 	getFullYear getMonth getDate getHours getMinutes getSeconds Error
 `)
 

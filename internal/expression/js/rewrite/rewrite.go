@@ -22,6 +22,8 @@ const (
 	FnKey   = "[]"
 	FnMany  = "{...}" // also the name of the property that a rest asks for
 	FnDate  = "(Date)"
+	FnPower = "**"
+	FnPowTo = ".**="
 )
 
 // maxSpreads bounds the spread elements of one list or call, so that one step
@@ -278,12 +280,18 @@ func (w *Rewriter) replace(e ast.Expression) ast.Expression {
 			// of 0||0||0 do so twice. It takes no sequence for a constant.
 			e.Left = &ast.SequenceExpression{Sequence: []ast.Expression{e.Left}}
 		}
-		if e.Operator == token.PLUS && !adds(e.Left) && !adds(e.Right) {
+		switch {
+		case e.Operator == token.PLUS && !adds(e.Left) && !adds(e.Right):
 			return call(FnPlus, e.Idx0(), e.Left, e.Right)
+		case e.Operator == token.EXPONENT: // Go's power has other last digits
+			return call(FnPower, e.Idx0(), e.Left, e.Right)
 		}
 	case *ast.AssignExpression:
-		if e.Operator == token.PLUS && !adds(e.Right) {
-			return plusAssign(e)
+		switch {
+		case e.Operator == token.PLUS && !adds(e.Right):
+			return assign(e, FnPlus, FnPlusT)
+		case e.Operator == token.EXPONENT:
+			return assign(e, FnPower, FnPowTo)
 		}
 	case *ast.TemplateLiteral:
 		if e.Tag == nil {
@@ -323,18 +331,19 @@ func asked(at file.Idx) ast.Property {
 	}
 }
 
-func plusAssign(e *ast.AssignExpression) ast.Expression {
+// assign makes a call of a += b, and of its like: by is what is done to a name, and to what is done to a property.
+func assign(e *ast.AssignExpression, by, to string) ast.Expression {
 	switch left := e.Left.(type) {
 	case *ast.Identifier:
-		return &ast.AssignExpression{Operator: token.ASSIGN, Left: left, Right: call(FnPlus, left.Idx, left, e.Right)}
+		return &ast.AssignExpression{Operator: token.ASSIGN, Left: left, Right: call(by, left.Idx, left, e.Right)}
 	case *ast.DotExpression:
 		if _, super := left.Left.(*ast.SuperExpression); !super {
 			key := &ast.StringLiteral{Idx: left.Idx0(), Value: left.Identifier.Name}
-			return call(FnPlusT, left.Idx0(), left.Left, key, e.Right)
+			return call(to, left.Idx0(), left.Left, key, e.Right)
 		}
 	case *ast.BracketExpression:
 		if _, super := left.Left.(*ast.SuperExpression); !super {
-			return call(FnPlusT, left.Idx0(), left.Left, left.Member, e.Right)
+			return call(to, left.Idx0(), left.Left, left.Member, e.Right)
 		}
 	}
 	return nil

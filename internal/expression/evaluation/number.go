@@ -93,7 +93,7 @@ func Index(v any) (int, bool) {
 // Zone is a time zone by its name; the error says it for people. "" and the zone of the process are none.
 func Zone(name string) (*time.Location, error) {
 	zone, err := time.LoadLocation(name)
-	if err != nil || name == "" || zone == time.Local {
+	if err != nil || name == "" || name == "Local" {
 		raw, _ := workflow.Marshal(name)
 		return nil, fmt.Errorf("there is no time zone %s; zones have names such as Europe/Berlin", Shown(raw, "text"))
 	}

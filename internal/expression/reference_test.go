@@ -70,14 +70,18 @@ The same scope gives the same value, always, here and in JavaScript and Liquid. 
 | what | rule |
 |---|---|
 | members of an object | in the order of their names: ´keys´, ´values´, ´toPairs´, loops of JavaScript and Liquid, and what is written as JSON |
-| equal | numbers by what they are worth, wherever they stand: ´1 == 1.0´, ´{a: 1} == {a: 1.0}´, ´inputs.o in [{a: 1}]´; lists and objects by what they hold. A number and a text are never equal |
+| equal | numbers by what they are worth, wherever they stand: ´1 == 1.0´, ´{a: 1} == {a: 1.0}´, ´inputs.o in [{a: 1}]´; lists and objects by what they hold, times by their moment. A number and a text are never equal. ´in´, ´uniq´, ´sort´, ´max´ and ´<´ go by the same |
+| an object with a name twice | the last counts: ´{a: 1, a: 2}.a´ is 2 |
+| a place in a list or a text | a whole number: 1 or 1.0, from the end -1. 1.5, or one that is not there, is an incident |
 | whole numbers | 64 bits, which wrap around; ´round´, ´floor´, ´ceil´ leave a whole number as it is, ´int´ refuses what is larger. Larger ones are handed on, and not computed with |
-| ´/´, ´%´ | ´/´ gives decimals; by zero an incident, as is a result that no number holds |
+| ´/´, ´%´ | ´/´ gives decimals, ´%´ takes whole numbers only (2.0 is one); by zero an incident, as is a result that no number holds |
 | nil | what is not there. A function that takes a list or a text refuses it, and says so: ´map(inputs.list ?? [], …)´. ´a ?? b´ is b where a is nil, ´a?.b´ nil where a is |
-| texts | by characters: ´len´, ´text[1:3]´, ´indexOf´ |
+| texts | by characters: ´len´, ´text[0]´, ´text[1:3]´, ´indexOf´ |
 | ´groupBy´ | an object by what its keys are as text: 1, 1.0 and ´"1"´ are one group, and nothing is lost. A group is found by a key of any kind, and one that is not there is an empty list |
 | times | ´date(…)´ is UTC without a zone; ´.In(timezone("Europe/Berlin"))´ is the local time, for ´.Hour()´ and ´.Format("15:04")´. What is kept is UTC. A layout says how 2006-01-02 15:04:05 would be written. ´ISOWeek()´ is the week |
-| durations | as ´delay´ takes them: ´duration("1d12h")´, ´"PT5M"´, ´"1.12:00:00"´; kept and written as JSON they are texts, ´"36h0m0s"´ |
+| months, days of the week | numbers: ´now().Month() == 3´, ´now().Weekday() in [0, 6]´ (Sunday is 0); ´Month().String()´ is ´"March"´ |
+| clocks that jump | ´date(text, layout, zone)´ as ´startAt´ has it: what the clock leaves out is at the jump, what it shows twice is the first time; a text with an offset is in that |
+| durations | as ´delay´ takes them: ´duration("1d12h")´, ´"PT5M"´, ´"1.12:00:00"´; kept and written as JSON they are texts, ´"36h0m0s"´. Times or through a number they stay durations, in ´sum´, ´mean´, ´max´ and ´abs´ too; through another one they give a number. ´int´ refuses them: write ´d.Seconds()´ |
 `, "´", "`")
 
 // scriptElsewhere has ´ for `.

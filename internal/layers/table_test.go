@@ -166,6 +166,7 @@ var table = map[string]place{
 	"internal/expression/js/check":       {floor: 1, wing: "engine", step: 3},
 	"internal/expression/native":         {floor: 1, wing: "engine", step: 3},
 	"internal/expression/native/words":   {floor: 1, wing: "engine", step: 2},
+	"internal/expression/native/operate": {floor: 1, wing: "engine", step: 2},
 	"internal/expression/liquid":         {floor: 1, wing: "engine", step: 3},
 	"internal/expression/liquid/filter":  {floor: 1, wing: "engine", step: 3},
 	"internal/expression/liquid/value":   {floor: 1, wing: "engine", step: 2},

@@ -1,16 +1,14 @@
 package native
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/expr-lang/expr/vm/runtime"
-
 	"github.com/weft-run/weft/internal/expression/evaluation"
+	"github.com/weft-run/weft/internal/expression/native/operate"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -25,7 +23,7 @@ func (r *run) add(args ...any) any {
 		r.spend(16 + len(a) + len(b))
 		return a + b
 	}
-	return runtime.Add(args[0], args[1])
+	return must(operate.Binary("+", args[0], args[1]))
 }
 
 func (r *run) equal(args ...any) any {
@@ -33,33 +31,38 @@ func (r *run) equal(args ...any) any {
 	return same(args[0], args[1]) == args[2].(bool)
 }
 
-// same reports whether two values are equal: lists, objects and numbers by what they hold, others as expr has it.
+// same reports whether two values are equal.
 func same(a, b any) bool {
-	switch a.(type) {
-	case []any, map[string]any, groups, int, int64, float64, json.Number:
-		switch b.(type) {
-		case []any, map[string]any, groups, int, int64, float64, json.Number:
-			return evaluation.Equal(a, b)
-		}
+	same, err := operate.Same(a, b)
+	if err != nil {
+		stop(err)
 	}
-	return runtime.Equal(a, b)
+	return same
 }
 
 func (r *run) in(args ...any) any {
 	r.heavy(args[1])
-	if list, ok := args[1].([]any); ok {
-		return slices.ContainsFunc(list, func(e any) bool { r.check(); return same(args[0], e) })
-	}
-	if of, ok := args[1].(groups); ok {
+	switch of := args[1].(type) {
+	case nil:
+		return false
+	case groups:
 		_, has := of[keyText(args[0])]
 		return has
-	}
-	if _, text := args[0].(string); !text && args[0] != nil {
-		if _, object := args[1].(map[string]any); object {
-			stop(fmt.Errorf("the fields of an object have texts as names, and this is %s", kindOf(args[0])))
+	case map[string]any:
+		name, ok := args[0].(string)
+		if !ok && args[0] != nil {
+			stop(fmt.Errorf("the fields of an object have texts as names, and this is %s", operate.Kind(args[0])))
 		}
+		_, has := of[name]
+		return has
+	case string:
+		stop(errors.New("in looks into a list or an object; write text contains part"))
 	}
-	return runtime.In(args[0], args[1])
+	list, ok := anyList(args[1])
+	if !ok {
+		stop(fmt.Errorf("in looks into a list or an object, and not into %s", operate.Kind(args[1])))
+	}
+	return slices.ContainsFunc(list, func(e any) bool { r.check(); return same(args[0], e) })
 }
 
 // heavy looks at the clock before a step over a whole list or object.
@@ -83,7 +86,7 @@ func (r *run) matches(args ...any) any {
 	}
 	text, ok := args[0].(string)
 	if !ok {
-		stop(fmt.Errorf("matches works on text, not on %s", kindOf(args[0])))
+		stop(fmt.Errorf("matches works on text, not on %s", operate.Kind(args[0])))
 	}
 	var p evaluation.Pattern
 	switch v := args[1].(type) {
@@ -95,7 +98,7 @@ func (r *run) matches(args ...any) any {
 			stop(err)
 		}
 	default:
-		stop(fmt.Errorf("matches needs a regular expression as text, not %s", kindOf(v)))
+		stop(fmt.Errorf("matches needs a regular expression as text, not %s", operate.Kind(v)))
 	}
 	r.checkNow()
 	if len(text) > 0 && p.Cost > evaluation.MatchSteps/len(text) {
@@ -119,7 +122,7 @@ func (r *run) repeat(args ...any) any {
 	if len(args) != 2 {
 		stop(errors.New("repeat takes a text and a number"))
 	}
-	n := runtime.ToInt(args[1])
+	n := wholeOf("repeat", args[1]).(int)
 	if n < 0 {
 		stop(fmt.Errorf("repeat takes a number from 0, not %d", n))
 	}
@@ -159,7 +162,7 @@ func (r *run) join(args ...any) any {
 			texts[i] = s
 		}
 	default:
-		stop(fmt.Errorf("join takes a list, not %s", kindOf(args[0])))
+		stop(fmt.Errorf("join takes a list, not %s", operate.Kind(args[0])))
 	}
 	r.spend(16)
 	for _, s := range texts {
@@ -176,7 +179,7 @@ func (r *run) replace(args ...any) any {
 	s, old, with := argText(args, 0, "replace"), argText(args, 1, "replace"), argText(args, 2, "replace")
 	n := -1
 	if len(args) == 4 {
-		n = runtime.ToInt(args[3])
+		n = wholeOf("replace", args[3]).(int)
 	}
 	hits := strings.Count(s, old)
 	if n >= 0 {
@@ -197,29 +200,22 @@ func (r *run) uniq(args ...any) any {
 	}
 	list, ok := anyList(args[0])
 	if !ok {
-		stop(fmt.Errorf("uniq takes a list, and not %s", kindOf(args[0])))
+		stop(fmt.Errorf("uniq takes a list, and not %s", operate.Kind(args[0])))
 	}
 	seen := make(map[any]bool, len(list))
 	var out, large []any
 	for _, e := range list {
-		switch v := e.(type) {
-		case []any, map[string]any, []int, []string, groups:
-			r.heavy(v)
-			if slices.ContainsFunc(large, func(o any) bool { r.check(); return same(o, v) }) {
-				continue
-			}
-			large = append(large, e)
-		default:
-			key := v
-			if i, ok := v.(int64); ok {
-				key = int(i)
-			} else if f, ok := v.(float64); ok && f == float64(int(f)) {
-				key = int(f)
-			}
+		if key, ok := operate.Key(e); ok {
 			if seen[key] {
 				continue
 			}
 			seen[key] = true
+		} else {
+			r.heavy(e)
+			if slices.ContainsFunc(large, func(o any) bool { r.check(); return same(o, e) }) {
+				continue
+			}
+			large = append(large, e)
 		}
 		out = append(out, e)
 	}
@@ -276,13 +272,13 @@ func (r *run) date(args ...any) any {
 	}
 	if len(args) > 2 {
 		var err error
-		if zone, err = time.LoadLocation(argText(args, 2, "date")); err != nil || zone == time.Local {
-			stop(fmt.Errorf("date knows no time zone %q", workflow.Shorten(argText(args, 2, "date"))))
+		if zone, err = evaluation.Zone(argText(args, 2, "date")); err != nil {
+			stop(err)
 		}
 	}
 	text := argText(args, 0, "date")
 	for _, layout := range layouts {
-		if t, err := time.ParseInLocation(layout, text, zone); err == nil {
+		if t, err := operate.Date(layout, text, zone); err == nil {
 			return t
 		}
 	}

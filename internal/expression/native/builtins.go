@@ -6,17 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
 
-	"github.com/expr-lang/expr/vm/runtime"
-
 	"github.com/weft-run/weft/internal/expression/evaluation"
+	"github.com/weft-run/weft/internal/expression/native/operate"
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -37,7 +34,7 @@ func (r *run) list(args ...any) any {
 	if k := reflect.ValueOf(v).Kind(); k == reflect.Slice || k == reflect.Array || (fn == "mean" || fn == "median") && evaluation.IsNumber(v) {
 		return v
 	}
-	what := kindOf(v)
+	what := operate.Kind(v)
 	switch v.(type) {
 	case nil:
 		what += "; write ?? [] behind what may not be there"
@@ -78,7 +75,7 @@ func (r *run) objectOf(fn string, of any) (names []string, value func(name strin
 	case groups:
 		return slices.Sorted(maps.Keys(v)), func(n string) any { return v[n] }
 	}
-	stop(fmt.Errorf("%s takes an object, and not %s", fn, kindOf(of)))
+	stop(fmt.Errorf("%s takes an object, and not %s", fn, operate.Kind(of)))
 	return nil, nil
 }
 
@@ -118,7 +115,7 @@ func (r *run) fromPairs(args ...any) any {
 	for _, e := range list {
 		pair, ok := anyList(e)
 		if !ok || len(pair) != 2 {
-			stop(fmt.Errorf("fromPairs takes a list of pairs, such as [[\"a\", 1]], and one of them is %s", shown(e)))
+			stop(fmt.Errorf("fromPairs takes a list of pairs, such as [[\"a\", 1]], and one of them is %s", operate.Shown(e)))
 		}
 		out[keyText(pair[0])] = pair[1]
 	}
@@ -151,7 +148,7 @@ func (r *run) get(args ...any) any {
 			return list.Index(i).Interface()
 		}
 	}
-	stop(fmt.Errorf("get takes an object and a name, or a list and a number, and not %s and %s", kindOf(args[0]), kindOf(args[1])))
+	stop(fmt.Errorf("get takes an object and a name, or a list and a number, and not %s and %s", operate.Kind(args[0]), operate.Kind(args[1])))
 	return nil
 }
 
@@ -159,7 +156,7 @@ func (r *run) get(args ...any) any {
 func (r *run) take(args ...any) any {
 	n, ok := evaluation.Index(args[1])
 	if !ok || n < 0 {
-		stop(fmt.Errorf("take takes a whole number from 0, and not %s", shown(args[1])))
+		stop(fmt.Errorf("take takes a whole number from 0, and not %s", operate.Shown(args[1])))
 	}
 	return r.slice(args[0], 0, n)
 }
@@ -185,16 +182,25 @@ func (r *run) index(args ...any) any {
 	if of, ok := args[0].(groups); ok {
 		return of[keyText(args[1])]
 	}
-	return runtime.Fetch(args[0], args[1])
+	if text, ok := args[0].(string); ok {
+		r.heavyText(text)
+	}
+	return must(operate.Item(args[0], args[1]))
 }
 
-// only makes of groups those of one key, as the key is written behind ?. and what is no groups stays as it is.
+// only makes of a value what has nothing but the item that is written behind it, as a path with ?. looks for it.
 func (r *run) only(args ...any) any {
-	of, ok := args[0].(groups)
-	if !ok || !reflect.ValueOf(args[1]).Comparable() {
+	if args[0] == nil || !reflect.ValueOf(args[1]).Comparable() {
 		return args[0]
 	}
-	return map[any][]any{args[1]: of[keyText(args[1])]}
+	return map[any]any{args[1]: r.index(args...)}
+}
+
+// heavyText looks at the clock before a step over a whole text.
+func (r *run) heavyText(text string) {
+	if len(text) > 1024 {
+		r.checkNow()
+	}
 }
 
 func keyText(v any) string {
@@ -224,7 +230,7 @@ func (r *run) slice(args ...any) any {
 	case v.Kind() == reflect.Slice:
 		n = v.Len()
 	default:
-		stop(fmt.Errorf("a part is taken of a text or a list, and not of %s", kindOf(of)))
+		stop(fmt.Errorf("a part is taken of a text or a list, and not of %s", operate.Kind(of)))
 	}
 	place := func(arg any, otherwise int) int {
 		if arg == nil {
@@ -232,7 +238,7 @@ func (r *run) slice(args ...any) any {
 		}
 		i, ok := evaluation.Index(arg)
 		if !ok {
-			stop(fmt.Errorf("a place in a text or a list is a whole number, and not %s", shown(arg)))
+			stop(fmt.Errorf("a place in a text or a list is a whole number, and not %s", operate.Shown(arg)))
 		}
 		if i < 0 {
 			i += n
@@ -263,82 +269,6 @@ func (r *run) placeOf(fn string, args []any, find func(s, part string) int) any 
 		return i
 	}
 	return utf8.RuneCountInString(s[:i])
-}
-
-// whole is int(…).
-func (r *run) whole(args ...any) any {
-	switch v := args[0].(type) {
-	case int, int64:
-		return v
-	case float64:
-		if math.Abs(v) < 1<<63 {
-			return int64(v)
-		}
-		stop(fmt.Errorf("int gives whole numbers of 64 bits, and %s is larger", shown(v)))
-	case string:
-		i, err := strconv.ParseInt(strings.TrimSpace(v), 10, 64)
-		if err == nil {
-			return i
-		}
-		if errors.Is(err, strconv.ErrRange) {
-			stop(fmt.Errorf("int gives whole numbers of 64 bits, and %s is larger", shown(v)))
-		}
-	case json.Number:
-		stop(fmt.Errorf("int gives whole numbers of 64 bits, and %s is larger", evaluation.Excerpt(string(v))))
-	}
-	if v := reflect.ValueOf(args[0]); v.CanInt() { // a month, a day of the week, a duration
-		return v.Int()
-	}
-	stop(fmt.Errorf("int takes a number, or a text that is a whole one, and not %s", shown(args[0])))
-	return nil
-}
-
-// decimal is float(…).
-func (r *run) decimal(args ...any) any {
-	text := ""
-	switch v := args[0].(type) {
-	case int:
-		return float64(v)
-	case int64:
-		return float64(v)
-	case float64:
-		return v
-	case string:
-		text = strings.TrimSpace(v)
-	case json.Number:
-		text = string(v)
-	}
-	f, err := strconv.ParseFloat(text, 64)
-	if err != nil || math.IsInf(f, 0) || math.IsNaN(f) {
-		stop(fmt.Errorf("float takes a number, or a text that is one, and not %s", shown(args[0])))
-	}
-	return f
-}
-
-// rounding is round, floor and ceil: what is whole stays as it is.
-func (r *run) rounding(fn string, how func(float64) float64) func(args ...any) any {
-	return func(args ...any) any {
-		switch v := args[0].(type) {
-		case int, int64, json.Number:
-			return v
-		case float64:
-			return how(v)
-		}
-		stop(fmt.Errorf("%s takes a number, and not %s", fn, shown(args[0])))
-		return nil
-	}
-}
-
-// divide is a / b, and a % b if the third argument says so.
-func (r *run) divide(args ...any) any {
-	a, b, rest := args[0], args[1], args[2].(bool)
-	if order, ok := evaluation.CompareNumbers(b, 0); ok && order == 0 && evaluation.IsNumber(a) {
-		stop(fmt.Errorf("%s is divided by zero", shown(a)))
-	}
-	if rest {
-		return runtime.Modulo(a, b)
-	}
-	return runtime.Divide(a, b)
 }
 
 func (r *run) toJSON(args ...any) any {
@@ -384,46 +314,4 @@ func (r *run) timezone(args ...any) any {
 		stop(err)
 	}
 	return zone
-}
-
-// week is the number of a time's week, as ISO 8601 counts them. Go's method has two results, of which expr gives the first.
-func (r *run) week(args ...any) any {
-	t, ok := args[0].(time.Time)
-	if !ok {
-		stop(fmt.Errorf("ISOWeek is asked of a time, and not of %s", kindOf(args[0])))
-	}
-	_, week := t.ISOWeek()
-	return week
-}
-
-// shown is a value as an error names it.
-func shown(v any) string {
-	switch v := v.(type) {
-	case nil:
-		return "nil"
-	case float64:
-		if math.IsInf(v, 0) || math.IsNaN(v) {
-			return "a number that is infinite"
-		}
-	}
-	c, err := evaluation.Clean(v, 1<<16)
-	if err != nil {
-		return kindOf(v)
-	}
-	raw, err := workflow.Marshal(c)
-	if err != nil {
-		return kindOf(v)
-	}
-	return evaluation.Shown(raw, kindOf(v))
-}
-
-// errInfinite is of a result that no number holds.
-var errInfinite = errors.New("the result is larger than any number here: 1.7e308 is the largest")
-
-// finite refuses a result that JSON would have as nothing.
-func finite(v any) error {
-	if f, ok := v.(float64); ok && (math.IsInf(f, 0) || math.IsNaN(f)) {
-		return errInfinite
-	}
-	return nil
 }

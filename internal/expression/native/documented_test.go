@@ -96,8 +96,9 @@ func TestExprIsAsItIsDocumented(t *testing.T) {
 	for source, want := range map[string]any{
 		`join(keys({"name": "x", "age": 3}), ",")`: "age,name",
 		`values({"name": "x", "age": 3})[0] == 3`:  true,
-		`$env["inputs"]`:  nil,
-		`timezone("UTC")`: nil,
+		`$env["inputs"]`:           nil,
+		`timezone("UTC")`:          nil,
+		`timezone("UTC").String()`: "UTC",
 	} {
 		got, err := expressiontest.Eval(t.Context(), Evaluator{}, "${{ "+source+" }}", s)
 		if want == nil && err == nil || want != nil && got != want {

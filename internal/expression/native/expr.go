@@ -168,9 +168,6 @@ func (n *node) eval(r *run) (any, error) {
 	case opCode:
 		v, err := r.run(n.code)
 		if err == nil {
-			err = finite(v)
-		}
-		if err == nil {
 			v, err = r.gauge.Keep(v)
 		}
 		if err != nil {

@@ -2,7 +2,9 @@ package native
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/expr-lang/expr/ast"
 
@@ -62,8 +64,15 @@ const (
 	fnList    = "list!"
 	fnGroup   = "group!"
 	fnSlice   = "slice!"
-	fnDivide  = "divide!"
-	fnWeek    = "week!"
+	fnOperate = "operate!"
+	fnMinus   = "minus!"
+	fnMethod  = "method!"
+	fnCall    = "call!"
+	fnWhole   = "whole!"
+	fnText    = "text!"
+	fnBits    = "bits!"
+	fnSum     = "sum!"
+	fnSortBy  = "sortBy!"
 	fnIndex   = "index!"
 	fnOnly    = "only!"
 )
@@ -74,13 +83,21 @@ var replaced = map[string]string{
 	"repeat": fnRepeat, "join": fnJoin, "replace": fnReplace, "uniq": fnUniq, "string": fnString, "fromJSON": fnParse, "date": fnDate,
 	"keys": "keys!", "values": "values!", "toPairs": "toPairs!", "indexOf": "indexOf!", "lastIndexOf": "lastIndexOf!", "int": "int!", "float": "float!",
 	"round": "round!", "floor": "floor!", "ceil": "ceil!", "toJSON": "toJSON!", "duration": "duration!", "timezone": "timezone!",
-	"fromPairs": "fromPairs!", "get": "get!", "take": "take!",
+	"fromPairs": "fromPairs!", "get": "get!", "take": "take!", "sort": "sort!", "max": "max!", "min": "min!", "mean": "mean!", "median": "median!",
+	"abs": "abs!", "type": "type!",
 }
 
 // takes is how many values those of them take that take as many in any case.
 var takes = map[string]int{
 	"keys": 1, "values": 1, "toPairs": 1, "fromPairs": 1, "indexOf": 2, "lastIndexOf": 2, "int": 1, "float": 1, "round": 1, "floor": 1, "ceil": 1,
-	"toJSON": 1, "duration": 1, "timezone": 1, "get": 2, "take": 2,
+	"toJSON": 1, "duration": 1, "timezone": 1, "get": 2, "take": 2, "abs": 1, "type": 1,
+	"bitand": 2, "bitor": 2, "bitxor": 2, "bitnand": 2, "bitnot": 1, "bitshl": 2, "bitshr": 2, "bitushr": 2,
+}
+
+// texts are the builtins whose arguments are texts; a third one is a number.
+var texts = map[string]bool{
+	"lower": true, "upper": true, "trim": true, "trimPrefix": true, "trimSuffix": true, "split": true, "splitAfter": true,
+	"hasPrefix": true, "hasSuffix": true, "toBase64": true, "fromBase64": true,
 }
 
 // small are builtins whose result needs no weighing: it is a number, a truth
@@ -112,12 +129,19 @@ func (p *patcher) Visit(at *ast.Node) {
 		p.binary(at, n)
 	case *ast.PredicateNode:
 		p.call(&n.Node, fnTick, n.Node)
-	case *ast.ArrayNode, *ast.MapNode:
+	case *ast.UnaryNode:
+		if n.Operator == "-" || n.Operator == "+" {
+			p.call(at, fnMinus, n.Node, &ast.BoolNode{Value: n.Operator == "-"})
+		}
+	case *ast.ArrayNode:
+		p.call(at, fnCharge, n)
+	case *ast.MapNode:
+		lastWins(n)
 		p.call(at, fnCharge, n)
 	case *ast.SliceNode:
 		p.call(at, fnSlice, n.Node, orNil(n.From), orNil(n.To))
 	case *ast.CallNode:
-		p.method(at, n)
+		p.called(at, n)
 	case *ast.BuiltinNode:
 		p.builtin(at, n)
 	}
@@ -130,12 +154,28 @@ func (p *patcher) builtin(at *ast.Node, n *ast.BuiltinNode) {
 			p.call(&n.Arguments[i], fnList, &ast.StringNode{Value: n.Name}, n.Arguments[i])
 		}
 	}
-	if n.Name == "groupBy" && len(n.Arguments) == 2 {
-		p.group(at, n)
-	} else if fn, ok := replaced[n.Name]; ok {
-		if want := takes[n.Name]; want > 0 && len(n.Arguments) != want {
-			p.fail(n, fmt.Sprintf("%s takes %s, and not %d", n.Name, words.Values(strconv.Itoa(want)), len(n.Arguments)))
+	for i := range n.Arguments {
+		if texts[n.Name] {
+			fn := fnText
+			if i == 2 {
+				fn = fnWhole
+			}
+			p.call(&n.Arguments[i], fn, &ast.StringNode{Value: n.Name}, n.Arguments[i])
 		}
+	}
+	if _, ok := replaced[n.Name]; ok && len(n.Arguments) == 0 {
+		p.fail(n, n.Name+" takes a value, and is given none")
+	}
+	if want := takes[n.Name]; want > 0 && len(n.Arguments) != want {
+		p.fail(n, fmt.Sprintf("%s takes %s, and not %d", n.Name, words.Values(strconv.Itoa(want)), len(n.Arguments)))
+	}
+	if fn := paired[n.Name]; fn != "" && len(n.Arguments) > 1 {
+		p.pairs(at, fn, n)
+	} else if n.Name == "sum" {
+		p.call(at, fnSum, n.Arguments...)
+	} else if strings.HasPrefix(n.Name, "bit") {
+		p.call(at, fnBits, append([]ast.Node{&ast.StringNode{Value: n.Name}}, n.Arguments...)...)
+	} else if fn, ok := replaced[n.Name]; ok {
 		p.call(at, fn, n.Arguments...)
 	} else if !small[n.Name] {
 		for i := range n.Arguments {
@@ -147,8 +187,11 @@ func (p *patcher) builtin(at *ast.Node, n *ast.BuiltinNode) {
 	}
 }
 
-// group makes of groupBy(list, key) the groups of map(list, [#, key]).
-func (p *patcher) group(at *ast.Node, n *ast.BuiltinNode) {
+// paired are builtins that are given pairs of an element and what a predicate makes of it.
+var paired = map[string]string{"groupBy": fnGroup, "sortBy": fnSortBy, "sum": fnSum}
+
+// pairs makes of fn(list, predicate, more) a call with map(list, [#, predicate]).
+func (p *patcher) pairs(at *ast.Node, fn string, n *ast.BuiltinNode) {
 	predicate, ok := n.Arguments[1].(*ast.PredicateNode)
 	if !ok {
 		return
@@ -161,27 +204,63 @@ func (p *patcher) group(at *ast.Node, n *ast.BuiltinNode) {
 	of.SetLocation(n.Location())
 	pairs := &ast.BuiltinNode{Name: "map", Arguments: []ast.Node{n.Arguments[0], of}}
 	pairs.SetLocation(n.Location())
-	p.call(at, fnGroup, pairs)
+	p.call(at, fn, append([]ast.Node{pairs, &ast.BoolNode{Value: true}}, n.Arguments[2:]...)...)
 }
 
-// method looks at functions of times that have several results, of which expr gives the first.
-func (p *patcher) method(at *ast.Node, n *ast.CallNode) {
-	member, ok := n.Callee.(*ast.MemberNode)
-	if !ok || len(n.Arguments) > 0 {
-		return
+// lastWins turns an object around where a name may stand in it twice: the machine keeps the first.
+func lastWins(n *ast.MapNode) {
+	seen := map[string]bool{}
+	for _, e := range n.Pairs {
+		name, ok := e.(*ast.PairNode).Key.(*ast.StringNode)
+		if !ok || seen[name.Value] {
+			slices.Reverse(n.Pairs)
+			return
+		}
+		seen[name.Value] = true
 	}
-	name, ok := member.Property.(*ast.StringNode)
-	if !ok {
-		return
+}
+
+// called looks at what is called: a function by its name, or one of a time.
+func (p *patcher) called(at *ast.Node, n *ast.CallNode) {
+	switch callee := n.Callee.(type) {
+	case *ast.IdentifierNode:
+		if _, ours := declared[callee.Value]; !ours {
+			p.call(at, fnCall, append([]ast.Node{callee}, n.Arguments...)...)
+		}
+	case *ast.MemberNode:
+		if name, ok := callee.Property.(*ast.StringNode); ok {
+			p.method(at, callee, name.Value, n)
+			return
+		}
+		p.call(at, fnCall, callee)
+	default:
+		p.call(at, fnCall, callee)
 	}
-	switch name.Value {
-	case "ISOWeek":
-		p.call(at, fnWeek, member.Node)
-	case "Date":
+}
+
+func (p *patcher) method(at *ast.Node, of *ast.MemberNode, name string, n *ast.CallNode) {
+	switch {
+	case name == "Date" && len(n.Arguments) == 0:
 		p.fail(n, "Date() gives three values; write Year(), Month() and Day()")
-	case "Clock":
+	case name == "Clock" && len(n.Arguments) == 0:
 		p.fail(n, "Clock() gives three values; write Hour(), Minute() and Second()")
 	}
+	receiver, optional := of.Node, of.Optional
+	if inner, ok := receiver.(*ast.CallNode); ok && isCallOf(inner, fnMethod) {
+		named := inner.Arguments[1].(*ast.StringNode)
+		if name == "String" && len(n.Arguments) == 0 && (named.Value == "Month" || named.Value == "Weekday") {
+			named.Value += "Name"
+			ast.Patch(at, inner)
+			return
+		}
+		optional = optional || inner.Arguments[2].(*ast.BoolNode).Value
+	}
+	p.call(at, fnMethod, append([]ast.Node{receiver, &ast.StringNode{Value: name}, &ast.BoolNode{Value: optional}}, n.Arguments...)...)
+}
+
+func isCallOf(n *ast.CallNode, fn string) bool {
+	callee, ok := n.Callee.(*ast.IdentifierNode)
+	return ok && callee.Value == fn
 }
 
 func orNil(n ast.Node) ast.Node {
@@ -235,7 +314,8 @@ func (p *patcher) refOf(n ast.Node) (ref, bool) {
 // member narrows inputs.X to the one input, so that the others are not copied.
 func (p *patcher) member(at *ast.Node, n *ast.MemberNode) {
 	of, ok := p.refOf(n.Node)
-	if _, name := n.Property.(*ast.StringNode); !ok && !name && !isScalar(n.Node) {
+	all := ok && (of.kind == refInputs || of.kind == refVariables || of.kind == refSecrets)
+	if _, name := n.Property.(*ast.StringNode); !all && !name {
 		if optional(n) {
 			p.call(&n.Node, fnOnly, n.Node, n.Property)
 			return
@@ -243,7 +323,7 @@ func (p *patcher) member(at *ast.Node, n *ast.MemberNode) {
 		p.call(at, fnIndex, n.Node, n.Property)
 		return
 	}
-	if !ok || of.kind != refInputs && of.kind != refVariables && of.kind != refSecrets {
+	if !all {
 		return
 	}
 	if name, ok := n.Property.(*ast.StringNode); ok {
@@ -277,16 +357,16 @@ func optional(n ast.Node) bool {
 func (p *patcher) binary(at *ast.Node, n *ast.BinaryNode) {
 	switch n.Operator {
 	case "+":
-		if !isNumber(n.Left) && !isNumber(n.Right) {
-			p.call(at, fnAdd, n.Left, n.Right)
-		}
+		p.call(at, fnAdd, n.Left, n.Right)
 	case "==", "!=":
-		if isScalar(n.Left) || isScalar(n.Right) {
-			return
-		}
 		p.call(at, fnEqual, n.Left, n.Right, &ast.BoolNode{Value: n.Operator == "=="})
-	case "/", "%":
-		p.call(at, fnDivide, n.Left, n.Right, &ast.BoolNode{Value: n.Operator == "%"})
+	case "^":
+		p.call(at, fnOperate, &ast.StringNode{Value: "**"}, n.Left, n.Right)
+	case "-", "*", "/", "%", "**", "<", "<=", ">", ">=", "contains", "startsWith", "endsWith":
+		p.call(at, fnOperate, &ast.StringNode{Value: n.Operator}, n.Left, n.Right)
+	case "..":
+		p.call(&n.Left, fnWhole, &ast.StringNode{Value: ".."}, n.Left)
+		p.call(&n.Right, fnWhole, &ast.StringNode{Value: ".."}, n.Right)
 	case "in":
 		p.call(at, fnIn, n.Left, n.Right)
 	case "matches":
@@ -315,14 +395,6 @@ type compiled int
 func isNumber(n ast.Node) bool {
 	switch n.(type) {
 	case *ast.IntegerNode, *ast.FloatNode:
-		return true
-	}
-	return false
-}
-
-func isScalar(n ast.Node) bool {
-	switch n.(type) {
-	case *ast.IntegerNode, *ast.FloatNode, *ast.StringNode, *ast.BoolNode, *ast.NilNode:
 		return true
 	}
 	return false

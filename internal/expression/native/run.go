@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"math"
 	"sync"
-	"time"
 
 	"github.com/expr-lang/expr/vm"
 
 	"github.com/weft-run/weft/internal/expression/evaluation"
+	"github.com/weft-run/weft/internal/expression/native/operate"
 	"github.com/weft-run/weft/internal/expression/turns"
 	"github.com/weft-run/weft/pkg/engine"
 )
@@ -54,10 +54,13 @@ func newRun() *run {
 	r.env = map[string]any{
 		fnRef: r.ref, fnAt: r.at, fnTick: r.tick, fnCharge: r.charge, fnWalk: r.walk, fnAdd: r.add, fnEqual: r.equal, fnIn: r.in,
 		fnMatches: r.matches, fnRepeat: r.repeat, fnJoin: r.join, fnReplace: r.replace, fnUniq: r.uniq, fnString: r.text, fnParse: r.parse, fnDate: r.date,
-		fnList: r.list, fnGroup: r.group, fnSlice: r.slice, fnDivide: r.divide, fnWeek: r.week, fnIndex: r.index, fnOnly: r.only, "keys!": r.keys, "values!": r.values, "toPairs!": r.toPairs,
-		"indexOf!": r.indexOf, "lastIndexOf!": r.lastIndexOf, "int!": r.whole, "float!": r.decimal, "toJSON!": r.toJSON, "duration!": r.duration, "timezone!": r.timezone,
+		fnList: r.list, fnGroup: r.group, fnSlice: r.slice, fnIndex: r.index, fnOnly: r.only, fnOperate: r.operate, fnMinus: minus, fnMethod: method, fnCall: r.call,
+		fnWhole: wholeOf, fnText: textOf, fnBits: bits, fnSum: r.sum, fnSortBy: r.sortBy, "sort!": r.sort, "max!": r.extreme("max"), "min!": r.extreme("min"),
+		"mean!": said(operate.Mean), "median!": said(operate.Median), "abs!": said(operate.Absolute), "type!": said(operate.Type),
+		"keys!": r.keys, "values!": r.values, "toPairs!": r.toPairs,
+		"indexOf!": r.indexOf, "lastIndexOf!": r.lastIndexOf, "int!": said(operate.Int), "float!": said(operate.Float), "toJSON!": r.toJSON, "duration!": r.duration, "timezone!": r.timezone,
 		"fromPairs!": r.fromPairs, "get!": r.get, "take!": r.take,
-		"round!": r.rounding("round", math.Round), "floor!": r.rounding("floor", math.Floor), "ceil!": r.rounding("ceil", math.Ceil),
+		"round!": said(operate.Rounding("round", math.Round)), "floor!": said(operate.Rounding("floor", math.Floor)), "ceil!": said(operate.Rounding("ceil", math.Ceil)),
 		"outputs": r.outputs, "now": r.now, "newId": r.newID, "resumeUrl": r.resumeURL,
 	}
 	return r
@@ -161,7 +164,7 @@ func (r *run) named(kind refKind, name string) any {
 func (r *run) at(args ...any) any {
 	name, ok := args[1].(string)
 	if !ok {
-		stop(fmt.Errorf("a name has to be text, not %v", kindOf(args[1])))
+		stop(fmt.Errorf("a name has to be text, not %v", operate.Kind(args[1])))
 	}
 	return r.named(refKind(args[0].(int)), name)
 }
@@ -282,26 +285,4 @@ func (r *run) weigh(v any, depth int) {
 	default:
 		r.spend(16)
 	}
-}
-
-func kindOf(v any) string {
-	switch v.(type) {
-	case nil:
-		return "nil"
-	case string:
-		return "text"
-	case bool:
-		return "a truth value"
-	case []any, []int, []string:
-		return "a list"
-	case map[string]any, groups:
-		return "an object"
-	case int, int64, float64, json.Number:
-		return "a number"
-	case time.Time:
-		return "a time"
-	case time.Duration:
-		return "a duration"
-	}
-	return fmt.Sprintf("%T", v)
 }

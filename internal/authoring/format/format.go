@@ -163,7 +163,8 @@ func split(src []byte, file string) ([]string, error) {
 
 // parse gives the one document of a source, nil if it has none.
 func parse(src []byte, file string) (*yaml.Node, error) {
-	loader, err := yaml.NewLoader(bytes.NewReader(weftyaml.Readable(src)))
+	text, restore := weftyaml.Readable(src)
+	loader, err := yaml.NewLoader(bytes.NewReader(text))
 	if err != nil {
 		return nil, err
 	}
@@ -187,6 +188,7 @@ func parse(src []byte, file string) (*yaml.Node, error) {
 	if n := tooDeep(doc.Content[0], 0); n != nil {
 		return nil, problem(src, file, n.Line, n.Column, "lists and mappings may be nested up to %d deep", maxDepth)
 	}
+	restore(doc.Content[0])
 	return doc.Content[0], nil
 }
 

@@ -46,9 +46,10 @@ func KeyOrders(src []byte, file string, types workflow.Types) map[workflow.Place
 // them. An error is the first problem.
 func Value(src []byte) (any, error) { return tree.Value(src) }
 
-// Readable gives the text as the library takes it, each byte at its place: go.yaml.in/yaml v4.0.0 reads YAML 1.2, and
-// refuses a document that says so.
-func Readable(src []byte) []byte { return tree.Readable(src) }
+// Readable gives the text as the library takes it, each character at its place, and what restores the tree that it makes of it:
+// go.yaml.in/yaml v4.0.0 reads YAML 1.2, and refuses a document that says so; and it refuses pairs of surrogates, which YAML
+// takes from JSON.
+func Readable(src []byte) (out []byte, restore func(*yaml.Node)) { return tree.Readable(src) }
 
 // Write writes a definition as YAML. Equal definitions give equal bytes. The package's
 // doc says what YAML leaves out; that is lost.

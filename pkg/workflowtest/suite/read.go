@@ -40,7 +40,8 @@ func (r *fileReader) problem(n *yaml.Node, format string, args ...any) {
 
 // parse gives the one document of the file, without aliases.
 func (r *fileReader) parse() *yaml.Node {
-	loader, err := yaml.NewLoader(bytes.NewReader(weftyaml.Readable(r.src)))
+	text, restore := weftyaml.Readable(r.src)
+	loader, err := yaml.NewLoader(bytes.NewReader(text))
 	var doc yaml.Node
 	if err == nil {
 		err = loader.Load(&doc)
@@ -59,6 +60,7 @@ func (r *fileReader) parse() *yaml.Node {
 		r.problem(&at, "this is not YAML: %v", err)
 		return nil
 	}
+	restore(doc.Content[0])
 	return r.expand(doc.Content[0], 0)
 }
 

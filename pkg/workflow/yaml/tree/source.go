@@ -25,7 +25,8 @@ const (
 // Source is a text whose nodes are read, and the report on it.
 type Source struct {
 	src     []byte
-	in      io.Reader        // gives src
+	in      io.Reader        // gives src, as it can be read
+	restore func(*yaml.Node) // what the library makes of that
 	see     func(*yaml.Node) // what the library makes of it; nil: nobody wants it
 	Report  *workflow.Report
 	aliased int
@@ -34,7 +35,8 @@ type Source struct {
 
 // New begins to read src, which file names in problems.
 func New(src []byte, file string) *Source {
-	return &Source{src: src, in: bytes.NewReader(Readable(src)), Report: workflow.NewReport(src, file)}
+	text, restore := Readable(src)
+	return &Source{src: src, in: bytes.NewReader(text), restore: restore, Report: workflow.NewReport(src, file)}
 }
 
 // Show gives the tree to see when it is made. When the context ends, the text is read no further.
@@ -77,6 +79,7 @@ func (r *Source) Parse() *yaml.Node {
 	if doc.Kind != yaml.DocumentNode || len(doc.Content) != 1 {
 		return &doc
 	}
+	r.restore(doc.Content[0])
 	if r.see != nil {
 		r.see(doc.Content[0])
 	}

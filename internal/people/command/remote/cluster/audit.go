@@ -39,7 +39,7 @@ func (a commands) auditCommand() *cobra.Command {
 				return ask.Usage("-f is of the nodes; of a file: tail -f FILE | weft audit -")
 			}
 			for _, name := range args {
-				if err := a.Reading(func() error { return a.auditFile(name, fits) }); err != nil {
+				if err := a.ask.Reading(func() error { return a.auditFile(name, fits) }); err != nil {
 					return err
 				}
 			}
@@ -60,7 +60,7 @@ const auditFollow = 2 * time.Second
 
 // auditOfNodes shows what the live nodes remember, the oldest first, and goes on with what is new.
 func (a commands) auditOfNodes(ctx context.Context, q apiclient.ListAuditQuery, fits func(*apiclient.AuditLine) bool, follow bool) error {
-	c, err := a.Client()
+	c, err := a.ask.Client()
 	if err != nil {
 		return err
 	}
@@ -73,16 +73,16 @@ func (a commands) auditOfNodes(ctx context.Context, q apiclient.ListAuditQuery, 
 			return nil
 		case err != nil && (first || !passes(err)):
 			return err
-		case err == nil && first && !follow && a.AsData():
+		case err == nil && first && !follow && a.ask.AsData():
 			answer.Body.Items = slices.DeleteFunc(answer.Body.Items, func(l apiclient.AuditLine) bool { return !fits(&l) })
 			raw, err := json.Marshal(&answer.Body)
 			if err != nil {
 				return err
 			}
-			return a.Show(ask.View{}, raw)
+			return a.ask.Show(ask.View{}, raw)
 		case err == nil:
 			if text := auditNotes(&answer.Body); text != said && text != "" {
-				a.Note(text)
+				a.ask.Note(text)
 				said = text
 			}
 			if err := a.auditNew(answer.Body.Items, fits, seen); err != nil {
@@ -165,7 +165,7 @@ const auditMost = 1 << 20
 
 // auditFile shows the lines of a file as they come.
 func (a commands) auditFile(name string, fits func(*apiclient.AuditLine) bool) error {
-	in := a.In
+	in := a.ask.In
 	if name != "-" {
 		f, err := os.Open(name)
 		if err != nil {
@@ -198,18 +198,18 @@ func (a commands) auditFile(name string, fits func(*apiclient.AuditLine) bool) e
 }
 
 func (a commands) auditShow(line []byte, l *apiclient.AuditLine) error {
-	if a.AsData() {
+	if a.ask.AsData() {
 		v, err := ask.DecodeJSON(line)
 		if err != nil {
 			return err
 		}
-		return a.Data(v)
+		return a.ask.Data(v)
 	}
 	outcome := fmt.Sprintf("%s %d", l.Result, l.Status)
 	if l.Code != "" {
 		outcome += " " + l.Code
 	}
-	_, err := fmt.Fprintf(a.Out, "%-10s  %-12s  %-9s  %-20s  %-20s  %s\n", ask.When(a.Asker, l.Time.Format(time.RFC3339Nano), nil),
+	_, err := fmt.Fprintf(a.ask.Out, "%-10s  %-12s  %-9s  %-20s  %-20s  %s\n", ask.When(a.ask, l.Time.Format(time.RFC3339Nano), nil),
 		ask.OneLine(l.Who), ask.OneLine(l.Role), ask.OneLine(l.Operation), ask.OneLine(outcome), ask.OneLine(l.Target))
 	return err
 }

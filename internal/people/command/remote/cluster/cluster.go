@@ -17,7 +17,7 @@ import (
 )
 
 // commands are those of this family.
-type commands struct{ *ask.Asker }
+type commands struct{ ask *ask.Asker }
 
 // Commands are the commands of this package, which ask as asker does.
 func Commands(asker *ask.Asker) []*cobra.Command {
@@ -30,7 +30,7 @@ func (a commands) timersCommand() *cobra.Command {
 		{Head: "DUE", Path: "dueAt", Show: ask.When}, {Head: "KIND", Path: "kind"}, {Head: "INSTANCE", Path: "instanceId"}, {Head: "DEFINITION", Path: "definitionId"}, {Head: "ACTIVITY", Path: "activityId"},
 	}}
 	timers := &cobra.Command{Use: "timers", Aliases: []string{"timer"}, Short: "Timers and schedules to come"}
-	timers.AddCommand(a.ListCommand("List them, the next first", v, func(ctx context.Context, c *apiclient.Client, limit int64, cursor string) ([]byte, error) {
+	timers.AddCommand(a.ask.ListCommand("List them, the next first", v, func(ctx context.Context, c *apiclient.Client, limit int64, cursor string) ([]byte, error) {
 		return ask.BytesOf(c.ListTimers(ctx, apiclient.ListTimersQuery{Limit: limit, Cursor: cursor}))
 	}))
 	return timers
@@ -52,7 +52,7 @@ func (a commands) locksCommand() *cobra.Command {
 	}}
 	locks := &cobra.Command{Use: "locks", Aliases: []string{"lock"}, Short: "Locks that are held, with who waits"}
 	var scope string
-	list := a.ListCommand("List them, waiters in the order in which they get it", v, func(ctx context.Context, c *apiclient.Client, limit int64, cursor string) ([]byte, error) {
+	list := a.ask.ListCommand("List them, waiters in the order in which they get it", v, func(ctx context.Context, c *apiclient.Client, limit int64, cursor string) ([]byte, error) {
 		return ask.BytesOf(c.ListLocks(ctx, apiclient.ListLocksQuery{Scope: scope, Limit: limit, Cursor: cursor}))
 	})
 	list.Flags().StringVar(&scope, "scope", "", "only of this scope")
@@ -64,15 +64,15 @@ func (a commands) locksCommand() *cobra.Command {
 // kind: what the API has of locks is a list at one revision.
 func (a commands) lockShow() *cobra.Command {
 	return ask.Watched(&cobra.Command{
-		Use: "show NAME", Short: "One lock: its holder, its fence, and who waits for it, since when", Args: cobra.ExactArgs(1), ValidArgsFunction: a.Completes("locks"),
+		Use: "show NAME", Short: "One lock: its holder, its fence, and who waits for it, since when", Args: cobra.ExactArgs(1), ValidArgsFunction: a.ask.Completes("locks"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := a.Client()
+			c, err := a.ask.Client()
 			if err != nil {
 				return err
 			}
 			name := strings.TrimPrefix(args[0], "locks/")
 			spelt := strings.Replace(name, "/", " ", 1) // scope/ID needs no quotes in a shell
-			return a.Repeated(cmd.Context(), func() error {
+			return a.ask.Repeated(cmd.Context(), func() error {
 				for l, err := range c.AllLocks(cmd.Context(), apiclient.ListLocksQuery{Limit: ask.MaxPage}) {
 					if err != nil {
 						return err
@@ -90,7 +90,7 @@ func (a commands) lockShow() *cobra.Command {
 // worked tells what the holder of an instance's lock does with it; nil of another lock, and where it cannot be told.
 func (a commands) worked(ctx context.Context, c *apiclient.Client, lock string) *apiclient.Explanation {
 	id, ok := strings.CutPrefix(lock, "instance ")
-	if !ok || a.AsData() {
+	if !ok || a.ask.AsData() {
 		return nil
 	}
 	x, err := c.ExplainInstance(ctx, id)
@@ -101,23 +101,23 @@ func (a commands) worked(ctx context.Context, c *apiclient.Client, lock string) 
 }
 
 func (a commands) lock(l apiclient.Lock, does *apiclient.Explanation) error {
-	if a.AsData() {
+	if a.ask.AsData() {
 		raw, err := json.Marshal(l)
 		if err != nil {
 			return err
 		}
-		return a.Show(ask.View{}, raw)
+		return a.ask.Show(ask.View{}, raw)
 	}
 	text := fmt.Sprintf("%s  held by %s  fence %d", ask.OneLine(l.Name), ask.Deref(l.Holder), l.Fence)
-	if since := a.Moment(l.Since); since != "" {
+	if since := a.ask.Moment(l.Since); since != "" {
 		text += "  since " + since
 	}
 	if does != nil && does.Doing != nil {
-		text += fmt.Sprintf("  (%s %s since %s)", ask.OneLine(does.Doing.ActivityType), ask.OneLine(does.Doing.ActivityID), a.Moment(&does.Doing.Since))
+		text += fmt.Sprintf("  (%s %s since %s)", ask.OneLine(does.Doing.ActivityType), ask.OneLine(does.Doing.ActivityID), a.ask.Moment(&does.Doing.Since))
 	}
 	for i, w := range l.Waiters {
 		text += fmt.Sprintf("\n  %d. %s  fence %d", i+1, ask.Deref(w.NodeID), w.Fence)
-		if since := a.Moment(w.Since); since != "" {
+		if since := a.ask.Moment(w.Since); since != "" {
 			text += "  waits since " + since
 		}
 	}
@@ -126,7 +126,7 @@ func (a commands) lock(l apiclient.Lock, does *apiclient.Explanation) error {
 			text += fmt.Sprintf("\n  mailbox: %d commands ride in the next commits", n)
 		}
 	}
-	_, err := fmt.Fprintln(a.Out, text)
+	_, err := fmt.Fprintln(a.ask.Out, text)
 	return err
 }
 
@@ -136,29 +136,29 @@ func (a commands) jobsCommand() *cobra.Command {
 	}}
 	jobs := &cobra.Command{Use: "jobs", Aliases: []string{"job"}, Short: "What is done to all instances of a filter"}
 	jobs.AddCommand(
-		a.ListCommand("List jobs", v, func(ctx context.Context, c *apiclient.Client, limit int64, cursor string) ([]byte, error) {
+		a.ask.ListCommand("List jobs", v, func(ctx context.Context, c *apiclient.Client, limit int64, cursor string) ([]byte, error) {
 			return ask.BytesOf(c.ListJobs(ctx, apiclient.ListJobsQuery{Limit: limit, Cursor: cursor}))
 		}),
-		a.ShowCommand("get ID", "One job", v, func(ctx context.Context, c *apiclient.Client, id string) ([]byte, error) {
+		a.ask.ShowCommand("get ID", "One job", v, func(ctx context.Context, c *apiclient.Client, id string) ([]byte, error) {
 			return ask.BytesOf(c.GetJob(ctx, id))
 		}),
 		&cobra.Command{
-			Use: "cancel ID...", Short: "Let jobs go no further; what was done stays done", Args: cobra.MinimumNArgs(1), ValidArgsFunction: a.Completes("jobs"),
+			Use: "cancel ID...", Short: "Let jobs go no further; what was done stays done", Args: cobra.MinimumNArgs(1), ValidArgsFunction: a.ask.Completes("jobs"),
 			RunE: func(cmd *cobra.Command, args []string) error {
-				c, err := a.Client()
+				c, err := a.ask.Client()
 				if err != nil {
 					return err
 				}
-				return a.Each("jobs", args, func(id string, _ []apiclient.Option) error {
+				return a.ask.Each("jobs", args, func(id string, _ []apiclient.Option) error {
 					job, err := c.CancelJob(cmd.Context(), id)
 					if err != nil {
 						return err
 					}
-					return a.Done(nil, false, job.Body.State, "%s", id)
+					return a.ask.Done(nil, false, job.Body.State, "%s", id)
 				})
 			},
 		},
-		a.DeleteCommand("jobs", "Forget jobs that have ended", func(ctx context.Context, c *apiclient.Client, id string) error {
+		a.ask.DeleteCommand("jobs", "Forget jobs that have ended", func(ctx context.Context, c *apiclient.Client, id string) error {
 			_, err := c.DeleteJob(ctx, id)
 			return err
 		}))
@@ -191,21 +191,21 @@ func (a commands) nodesCommand() *cobra.Command {
 	list := &cobra.Command{
 		Use: "list", Aliases: []string{"ls"}, Short: "List the live nodes", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := a.Client()
+			c, err := a.ask.Client()
 			if err != nil {
 				return err
 			}
-			return a.Repeated(cmd.Context(), func() error {
+			return a.ask.Repeated(cmd.Context(), func() error {
 				raw, err := ask.BytesOf(c.ListNodes(cmd.Context()))
 				if err != nil {
 					return err
 				}
-				return a.Show(nodeView, raw)
+				return a.ask.Show(nodeView, raw)
 			}, "cluster")
 		},
 	}
 	ask.Watched(list)
-	show := a.ShowCommand("show ID", "One node", nodeView, func(ctx context.Context, c *apiclient.Client, id string) ([]byte, error) {
+	show := a.ask.ShowCommand("show ID", "One node", nodeView, func(ctx context.Context, c *apiclient.Client, id string) ([]byte, error) {
 		n, err := nodeOf(ctx, c, id)
 		if err != nil {
 			return nil, err
@@ -217,22 +217,22 @@ func (a commands) nodesCommand() *cobra.Command {
 	})
 	var wait time.Duration
 	drain := &cobra.Command{
-		Use: "drain ID", Short: "End a node as SIGTERM does: it finishes what it runs", Args: cobra.ExactArgs(1), ValidArgsFunction: a.Completes("nodes"),
+		Use: "drain ID", Short: "End a node as SIGTERM does: it finishes what it runs", Args: cobra.ExactArgs(1), ValidArgsFunction: a.ask.Completes("nodes"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := a.Client()
+			c, err := a.ask.Client()
 			if err != nil {
 				return err
 			}
 			id := ask.IDs("nodes", args)[0]
-			if err := a.Confirm("drain %s", id); err != nil {
+			if err := a.ask.Confirm("drain %s", id); err != nil {
 				return err
 			}
-			answer, err := c.DrainNode(cmd.Context(), id, a.Opts()...)
+			answer, err := c.DrainNode(cmd.Context(), id, a.ask.Opts()...)
 			if err != nil {
 				return err
 			}
 			if wait == 0 {
-				return a.Done(answer.Bytes, false, "draining", "%s", id)
+				return a.ask.Done(answer.Bytes, false, "draining", "%s", id)
 			}
 			return a.drained(cmd.Context(), c, id, wait)
 		},
@@ -272,18 +272,18 @@ func (a commands) drained(ctx context.Context, c *apiclient.Client, id string, w
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
 		case errors.As(err, &lost) && itself:
-			return a.Done(nil, false, "it answers no more, after "+ask.Short(time.Since(began)), "%s", id)
+			return a.ask.Done(nil, false, "it answers no more, after "+ask.Short(time.Since(began)), "%s", id)
 		case err != nil && time.Since(began) > wait:
 			return err
 		case err == nil && n == nil:
-			return a.Done(nil, false, "ended after "+ask.Short(time.Since(began)), "%s", id)
+			return a.ask.Done(nil, false, "ended after "+ask.Short(time.Since(began)), "%s", id)
 		case time.Since(began) > wait:
 			return ask.Exit(ask.ExitNotOver, fmt.Errorf("%s still drains after %v%s", id, wait, told))
 		case err == nil && look%5 == 0: // once a second
 			if m, err := c.GetMeters(ctx, id); err == nil { // which it may answer no more
 				if now := fmt.Sprintf(": it works %d instances, holds %d locks and answers %d requests", m.Body.Working, m.Body.Locks, m.Body.InFlight); now != told {
 					told = now
-					a.Note(id + " drains" + told)
+					a.ask.Note(id + " drains" + told)
 				}
 			}
 		}
@@ -301,12 +301,12 @@ func (a commands) clusterCommand() *cobra.Command {
 		return &cobra.Command{
 			Use: use, Short: short, Args: cobra.NoArgs,
 			RunE: func(cmd *cobra.Command, _ []string) error {
-				c, err := a.Client()
+				c, err := a.ask.Client()
 				if err != nil {
 					return err
 				}
 				if use == "pause" { // going on destroys nothing
-					if err := a.Confirm("%s the cluster", use); err != nil {
+					if err := a.ask.Confirm("%s the cluster", use); err != nil {
 						return err
 					}
 				}
@@ -314,16 +314,16 @@ func (a commands) clusterCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return a.Done(raw, false, did, "cluster")
+				return a.ask.Done(raw, false, did, "cluster")
 			},
 		}
 	}
 	cluster.AddCommand(a.statusCommand(), a.balanceCommand(),
 		pausing("pause", "Stop new work on all nodes: starts, events, timers, the queue", "paused", func(ctx context.Context, c *apiclient.Client) ([]byte, error) {
-			return ask.BytesOf(c.Pause(ctx, a.Opts()...))
+			return ask.BytesOf(c.Pause(ctx, a.ask.Opts()...))
 		}),
 		pausing("unpause", "Go on after a pause", "goes on", func(ctx context.Context, c *apiclient.Client) ([]byte, error) {
-			return ask.BytesOf(c.Unpause(ctx, a.Opts()...))
+			return ask.BytesOf(c.Unpause(ctx, a.ask.Opts()...))
 		}))
 	return cluster
 }
@@ -332,12 +332,12 @@ func (a commands) statusCommand() *cobra.Command {
 	return ask.Watched(&cobra.Command{
 		Use: "status", Short: "Nodes, whether the one that is asked is ready, and what is wrong with etcd; exit code 1 if it is not ready or etcd does not work", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := a.Client()
+			c, err := a.ask.Client()
 			if err != nil {
 				return err
 			}
 			var notReady error
-			err = a.Repeated(cmd.Context(), func() error {
+			err = a.ask.Repeated(cmd.Context(), func() error {
 				ready, err := c.Ready(cmd.Context(), apiclient.ReadyQuery{})
 				var p *apiclient.ProblemError
 				if notReady = nil; errors.As(err, &p) {
@@ -354,11 +354,11 @@ func (a commands) statusCommand() *cobra.Command {
 					a.tellTroubles(etcd)
 					return err
 				}
-				if !a.AsData() && ready != nil {
-					fmt.Fprintf(a.Out, "%s  %s  asked at %s\n", ready.Body.NodeID, ready.Body.Status, c.Server())
+				if !a.ask.AsData() && ready != nil {
+					fmt.Fprintf(a.ask.Out, "%s  %s  asked at %s\n", ready.Body.NodeID, ready.Body.Status, c.Server())
 				}
 				a.tellTroubles(etcd)
-				return a.Show(nodeView, nodes)
+				return a.ask.Show(nodeView, nodes)
 			}, "cluster")
 			return errors.Join(err, notReady)
 		},
@@ -371,10 +371,10 @@ func (a commands) tellTroubles(etcd *apiclient.Answer[apiclient.Etcd]) {
 		return
 	}
 	for _, t := range etcd.Body.Troubles {
-		if line := fmt.Sprintf("etcd is %s: %s", t.State, t.Text); a.AsData() {
-			a.Note(line)
+		if line := fmt.Sprintf("etcd is %s: %s", t.State, t.Text); a.ask.AsData() {
+			a.ask.Note(line)
 		} else {
-			fmt.Fprintln(a.Out, ask.Printable(line))
+			fmt.Fprintln(a.ask.Out, ask.Printable(line))
 		}
 	}
 }
@@ -383,7 +383,7 @@ func (a commands) balanceCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "balance", Short: "What was accepted, and what became of it; exit code 1 if something vanished", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := a.Client()
+			c, err := a.ask.Client()
 			if err != nil {
 				return err
 			}
@@ -391,13 +391,13 @@ func (a commands) balanceCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if x := &b.Body; a.AsData() {
-				err = a.Show(ask.View{}, b.Bytes)
+			if x := &b.Body; a.ask.AsData() {
+				err = a.ask.Show(ask.View{}, b.Bytes)
 			} else {
-				_, err = fmt.Fprintf(a.Out, "accepted %d = applied %d + refused %d + deleted %d + set aside %d + mailboxes %d + queue %d + sends %d + dead letters %d\ndifference %d      revision %d, since %s\n",
-					x.Accepted, x.Applied, x.Refused, x.Deleted, x.SetAside, x.Mailboxes, x.Queue, x.Sends, x.DeadLetters, x.Difference, x.Revision, a.Moment(&x.Since))
+				_, err = fmt.Fprintf(a.ask.Out, "accepted %d = applied %d + refused %d + deleted %d + set aside %d + mailboxes %d + queue %d + sends %d + dead letters %d\ndifference %d      revision %d, since %s\n",
+					x.Accepted, x.Applied, x.Refused, x.Deleted, x.SetAside, x.Mailboxes, x.Queue, x.Sends, x.DeadLetters, x.Difference, x.Revision, a.ask.Moment(&x.Since))
 				for _, m := range x.Missing {
-					fmt.Fprintf(a.Out, "missing %s  revision %d\n", m.Key, m.Revision)
+					fmt.Fprintf(a.ask.Out, "missing %s  revision %d\n", m.Key, m.Revision)
 				}
 			}
 			if err == nil && b.Body.Difference != 0 {

@@ -98,10 +98,10 @@ func (a commands) queueCommand() *cobra.Command {
 	}}
 	queue := &cobra.Command{Use: "queue", Short: "Stimuli that nothing waits for yet"}
 	queue.AddCommand(
-		a.ListCommand("List the queue, the oldest first", v, func(ctx context.Context, c *apiclient.Client, limit int64, cursor string) ([]byte, error) {
+		a.ask.ListCommand("List the queue, the oldest first", v, func(ctx context.Context, c *apiclient.Client, limit int64, cursor string) ([]byte, error) {
 			return ask.BytesOf(c.ListQueue(ctx, apiclient.ListQueueQuery{Limit: limit, Cursor: cursor}))
 		}),
-		a.ShowCommand("show ID", "One, with what it brings and whom it would reach now", v, func(ctx context.Context, c *apiclient.Client, id string) ([]byte, error) {
+		a.ask.ShowCommand("show ID", "One, with what it brings and whom it would reach now", v, func(ctx context.Context, c *apiclient.Client, id string) ([]byte, error) {
 			return ask.BytesOf(c.GetQueueItem(ctx, id))
 		}),
 		a.queueSend(), a.queueDelete())
@@ -109,7 +109,7 @@ func (a commands) queueCommand() *cobra.Command {
 }
 
 func (a commands) queueSend() *cobra.Command {
-	cmd := &cobra.Command{Use: "send ID...|--all|--event NAME", Short: "Take stimuli out of the queue and send them again, edited", Args: cobra.ArbitraryArgs, ValidArgsFunction: a.Completes("queue")}
+	cmd := &cobra.Command{Use: "send ID...|--all|--event NAME", Short: "Take stimuli out of the queue and send them again, edited", Args: cobra.ArbitraryArgs, ValidArgsFunction: a.ask.Completes("queue")}
 	var w which
 	w.flags(cmd, "items")
 	edited := editFlags(cmd)
@@ -118,11 +118,11 @@ func (a commands) queueSend() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		edit, err := edited(a.Asker)
+		edit, err := edited(a.ask)
 		if err != nil {
 			return err
 		}
-		c, err := a.Client()
+		c, err := a.ask.Client()
 		if err != nil {
 			return err
 		}
@@ -131,7 +131,7 @@ func (a commands) queueSend() *cobra.Command {
 				return c.SendQueueItems(cmd.Context(), apiclient.SendItemsRequest{All: w.all, ActivityType: w.typ, Name: w.event, Before: w.before, Edit: edit, Limit: ask.MaxPage, Cursor: cursor}, apiclient.SendQueueItemsQuery{DryRun: w.dryRun()})
 			})
 		}
-		return a.Each("queue", args, func(id string, opts []apiclient.Option) error {
+		return a.ask.Each("queue", args, func(id string, opts []apiclient.Option) error {
 			return a.sentAgain(c.SendQueueItem(cmd.Context(), id, edit, apiclient.SendQueueItemQuery{DryRun: w.dryRun()}, opts...))
 		})
 	}
@@ -139,7 +139,7 @@ func (a commands) queueSend() *cobra.Command {
 }
 
 func (a commands) queueDelete() *cobra.Command {
-	cmd := &cobra.Command{Use: "delete ID...|--all|--event NAME", Short: "Forget stimuli of the queue", Args: cobra.ArbitraryArgs, ValidArgsFunction: a.Completes("queue")}
+	cmd := &cobra.Command{Use: "delete ID...|--all|--event NAME", Short: "Forget stimuli of the queue", Args: cobra.ArbitraryArgs, ValidArgsFunction: a.ask.Completes("queue")}
 	var w which
 	w.flags(cmd, "items")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -147,7 +147,7 @@ func (a commands) queueDelete() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		c, err := a.Client()
+		c, err := a.ask.Client()
 		if err != nil {
 			return err
 		}
@@ -175,7 +175,7 @@ func (a commands) lettersCommand() *cobra.Command {
 	}}
 	letters := &cobra.Command{Use: "dead-letters", Aliases: []string{"dead-letter", "letters"}, Short: "Work that could not be done"}
 	var q apiclient.ListDeadLettersQuery
-	list := a.ListCommand("List dead letters, with the reason", v, func(ctx context.Context, c *apiclient.Client, limit int64, cursor string) ([]byte, error) {
+	list := a.ask.ListCommand("List dead letters, with the reason", v, func(ctx context.Context, c *apiclient.Client, limit int64, cursor string) ([]byte, error) {
 		q.Limit, q.Cursor = limit, cursor
 		return ask.BytesOf(c.ListDeadLetters(ctx, q))
 	})
@@ -184,7 +184,7 @@ func (a commands) lettersCommand() *cobra.Command {
 	list.Flags().StringVar(&q.CorrelationID, "correlation", "", "only with this correlation id")
 	list.Flags().StringVar(&q.InstanceID, "instance", "", "only of this instance")
 	letters.AddCommand(list,
-		a.ShowCommand("show ID", "One, with what it brings and whom it would reach now", v, func(ctx context.Context, c *apiclient.Client, id string) ([]byte, error) {
+		a.ask.ShowCommand("show ID", "One, with what it brings and whom it would reach now", v, func(ctx context.Context, c *apiclient.Client, id string) ([]byte, error) {
 			return ask.BytesOf(c.GetDeadLetter(ctx, id))
 		}),
 		a.replayCommand(), a.lettersDelete())
@@ -192,7 +192,7 @@ func (a commands) lettersCommand() *cobra.Command {
 }
 
 func (a commands) replayCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "replay ID...|--all|--reason REASON", Short: "Do the work of dead letters again, as it was or edited", Args: cobra.ArbitraryArgs, ValidArgsFunction: a.Completes("dead-letters")}
+	cmd := &cobra.Command{Use: "replay ID...|--all|--reason REASON", Short: "Do the work of dead letters again, as it was or edited", Args: cobra.ArbitraryArgs, ValidArgsFunction: a.ask.Completes("dead-letters")}
 	var w which
 	w.flags(cmd, "dead letters")
 	edited := editFlags(cmd)
@@ -201,11 +201,11 @@ func (a commands) replayCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		edit, err := edited(a.Asker)
+		edit, err := edited(a.ask)
 		if err != nil {
 			return err
 		}
-		c, err := a.Client()
+		c, err := a.ask.Client()
 		if err != nil {
 			return err
 		}
@@ -214,7 +214,7 @@ func (a commands) replayCommand() *cobra.Command {
 				return c.ReplayDeadLetters(cmd.Context(), apiclient.ReplayLettersRequest{All: w.all, Reason: w.reason, ActivityType: w.typ, Name: w.event, Before: w.before, Edit: edit, Limit: ask.MaxPage, Cursor: cursor}, apiclient.ReplayDeadLettersQuery{DryRun: w.dryRun()})
 			})
 		}
-		return a.Each("dead-letters", args, func(id string, opts []apiclient.Option) error {
+		return a.ask.Each("dead-letters", args, func(id string, opts []apiclient.Option) error {
 			return a.sentAgain(c.ReplayDeadLetter(cmd.Context(), id, edit, apiclient.ReplayDeadLetterQuery{DryRun: w.dryRun()}, opts...))
 		})
 	}
@@ -222,7 +222,7 @@ func (a commands) replayCommand() *cobra.Command {
 }
 
 func (a commands) lettersDelete() *cobra.Command {
-	cmd := &cobra.Command{Use: "delete ID...|--all|--reason REASON", Short: "Forget dead letters", Args: cobra.ArbitraryArgs, ValidArgsFunction: a.Completes("dead-letters")}
+	cmd := &cobra.Command{Use: "delete ID...|--all|--reason REASON", Short: "Forget dead letters", Args: cobra.ArbitraryArgs, ValidArgsFunction: a.ask.Completes("dead-letters")}
 	var w which
 	w.flags(cmd, "dead letters")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -230,7 +230,7 @@ func (a commands) lettersDelete() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		c, err := a.Client()
+		c, err := a.ask.Client()
 		if err != nil {
 			return err
 		}
@@ -256,15 +256,15 @@ func (a commands) deleteEach(w *which, kind string, ids []string, do func(id str
 	did := "would be deleted"
 	if !w.dry {
 		did = "deleted"
-		if err := a.Confirm("delete %s", strings.Join(ids, ", ")); err != nil {
+		if err := a.ask.Confirm("delete %s", strings.Join(ids, ", ")); err != nil {
 			return err
 		}
 	}
-	return a.Each(kind, ids, func(id string, _ []apiclient.Option) error {
+	return a.ask.Each(kind, ids, func(id string, _ []apiclient.Option) error {
 		if err := do(id); err != nil {
 			return err
 		}
-		return a.Done(nil, false, did, "%s", id)
+		return a.ask.Done(nil, false, did, "%s", id)
 	})
 }
 
@@ -273,13 +273,13 @@ func (a commands) sentAgain(answer *apiclient.Answer[apiclient.SentOrEffectOrQue
 	switch {
 	case err != nil:
 		return err
-	case answer.Body.Queued != nil && !a.AsData():
-		_, err := fmt.Fprintf(a.Out, "sent again  %s\n", answer.Body.Queued.Queued)
+	case answer.Body.Queued != nil && !a.ask.AsData():
+		_, err := fmt.Fprintf(a.ask.Out, "sent again  %s\n", answer.Body.Queued.Queued)
 		return err
 	case answer.Body.Effect == nil:
-		return a.Sent(answer.Body.Sent, answer.Body.Queued, answer.Bytes)
+		return a.ask.Sent(answer.Body.Sent, answer.Body.Queued, answer.Bytes)
 	}
-	if err := effect.Show(a.Asker, answer.Body.Effect, answer.Bytes); err != nil {
+	if err := effect.Show(a.ask, answer.Body.Effect, answer.Bytes); err != nil {
 		return err
 	}
 	if answer.Body.Effect.Refused != nil {
@@ -292,7 +292,7 @@ func (a commands) sentAgain(answer *apiclient.Answer[apiclient.SentOrEffectOrQue
 // and why the others refused. Where a page fails behind others it tells of those, and ends with its error.
 func (a commands) several(w *which, verb, what string, do func(cursor string) (*apiclient.Answer[apiclient.Several], error)) error {
 	if !w.dry {
-		if err := a.Confirm("%s all %s of the filter", verb, what); err != nil {
+		if err := a.ask.Confirm("%s all %s of the filter", verb, what); err != nil {
 			return err
 		}
 	}
@@ -311,7 +311,7 @@ func (a commands) several(w *which, verb, what string, do func(cursor string) (*
 		}
 		for _, r := range answer.Body.Refused {
 			refused, by[r.Code] = append(refused, map[string]any{"id": r.ID, "code": r.Code, "detail": r.Detail}), by[r.Code]+1
-			a.Note(fmt.Sprintf("weft: %s: %s (%s)", r.ID, r.Detail, r.Code))
+			a.ask.Note(fmt.Sprintf("weft: %s: %s (%s)", r.ID, r.Detail, r.Code))
 		}
 		if answer.Body.NextCursor == nil {
 			break
@@ -333,10 +333,10 @@ func (a commands) several(w *which, verb, what string, do func(cursor string) (*
 		text += " (" + strings.Join(why, ", ") + ")"
 	}
 	var err error
-	if a.AsData() {
-		err = a.Data(map[string]any{"done": done, "refused": refused})
+	if a.ask.AsData() {
+		err = a.ask.Data(map[string]any{"done": done, "refused": refused})
 	} else {
-		_, err = fmt.Fprintln(a.Out, text)
+		_, err = fmt.Fprintln(a.ask.Out, text)
 	}
 	switch {
 	case broke != nil:

@@ -18,7 +18,7 @@ func (a commands) schedulesCommand() *cobra.Command {
 		{Head: "HELD BACK", Path: "gated"}, {Head: "LAST HELD BACK", Path: "gatedAt", Wide: true, Show: ask.When},
 	}}
 	schedules := &cobra.Command{Use: "schedules", Aliases: []string{"schedule"}, Short: "What starts definitions by the clock"}
-	schedules.AddCommand(a.ListCommand("List the next occurrence of each; HELD BACK: how often it started nothing, as another instance ran", v,
+	schedules.AddCommand(a.ask.ListCommand("List the next occurrence of each; HELD BACK: how often it started nothing, as another instance ran", v,
 		func(ctx context.Context, c *apiclient.Client, limit int64, cursor string) ([]byte, error) {
 			return ask.BytesOf(c.ListTimers(ctx, apiclient.ListTimersQuery{Kind: "schedules", Limit: limit, Cursor: cursor}))
 		}))
@@ -29,9 +29,9 @@ func (a commands) schedulesCommand() *cobra.Command {
 // fireSchedule starts what a schedule starts.
 func (a commands) fireSchedule() *cobra.Command {
 	return &cobra.Command{
-		Use: "fire DEFINITION [ACTIVITY]", Short: "Start now what a schedule starts; its time stays", Args: cobra.RangeArgs(1, 2), ValidArgsFunction: a.Completes("definitions"),
+		Use: "fire DEFINITION [ACTIVITY]", Short: "Start now what a schedule starts; its time stays", Args: cobra.RangeArgs(1, 2), ValidArgsFunction: a.ask.Completes("definitions"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := a.Client()
+			c, err := a.ask.Client()
 			if err != nil {
 				return err
 			}
@@ -39,11 +39,11 @@ func (a commands) fireSchedule() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			answer, err := c.FireSchedule(cmd.Context(), t.DefinitionID, t.ActivityID, a.Opts()...)
+			answer, err := c.FireSchedule(cmd.Context(), t.DefinitionID, t.ActivityID, a.ask.Opts()...)
 			if err != nil {
 				return err
 			}
-			return a.Done(answer.Bytes, false, "started", "%s", answer.Body.InstanceID)
+			return a.ask.Done(answer.Bytes, false, "started", "%s", answer.Body.InstanceID)
 		},
 	}
 }
@@ -52,12 +52,12 @@ func (a commands) fireSchedule() *cobra.Command {
 func (a commands) skipSchedule() *cobra.Command {
 	var due string
 	cmd := &cobra.Command{
-		Use: "skip DEFINITION [ACTIVITY]", Short: "Drop the next occurrence of a schedule: nothing starts by it", Args: cobra.RangeArgs(1, 2), ValidArgsFunction: a.Completes("definitions"),
+		Use: "skip DEFINITION [ACTIVITY]", Short: "Drop the next occurrence of a schedule: nothing starts by it", Args: cobra.RangeArgs(1, 2), ValidArgsFunction: a.ask.Completes("definitions"),
 		Long: "Drop the next occurrence of a schedule: nothing starts by it. With --due only the one of that time, as weft schedules list -o json\n" +
 			"has it; the exit code is 1 if that is not the next one: it was fired or skipped already. A startAt is not skipped: publish the\n" +
 			"definition without it, or retract it.",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := a.Client()
+			c, err := a.ask.Client()
 			if err != nil {
 				return err
 			}
@@ -70,11 +70,11 @@ func (a commands) skipSchedule() *cobra.Command {
 					return ask.Usage("--due is %q; it must be a time such as 2027-01-01T00:00:00Z", due)
 				}
 			}
-			if err := a.Confirm("drop the occurrence of %s that is due at %s", t.DefinitionID, t.DueAt.Format(time.RFC3339)); err != nil {
+			if err := a.ask.Confirm("drop the occurrence of %s that is due at %s", t.DefinitionID, t.DueAt.Format(time.RFC3339)); err != nil {
 				return err
 			}
 			at := t.DueAt
-			answer, err := c.SkipSchedule(cmd.Context(), t.DefinitionID, t.ActivityID, apiclient.SkipRequest{DueAt: at}, a.Opts()...)
+			answer, err := c.SkipSchedule(cmd.Context(), t.DefinitionID, t.ActivityID, apiclient.SkipRequest{DueAt: at}, a.ask.Opts()...)
 			if err != nil {
 				return err
 			}
@@ -86,7 +86,7 @@ func (a commands) skipSchedule() *cobra.Command {
 			if !answer.Body.Skipped {
 				did = "was fired or skipped already; " + next
 			}
-			if err := a.Done(answer.Bytes, false, did, "%s", at.Format(time.RFC3339)); err != nil {
+			if err := a.ask.Done(answer.Bytes, false, did, "%s", at.Format(time.RFC3339)); err != nil {
 				return err
 			}
 			if !answer.Body.Skipped {

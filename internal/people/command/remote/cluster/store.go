@@ -18,7 +18,7 @@ func (a commands) storeCommand() *cobra.Command {
 		Long: "What fills etcd: by kind and by definition, the largest instances, growth, and days until starts are refused. One look reads up to\n" +
 			"256 MiB and takes up to 8 seconds; of a larger store some is read, and ± says by how much an estimate may be wrong.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := a.Client()
+			c, err := a.ask.Client()
 			if err != nil {
 				return err
 			}
@@ -26,8 +26,8 @@ func (a commands) storeCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if a.AsData() {
-				return a.Show(ask.View{}, answer.Bytes)
+			if a.ask.AsData() {
+				return a.ask.Show(ask.View{}, answer.Bytes)
 			}
 			return a.filling(&answer.Body)
 		},
@@ -55,7 +55,7 @@ func (a commands) filling(f *apiclient.Filling) error {
 	default:
 		fmt.Fprintf(&b, "growth: %s a day, over %s\n", bytesText(int64(g.BytesADay)), ask.Short(time.Duration(g.OverSeconds*float64(time.Second))))
 	}
-	if _, err := io.WriteString(a.Out, b.String()+"\n"); err != nil {
+	if _, err := io.WriteString(a.ask.Out, b.String()+"\n"); err != nil {
 		return err
 	}
 	var kinds, definitions, largest []any
@@ -86,10 +86,10 @@ func (a commands) filling(f *apiclient.Filling) error {
 		if len(t.rows) == 0 {
 			continue
 		}
-		if err := a.Table(t.view, t.rows); err != nil {
+		if err := a.ask.Table(t.view, t.rows); err != nil {
 			return err
 		}
-		if _, err := fmt.Fprintln(a.Out); err != nil {
+		if _, err := fmt.Fprintln(a.ask.Out); err != nil {
 			return err
 		}
 	}

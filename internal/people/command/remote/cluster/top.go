@@ -32,7 +32,7 @@ func (a commands) topCommand() *cobra.Command {
 			"instances with the most of them; WORKS is how many instances a node works at the moment. LAG is how many revisions of etcd a node's\n" +
 			"definitions are behind those of the node that knows most.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := a.Client()
+			c, err := a.ask.Client()
 			if err != nil {
 				return err
 			}
@@ -47,7 +47,7 @@ func (a commands) topCommand() *cobra.Command {
 				return a.topShow(&t, "")
 			}
 			screen := ""
-			if ask.IsTerminal(a.Out) {
+			if ask.IsTerminal(a.ask.Out) {
 				screen = "\x1b[H\x1b[2J"
 			}
 			ctx := cmd.Context()
@@ -61,7 +61,7 @@ func (a commands) topCommand() *cobra.Command {
 				}
 				t.Error = ""
 				if err != nil { // a node that restarts, say
-					t.Error = a.Explained(err)
+					t.Error = a.ask.Explained(err)
 				}
 				if err := a.topShow(&t, screen); err != nil {
 					return err
@@ -224,12 +224,12 @@ func first[T any](items []T) *T {
 }
 
 func (a commands) topShow(t *top, screen string) error {
-	if a.AsData() {
+	if a.ask.AsData() {
 		raw, err := json.Marshal(t)
 		if err != nil {
 			return err
 		}
-		return a.Show(ask.View{}, raw)
+		return a.ask.Show(ask.View{}, raw)
 	}
 	var b strings.Builder
 	b.WriteString(screen)
@@ -263,18 +263,18 @@ func (a commands) topShow(t *top, screen string) error {
 		line("vanished", "%d accepted commands: docs/runbooks/balance-difference.md", x.Difference)
 	}
 	if t.Queued != nil {
-		line("oldest", "in the queue %s, since %s", t.Queued.ID, a.Moment(&t.Queued.CreatedAt))
+		line("oldest", "in the queue %s, since %s", t.Queued.ID, a.ask.Moment(&t.Queued.CreatedAt))
 	}
 	if t.Task != nil {
-		line("oldest", "task %s, since %s", t.Task.TaskID, a.Moment(&t.Task.CreatedAt))
+		line("oldest", "task %s, since %s", t.Task.TaskID, a.ask.Moment(&t.Task.CreatedAt))
 	}
 	if t.Timer != nil {
-		line("timer", "the next is due %s", a.Moment(&t.Timer.DueAt))
+		line("timer", "the next is due %s", a.ask.Moment(&t.Timer.DueAt))
 	}
 	for _, l := range t.Locks {
-		line("lock", "%s, %s waits, since %s", l.Name, ask.Deref(l.Waiters[0].NodeID), a.Moment(l.Waiters[0].Since))
+		line("lock", "%s, %s waits, since %s", l.Name, ask.Deref(l.Waiters[0].NodeID), a.ask.Moment(l.Waiters[0].Since))
 	}
-	if _, err := io.WriteString(a.Out, b.String()+"\n"); err != nil {
+	if _, err := io.WriteString(a.ask.Out, b.String()+"\n"); err != nil {
 		return err
 	}
 	return a.topTables(t)
@@ -300,7 +300,7 @@ func (a commands) topTables(t *top) error {
 		}
 		nodes = append(nodes, row)
 	}
-	if err := a.Table(ask.View{Columns: []ask.Column{{Head: "NODE", Path: "node"}, {Head: "STATE", Path: "state"}, {Head: "LAG", Path: "lag"},
+	if err := a.ask.Table(ask.View{Columns: []ask.Column{{Head: "NODE", Path: "node"}, {Head: "STATE", Path: "state"}, {Head: "LAG", Path: "lag"},
 		{Head: "COMMITS", Path: "commits"}, {Head: "WORKS", Path: "works"}, {Head: "LOCKS", Path: "locks"}, {Head: "REQUESTS", Path: "requests"}, {Head: "ADDRESS", Path: "address"}, {Head: "VERSION", Path: "version"}}}, nodes); err != nil {
 		return err
 	}
@@ -313,10 +313,10 @@ func (a commands) topTables(t *top) error {
 			"finished": fmt.Sprint(d.BySubStatus.Finished.Count),
 		})
 	}
-	if _, err := io.WriteString(a.Out, "\n"); err != nil {
+	if _, err := io.WriteString(a.ask.Out, "\n"); err != nil {
 		return err
 	}
-	return a.Table(ask.View{Columns: []ask.Column{
+	return a.ask.Table(ask.View{Columns: []ask.Column{
 		{Head: "DEFINITION", Path: "definition"}, {Head: "EXECUTING", Path: "executing"}, {Head: "SUSPENDED", Path: "suspended"}, {Head: "FAULTED", Path: "faulted"}, {Head: "FINISHED", Path: "finished"},
 	}}, definitions)
 }

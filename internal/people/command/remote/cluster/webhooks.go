@@ -28,21 +28,21 @@ func (a commands) webhooksCommand() *cobra.Command {
 	list := &cobra.Command{
 		Use: "list", Aliases: []string{"ls"}, Short: "List them, with what waits and what was given up", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := a.Client()
+			c, err := a.ask.Client()
 			if err != nil {
 				return err
 			}
-			return a.Repeated(cmd.Context(), func() error {
+			return a.ask.Repeated(cmd.Context(), func() error {
 				raw, err := ask.BytesOf(c.ListWebhooks(cmd.Context()))
 				if err != nil {
 					return err
 				}
-				return a.Show(webhookView, raw)
+				return a.ask.Show(webhookView, raw)
 			})
 		},
 	}
 	hooks.AddCommand(ask.Watched(list),
-		a.ShowCommand("show NAME", "One: what waits, since when and why, and which node tells it", webhookView, func(ctx context.Context, c *apiclient.Client, name string) ([]byte, error) {
+		a.ask.ShowCommand("show NAME", "One: what waits, since when and why, and which node tells it", webhookView, func(ctx context.Context, c *apiclient.Client, name string) ([]byte, error) {
 			return ask.BytesOf(c.GetWebhook(ctx, name))
 		}),
 		a.webhooksFailed(),
@@ -50,12 +50,12 @@ func (a commands) webhooksCommand() *cobra.Command {
 			return c.ReplayWebhook(ctx, name)
 		}),
 		a.again("forget NAME...", "Forget what was given up; the webhook stays", "forgotten", func(ctx context.Context, c *apiclient.Client, name string) (*apiclient.Answer[apiclient.WebhookAgain], error) {
-			if err := a.Confirm("forget what the webhook %s was not told", name); err != nil {
+			if err := a.ask.Confirm("forget what the webhook %s was not told", name); err != nil {
 				return nil, err
 			}
 			return c.ForgetFailedEvents(ctx, name)
 		}),
-		a.DeleteCommand("webhooks", "Delete webhooks, with what waits for their receivers", func(ctx context.Context, c *apiclient.Client, name string) error {
+		a.ask.DeleteCommand("webhooks", "Delete webhooks, with what waits for their receivers", func(ctx context.Context, c *apiclient.Client, name string) error {
 			_, err := c.DeleteWebhook(ctx, name)
 			return err
 		}))
@@ -65,14 +65,14 @@ func (a commands) webhooksCommand() *cobra.Command {
 func (a commands) webhooksFailed() *cobra.Command {
 	var p ask.Paging
 	cmd := &cobra.Command{
-		Use: "failed NAME", Short: "What was given up, and why", Args: cobra.ExactArgs(1), ValidArgsFunction: a.Completes("webhooks"),
+		Use: "failed NAME", Short: "What was given up, and why", Args: cobra.ExactArgs(1), ValidArgsFunction: a.ask.Completes("webhooks"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := a.Client()
+			c, err := a.ask.Client()
 			if err != nil {
 				return err
 			}
 			name := ask.IDs("webhooks", args)[0]
-			return a.Lists(cmd.Context(), &p, failedView, func(limit int64, cursor string) ([]byte, error) {
+			return a.ask.Lists(cmd.Context(), &p, failedView, func(limit int64, cursor string) ([]byte, error) {
 				return ask.BytesOf(c.ListFailedEvents(cmd.Context(), name, apiclient.ListFailedEventsQuery{Limit: limit, Cursor: cursor}))
 			})
 		},
@@ -84,18 +84,18 @@ func (a commands) webhooksFailed() *cobra.Command {
 // again is a command about what receivers did not take; it says of how many events.
 func (a commands) again(use, short, did string, do func(ctx context.Context, c *apiclient.Client, name string) (*apiclient.Answer[apiclient.WebhookAgain], error)) *cobra.Command {
 	return &cobra.Command{
-		Use: use, Short: short, Args: cobra.MinimumNArgs(1), ValidArgsFunction: a.Completes("webhooks"),
+		Use: use, Short: short, Args: cobra.MinimumNArgs(1), ValidArgsFunction: a.ask.Completes("webhooks"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := a.Client()
+			c, err := a.ask.Client()
 			if err != nil {
 				return err
 			}
-			return a.Each("webhooks", args, func(name string, _ []apiclient.Option) error {
+			return a.ask.Each("webhooks", args, func(name string, _ []apiclient.Option) error {
 				answer, err := do(cmd.Context(), c, name)
 				if err != nil {
 					return err
 				}
-				return a.Done(answer.Bytes, false, fmt.Sprintf("%d events %s", answer.Body.Events, did), "%s", name)
+				return a.ask.Done(answer.Bytes, false, fmt.Sprintf("%d events %s", answer.Body.Events, did), "%s", name)
 			})
 		},
 	}

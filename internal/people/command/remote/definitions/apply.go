@@ -76,16 +76,16 @@ func (a commands) apply(ctx context.Context, c *apiclient.Client, ready []checke
 		for i, d := range extra {
 			ids[i] = d.ID
 		}
-		if err := a.Confirm("delete %s, which the set %s has and the files have not", strings.Join(ids, ", "), f.set); err != nil {
+		if err := a.ask.Confirm("delete %s, which the set %s has and the files have not", strings.Join(ids, ", "), f.set); err != nil {
 			return err
 		}
 	}
 	var rows []any
 	newest := int64(0)
 	for i, d := range ready {
-		did, revision, err := a.publish(ctx, c, d, f, a.Part(i, len(ready)))
+		did, revision, err := a.publish(ctx, c, d, f, a.ask.Part(i, len(ready)))
 		if err != nil {
-			return errors.Join(a.Table(appliedView, rows), ask.InFile(err, d.Name))
+			return errors.Join(a.ask.Table(appliedView, rows), ask.InFile(err, d.Name))
 		}
 		row := map[string]any{"id": d.id, "before": d.before, "version": d.after, "outcome": did, "file": d.Name}
 		if d.before != d.after {
@@ -102,14 +102,14 @@ func (a commands) apply(ctx context.Context, c *apiclient.Client, ready []checke
 			refused = true
 			did = fmt.Sprintf("kept: %s (%s)", p.Detail, p.Code)
 		case err != nil:
-			return errors.Join(a.Table(appliedView, rows), err)
+			return errors.Join(a.ask.Table(appliedView, rows), err)
 		}
 		rows = append(rows, map[string]any{"id": d.ID, "before": d.Version, "version": d.Version, "outcome": did, "file": nil})
 	}
-	if a.AsData() {
-		err = a.Data(map[string]any{"items": rows})
+	if a.ask.AsData() {
+		err = a.ask.Data(map[string]any{"items": rows})
 	} else {
-		err = errors.Join(a.Table(appliedView, rows), a.flips(rows))
+		err = errors.Join(a.ask.Table(appliedView, rows), a.flips(rows))
 	}
 	if err == nil && newest > 0 && f.wait > 0 {
 		err = a.served(ctx, c, newest, f.wait)
@@ -124,7 +124,7 @@ func (a commands) apply(ctx context.Context, c *apiclient.Client, ready []checke
 func (a commands) publish(ctx context.Context, c *apiclient.Client, d checked, f applyFlags, opts []apiclient.Option) (did string, revision int64, err error) {
 	moves := f.set != "" && d.wasOf != f.set
 	if moves && d.wasOf != "" {
-		a.Note(fmt.Sprintf("%s: %s was of the set %s", d.Name, d.id, d.wasOf))
+		a.ask.Note(fmt.Sprintf("%s: %s was of the set %s", d.Name, d.id, d.wasOf))
 	}
 	switch {
 	case d.before != d.after:

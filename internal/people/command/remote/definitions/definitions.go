@@ -31,7 +31,7 @@ var definitionView = ask.View{Name: "definitions/id", Empty: "no definitions", C
 }}
 
 // commands are those of this family.
-type commands struct{ *ask.Asker }
+type commands struct{ ask *ask.Asker }
 
 // Commands are the commands of this package, which ask as asker does.
 func Commands(asker *ask.Asker) []*cobra.Command {
@@ -46,11 +46,11 @@ func (a commands) definitionsList() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "list", Aliases: []string{"ls"}, Short: "List definitions", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := a.Client()
+			c, err := a.ask.Client()
 			if err != nil {
 				return err
 			}
-			return a.Lists(cmd.Context(), &p, definitionView, func(limit int64, cursor string) ([]byte, error) {
+			return a.ask.Lists(cmd.Context(), &p, definitionView, func(limit int64, cursor string) ([]byte, error) {
 				page, err := c.ListDefinitions(cmd.Context(), apiclient.ListDefinitionsQuery{Limit: limit, Cursor: cursor})
 				if err != nil {
 					return nil, err
@@ -66,27 +66,27 @@ func (a commands) definitionsList() *cobra.Command {
 func (a commands) definitionsGet() *cobra.Command {
 	var version int64
 	cmd := &cobra.Command{
-		Use: "get ID", Short: "The source as it was published; -o yaml or json converts it", Args: cobra.ExactArgs(1), ValidArgsFunction: a.Completes("definitions"),
+		Use: "get ID", Short: "The source as it was published; -o yaml or json converts it", Args: cobra.ExactArgs(1), ValidArgsFunction: a.ask.Completes("definitions"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := a.Client()
+			c, err := a.ask.Client()
 			if err != nil {
 				return err
 			}
 			var opts []apiclient.Option
 			switch {
-			case a.Filters():
+			case a.ask.Filters():
 				opts = append(opts, apiclient.Accept("application/json"))
-			case a.Form() != "":
-				opts = append(opts, apiclient.Accept("application/"+a.Form()))
+			case a.ask.Form() != "":
+				opts = append(opts, apiclient.Accept("application/"+a.ask.Form()))
 			}
 			src, err := c.GetDefinition(cmd.Context(), ask.IDs("definitions", args)[0], apiclient.GetDefinitionQuery{Version: version}, opts...)
 			if err != nil {
 				return err
 			}
-			if a.Filters() {
-				return a.Show(ask.View{}, src.Bytes)
+			if a.ask.Filters() {
+				return a.ask.Show(ask.View{}, src.Bytes)
 			}
-			_, err = a.Out.Write(src.Bytes)
+			_, err = a.ask.Out.Write(src.Bytes)
 			return err
 		},
 	}
@@ -101,13 +101,13 @@ func (a commands) definitionsVersions() *cobra.Command {
 		{Head: "VERSION", Path: "version"}, {Head: "PUBLISHED", Path: "published"}, {Head: "NOTATION", Path: "notation"}, {Head: "CREATED", Path: "createdAt", Show: ask.When},
 	}}
 	cmd := &cobra.Command{
-		Use: "versions ID", Short: "List the versions of a definition that are kept", Args: cobra.ExactArgs(1), ValidArgsFunction: a.Completes("definitions"),
+		Use: "versions ID", Short: "List the versions of a definition that are kept", Args: cobra.ExactArgs(1), ValidArgsFunction: a.ask.Completes("definitions"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := a.Client()
+			c, err := a.ask.Client()
 			if err != nil {
 				return err
 			}
-			return a.Lists(cmd.Context(), &p, v, func(limit int64, cursor string) ([]byte, error) {
+			return a.ask.Lists(cmd.Context(), &p, v, func(limit int64, cursor string) ([]byte, error) {
 				return ask.BytesOf(c.ListVersions(cmd.Context(), ask.IDs("definitions", args)[0], apiclient.ListVersionsQuery{Limit: limit, Cursor: cursor}))
 			})
 		},
@@ -119,17 +119,17 @@ func (a commands) definitionsVersions() *cobra.Command {
 func (a commands) definitionsPublish() *cobra.Command {
 	var version int64
 	cmd := &cobra.Command{
-		Use: "publish ID", Short: "Publish a stored version: a draft, or an older one again", Args: cobra.ExactArgs(1), ValidArgsFunction: a.Completes("definitions"),
+		Use: "publish ID", Short: "Publish a stored version: a draft, or an older one again", Args: cobra.ExactArgs(1), ValidArgsFunction: a.ask.Completes("definitions"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := a.Client()
+			c, err := a.ask.Client()
 			if err != nil {
 				return err
 			}
-			answer, err := c.PublishVersion(cmd.Context(), ask.IDs("definitions", args)[0], apiclient.PublishRequest{Version: version}, a.Opts()...)
+			answer, err := c.PublishVersion(cmd.Context(), ask.IDs("definitions", args)[0], apiclient.PublishRequest{Version: version}, a.ask.Opts()...)
 			if err != nil {
 				return err
 			}
-			return a.Done(answer.Bytes, false, "published", "%s v%d", answer.Body.ID, answer.Body.Version)
+			return a.ask.Done(answer.Bytes, false, "published", "%s v%d", answer.Body.ID, answer.Body.Version)
 		},
 	}
 	cmd.Flags().Int64Var(&version, "version", 0, "the version (default: the latest)")
@@ -138,21 +138,21 @@ func (a commands) definitionsPublish() *cobra.Command {
 
 func (a commands) definitionsRetract() *cobra.Command {
 	return &cobra.Command{
-		Use: "retract ID...", Short: "Let nothing start by a definition any more; what runs goes on", Args: cobra.MinimumNArgs(1), ValidArgsFunction: a.Completes("definitions"),
+		Use: "retract ID...", Short: "Let nothing start by a definition any more; what runs goes on", Args: cobra.MinimumNArgs(1), ValidArgsFunction: a.ask.Completes("definitions"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := a.Client()
+			c, err := a.ask.Client()
 			if err != nil {
 				return err
 			}
-			if err := a.Confirm("retract %s", strings.Join(args, ", ")); err != nil {
+			if err := a.ask.Confirm("retract %s", strings.Join(args, ", ")); err != nil {
 				return err
 			}
-			return a.Each("definitions", args, func(id string, opts []apiclient.Option) error {
+			return a.ask.Each("definitions", args, func(id string, opts []apiclient.Option) error {
 				answer, err := c.RetractDefinition(cmd.Context(), id, opts...)
 				if err != nil {
 					return err
 				}
-				return a.Done(answer.Bytes, false, "retracted", "%s", id)
+				return a.ask.Done(answer.Bytes, false, "retracted", "%s", id)
 			})
 		},
 	}
@@ -162,16 +162,16 @@ func (a commands) definitionsDelete() *cobra.Command {
 	var force bool
 	var version string
 	cmd := &cobra.Command{
-		Use: "delete ID...", Short: "Remove definitions, or one version", Args: cobra.MinimumNArgs(1), ValidArgsFunction: a.Completes("definitions"),
+		Use: "delete ID...", Short: "Remove definitions, or one version", Args: cobra.MinimumNArgs(1), ValidArgsFunction: a.ask.Completes("definitions"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := a.Client()
+			c, err := a.ask.Client()
 			if err != nil {
 				return err
 			}
-			if err := a.Confirm("delete %s", strings.Join(args, ", ")); err != nil {
+			if err := a.ask.Confirm("delete %s", strings.Join(args, ", ")); err != nil {
 				return err
 			}
-			return a.Each("definitions", args, func(id string, _ []apiclient.Option) error {
+			return a.ask.Each("definitions", args, func(id string, _ []apiclient.Option) error {
 				var err error
 				if version != "" {
 					_, err = c.DeleteVersion(cmd.Context(), id, version)
@@ -181,7 +181,7 @@ func (a commands) definitionsDelete() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return a.Done(nil, false, "deleted", "%s", id)
+				return a.ask.Done(nil, false, "deleted", "%s", id)
 			})
 		},
 	}
@@ -194,24 +194,24 @@ func (a commands) definitionsReload() *cobra.Command {
 	return &cobra.Command{
 		Use: "reload", Short: "Let the node read its definitions directory again", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := a.Client()
+			c, err := a.ask.Client()
 			if err != nil {
 				return err
 			}
-			return a.refreshed(c.ReloadDefinitions(cmd.Context(), a.Opts()...))
+			return a.refreshed(c.ReloadDefinitions(cmd.Context(), a.ask.Opts()...))
 		},
 	}
 }
 
 func (a commands) definitionsRefresh() *cobra.Command {
 	return &cobra.Command{
-		Use: "refresh [ID...]", Short: "Index the triggers of published definitions again, of all without an id", Args: cobra.ArbitraryArgs, ValidArgsFunction: a.Completes("definitions"),
+		Use: "refresh [ID...]", Short: "Index the triggers of published definitions again, of all without an id", Args: cobra.ArbitraryArgs, ValidArgsFunction: a.ask.Completes("definitions"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := a.Client()
+			c, err := a.ask.Client()
 			if err != nil {
 				return err
 			}
-			return a.refreshed(c.RefreshDefinitions(cmd.Context(), apiclient.RefreshRequest{DefinitionIds: ask.IDs("definitions", args)}, a.Opts()...))
+			return a.refreshed(c.RefreshDefinitions(cmd.Context(), apiclient.RefreshRequest{DefinitionIds: ask.IDs("definitions", args)}, a.ask.Opts()...))
 		},
 	}
 }
@@ -221,27 +221,27 @@ func (a commands) refreshed(answer *apiclient.Answer[apiclient.Result], err erro
 	if err != nil {
 		return err
 	}
-	if a.AsData() {
-		if err := a.Show(ask.View{}, answer.Bytes); err != nil {
+	if a.ask.AsData() {
+		if err := a.ask.Show(ask.View{}, answer.Bytes); err != nil {
 			return err
 		}
 	} else {
 		for _, id := range answer.Body.Refreshed {
-			if err := a.Done(nil, false, "refreshed", "%s", id); err != nil {
+			if err := a.ask.Done(nil, false, "refreshed", "%s", id); err != nil {
 				return err
 			}
 		}
 	}
 	for _, n := range answer.Body.NotRefreshed {
-		a.Note(fmt.Sprintf("weft: definitions/%s: not refreshed: %s", ask.OneLine(n.ID), ask.OneLine(n.Reason)))
+		a.ask.Note(fmt.Sprintf("weft: definitions/%s: not refreshed: %s", ask.OneLine(n.ID), ask.OneLine(n.Reason)))
 	}
 	switch {
 	case answer.Body.Holder != "":
-		a.Note(fmt.Sprintf("node %s does the same already (%s)", answer.Body.Holder, answer.Body.Status))
+		a.ask.Note(fmt.Sprintf("node %s does the same already (%s)", answer.Body.Holder, answer.Body.Status))
 	case len(answer.Body.NotRefreshed) > 0:
 		return ask.Exit(ask.ExitBad, nil)
 	case len(answer.Body.Refreshed) == 0:
-		a.Note("there was nothing to refresh")
+		a.ask.Note("there was nothing to refresh")
 	}
 	return nil
 }
@@ -260,11 +260,11 @@ type checked struct {
 // is changed. The problems of all are told at once; found has them for programs, and shown says that these see it:
 // what may be a mistake is no line of text then.
 func (a commands) check(ctx context.Context, args []string, strict bool, set string, shown bool) (c *apiclient.Client, ready []checked, found []any, err error) {
-	all, err := a.Sources(args)
+	all, err := a.ask.Sources(args)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	if c, err = a.Client(); err != nil {
+	if c, err = a.ask.Client(); err != nil {
 		return nil, nil, nil, err
 	}
 	var problems []string
@@ -330,7 +330,7 @@ func (a commands) warn(name string, line, column int64, detail, code, excerpt st
 	for line := range strings.Lines(excerpt) {
 		text += "    " + strings.TrimRight(line, "\n") + "\n"
 	}
-	_, err := fmt.Fprint(a.ErrOut, text)
+	_, err := fmt.Fprint(a.ask.ErrOut, text)
 	return err
 }
 
@@ -369,7 +369,7 @@ func (a commands) diffCommand() *cobra.Command {
 					}
 					old = string(src.Bytes)
 				}
-				err := difflib.WriteUnifiedDiff(a.Out, difflib.UnifiedDiff{
+				err := difflib.WriteUnifiedDiff(a.ask.Out, difflib.UnifiedDiff{
 					A: difflib.SplitLines(old), B: difflib.SplitLines(string(d.Src)), FromFile: fmt.Sprintf("%s v%d", d.id, d.before), ToFile: d.Name, Context: 3,
 				})
 				if err != nil {
@@ -392,8 +392,8 @@ func (a commands) validateCommand() *cobra.Command {
 			"secrets are not looked for. With one of them that node checks them with its own activities, and publishes nothing. The exit code is 1 if\n" +
 			"one is not valid. What may be a mistake is a warning, and is in the way of nothing without --strict. -o json has all of it with its places.",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if a.Named() {
-				_, ready, found, err := a.check(cmd.Context(), args, strict, "", a.AsData())
+			if a.ask.Named() {
+				_, ready, found, err := a.check(cmd.Context(), args, strict, "", a.ask.AsData())
 				if code, _ := ask.ExitCode(err); code == ask.ExitRefused {
 					err = ask.Exit(ask.ExitBad, errors.New(strings.TrimPrefix(err.Error(), "nothing was published\n")))
 				} else if err != nil {
@@ -401,7 +401,7 @@ func (a commands) validateCommand() *cobra.Command {
 				}
 				return a.validated(len(ready), found, err)
 			}
-			all, err := a.Sources(args)
+			all, err := a.ask.Sources(args)
 			if err != nil {
 				return err
 			}
@@ -414,13 +414,13 @@ func (a commands) validateCommand() *cobra.Command {
 
 // validated tells what was found; bad is the error of what is not valid.
 func (a commands) validated(valid int, found []any, bad error) error {
-	if !a.AsData() {
+	if !a.ask.AsData() {
 		if bad == nil {
-			_, bad = fmt.Fprintf(a.Out, "ok: %d valid\n", valid)
+			_, bad = fmt.Fprintf(a.ask.Out, "ok: %d valid\n", valid)
 		}
 		return bad
 	}
-	if err := a.Data(map[string]any{"valid": bad == nil, "items": append([]any{}, found...)}); err != nil {
+	if err := a.ask.Data(map[string]any{"valid": bad == nil, "items": append([]any{}, found...)}); err != nil {
 		return err
 	}
 	if bad != nil {
@@ -450,7 +450,7 @@ func (a commands) validateHere(all []ask.Source, strict bool) error {
 			switch {
 			case !p.Warning:
 				lines = append(lines, problemText(c.Name, p))
-			case !a.AsData():
+			case !a.ask.AsData():
 				if err := a.warn(c.Name, int64(p.Place.Line), int64(p.Place.Column), p.Detail, p.Code, p.Excerpt); err != nil {
 					return err
 				}
@@ -508,21 +508,21 @@ func (a commands) graphCommand() *cobra.Command {
 	var format, out string
 	var version int64
 	cmd := &cobra.Command{
-		Use: "graph FILE|DEFINITION|instances/ID", Short: "Draw a definition, or an instance with what it did", Args: cobra.ExactArgs(1), ValidArgsFunction: ask.OrFiles(a.Completes("definitions")),
+		Use: "graph FILE|DEFINITION|instances/ID", Short: "Draw a definition, or an instance with what it did", Args: cobra.ExactArgs(1), ValidArgsFunction: ask.OrFiles(a.ask.Completes("definitions")),
 		Long: "Draw a definition, or an instance with what it did. A FILE is drawn here; for the rest a node is asked: first for\n" +
 			"a definition with this id, then for an instance.",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if o := a.Form(); o != "" && cmd.Flags().Changed("format") && o != format {
+			if o := a.ask.Form(); o != "" && cmd.Flags().Changed("format") && o != format {
 				return ask.Usage("-o is %s, and --format is %s: they are the same, say one of them", o, format)
 			}
-			picture, err := a.picture(cmd.Context(), args[0], cmp.Or(a.Form(), format), version)
+			picture, err := a.picture(cmd.Context(), args[0], cmp.Or(a.ask.Form(), format), version)
 			if err != nil {
 				return err
 			}
 			if out != "" {
 				return ask.WriteFile(out, picture)
 			}
-			_, err = a.Out.Write(picture)
+			_, err = a.ask.Out.Write(picture)
 			return err
 		},
 	}
@@ -540,13 +540,13 @@ func (a commands) picture(ctx context.Context, arg, format string, version int64
 		return nil, ask.Usage("--format is %q; it may be text, svg, mermaid or dot", format)
 	}
 	if ask.LooksLikeFile(arg) {
-		src, err := a.ReadDefinition(arg)
+		src, err := a.ask.ReadDefinition(arg)
 		if err != nil {
 			return nil, err
 		}
 		return drawn(ask.Source{Name: arg, Src: src}, format)
 	}
-	c, err := a.Client()
+	c, err := a.ask.Client()
 	if err != nil {
 		return nil, err
 	}

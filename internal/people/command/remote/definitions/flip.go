@@ -77,7 +77,7 @@ func running(ctx context.Context, c *apiclient.Client, id string, version int64)
 
 // flips shows what the rows of apply have of it.
 func (a commands) flips(rows []any) error {
-	if !a.ForPeople() {
+	if !a.ask.ForPeople() {
 		return nil
 	}
 	var b strings.Builder
@@ -93,7 +93,7 @@ func (a commands) flips(rows []any) error {
 			fmt.Fprintf(&b, "  %s  %s%d running stay on v%d\n", id, map[bool]string{true: "over "}[ask.At(row, "runningMore") == true], n, ask.At(row, "before"))
 		}
 	}
-	_, err := fmt.Fprint(a.Out, b.String())
+	_, err := fmt.Fprint(a.ask.Out, b.String())
 	return err
 }
 
@@ -113,7 +113,7 @@ func (a commands) served(ctx context.Context, c *apiclient.Client, revision int6
 		all, took := len(nodes.Body.Items), time.Since(began)
 		switch {
 		case len(behind) == 0:
-			a.Note(fmt.Sprintf("nodes  %d of %d know it", all, all))
+			a.ask.Note(fmt.Sprintf("nodes  %d of %d know it", all, all))
 			return nil
 		case took > wait:
 			return ask.Exit(ask.ExitNotOver, fmt.Errorf("it is published, and %d of %d nodes know it: %s does not after %s; weft top shows how far it is behind", all-len(behind), all, strings.Join(behind, ", "), ask.Short(took)))

@@ -36,7 +36,7 @@ func (a commands) fmtCommand() *cobra.Command {
 				return ask.Usage("say --check or --write: what is only checked is not written")
 			}
 			const what = "definitions or tests (*.yaml, *.yml, *.json)"
-			all, err := a.Files(args, what, func(name string) bool { return ask.IsDefinitionFile(name) || format.IsTests(name) }, func(name string) ([]byte, error) {
+			all, err := a.ask.Files(args, what, func(name string) bool { return ask.IsDefinitionFile(name) || format.IsTests(name) }, func(name string) ([]byte, error) {
 				if info, err := os.Stat(name); err == nil && !slices.Contains(args, name) && !format.IsTests(name) && (info.Size() == 0 || info.Size() > ask.MaxBody) {
 					return nil, nil // no definition is as large
 				}
@@ -50,7 +50,7 @@ func (a commands) fmtCommand() *cobra.Command {
 				return !slices.Contains(args, s.Name) && !format.IsTests(s.Name) && !format.LooksLikeDefinition(s.Src, s.Name)
 			})
 			if n := there - len(all); n > 0 {
-				a.Note(fmt.Sprintf("%d files that are no definitions, having no root, are left alone", n))
+				a.ask.Note(fmt.Sprintf("%d files that are no definitions, having no root, are left alone", n))
 			}
 			if len(all) == 0 {
 				return ask.Usage("%s has no %s", strings.Join(args, ", "), what)
@@ -66,9 +66,9 @@ func (a commands) fmtCommand() *cobra.Command {
 
 func (a commands) readToFormat(name string) ([]byte, error) {
 	if format.IsTests(name) {
-		return a.ReadSmall(name, format.MaxTests, "a file of tests")
+		return a.ask.ReadSmall(name, format.MaxTests, "a file of tests")
 	}
-	return a.ReadDefinition(name)
+	return a.ask.ReadDefinition(name)
 }
 
 // formatAll formats all before one is written.
@@ -115,7 +115,7 @@ func (a commands) formatAll(all []ask.Source, f fmtFlags) error {
 // formatted does with one file what the flags say.
 func (a commands) formatted(s ask.Source, out []byte, same bool, f fmtFlags) error {
 	if f == (fmtFlags{}) {
-		_, err := a.Out.Write(out)
+		_, err := a.ask.Out.Write(out)
 		return err
 	}
 	if same {
@@ -127,11 +127,11 @@ func (a commands) formatted(s ask.Source, out []byte, same bool, f fmtFlags) err
 		}
 	}
 	if f.diff {
-		return difflib.WriteUnifiedDiff(a.Out, difflib.UnifiedDiff{
+		return difflib.WriteUnifiedDiff(a.ask.Out, difflib.UnifiedDiff{
 			A: difflib.SplitLines(string(s.Src)), B: difflib.SplitLines(string(out)), FromFile: s.Name, ToFile: s.Name + " (formatted)", Context: 3,
 		})
 	}
-	_, err := fmt.Fprintln(a.Out, s.Name)
+	_, err := fmt.Fprintln(a.ask.Out, s.Name)
 	return err
 }
 

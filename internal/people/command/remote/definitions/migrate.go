@@ -40,7 +40,7 @@ type migration struct {
 }
 
 func (a commands) migrateCommand() *cobra.Command {
-	g := migration{asker: a.Asker, unread: map[string]error{}}
+	g := migration{asker: a.ask, unread: map[string]error{}}
 	elsa := &cobra.Command{
 		Use: "elsa FILE|DIRECTORY|ZIP|-...", Short: "Say which definitions that Elsa 3 exported run here, unchanged or not, and which do not and why", Args: cobra.MinimumNArgs(1),
 		Long: "Read what Elsa 3 exported, files, directories and zip archives, and say of each definition whether it runs unchanged, runs with differences\n" +

@@ -16,7 +16,7 @@ func (a commands) bookmarksCommand() *cobra.Command {
 		{Head: "BOOKMARK", Path: "bookmarkId"}, {Head: "TYPE", Path: "activityType"}, {Head: "NAME", Path: "name"}, {Head: "INSTANCE", Path: "instanceId"},
 		{Head: "CORRELATION", Path: "correlationId"}, {Head: "SINCE", Path: "since", Show: ask.When},
 	}}
-	list := a.ListCommand("List them, in no order of time but with --definition", v, func(ctx context.Context, c *apiclient.Client, limit int64, cursor string) ([]byte, error) {
+	list := a.ask.ListCommand("List them, in no order of time but with --definition", v, func(ctx context.Context, c *apiclient.Client, limit int64, cursor string) ([]byte, error) {
 		q.Limit, q.Cursor = limit, cursor
 		return ask.BytesOf(c.ListBookmarks(ctx, q))
 	})
@@ -28,21 +28,21 @@ func (a commands) bookmarksCommand() *cobra.Command {
 	f.StringVar(&q.Name, "name", "", "only with this name, of an event, a task or an endpoint")
 	var input []string
 	resume := &cobra.Command{
-		Use: "resume ID", Short: "Let an instance go on from a bookmark", Args: cobra.ExactArgs(1), ValidArgsFunction: a.Completes("bookmarks"),
+		Use: "resume ID", Short: "Let an instance go on from a bookmark", Args: cobra.ExactArgs(1), ValidArgsFunction: a.ask.Completes("bookmarks"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			values, _, err := a.Inputs(input)
+			values, _, err := a.ask.Inputs(input)
 			if err != nil {
 				return err
 			}
-			c, err := a.Client()
+			c, err := a.ask.Client()
 			if err != nil {
 				return err
 			}
-			answer, err := c.ResumeBookmark(cmd.Context(), ask.IDs("bookmarks", args)[0], apiclient.ResumeRequest{Input: values}, a.Opts()...)
+			answer, err := c.ResumeBookmark(cmd.Context(), ask.IDs("bookmarks", args)[0], apiclient.ResumeRequest{Input: values}, a.ask.Opts()...)
 			if err != nil {
 				return err
 			}
-			return a.Sent(answer.Body.Sent, answer.Body.Queued, answer.Bytes)
+			return a.ask.Sent(answer.Body.Sent, answer.Body.Queued, answer.Bytes)
 		},
 	}
 	resume.Flags().StringArrayVarP(&input, "input", "i", nil, "name=value, value as JSON, a text or @file; or @file with an object")

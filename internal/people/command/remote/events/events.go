@@ -13,7 +13,7 @@ import (
 )
 
 // commands are those of this family.
-type commands struct{ *ask.Asker }
+type commands struct{ ask *ask.Asker }
 
 // Commands are the commands of this package, which ask as asker does.
 func Commands(asker *ask.Asker) []*cobra.Command {
@@ -24,9 +24,9 @@ func Commands(asker *ask.Asker) []*cobra.Command {
 func (a commands) whyNotCommand() *cobra.Command {
 	var q apiclient.ExplainEventQuery
 	cmd := &cobra.Command{
-		Use: "why-not EVENT", Short: "Whom an event would reach, and who nearly; exit code 1 if nobody, or if it would be refused", Args: cobra.ExactArgs(1), ValidArgsFunction: a.Completes("events"),
+		Use: "why-not EVENT", Short: "Whom an event would reach, and who nearly; exit code 1 if nobody, or if it would be refused", Args: cobra.ExactArgs(1), ValidArgsFunction: a.ask.Completes("events"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := a.Client()
+			c, err := a.ask.Client()
 			if err != nil {
 				return err
 			}
@@ -34,7 +34,7 @@ func (a commands) whyNotCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := effect.Show(a.Asker, &x.Body, x.Bytes); err != nil {
+			if err := effect.Show(a.ask, &x.Body, x.Bytes); err != nil {
 				return err
 			}
 			if x.Body.Queued || x.Body.Refused != nil {
@@ -54,27 +54,27 @@ func (a commands) eventsCommand() *cobra.Command {
 	var data string
 	var dry bool
 	send := &cobra.Command{
-		Use: "send NAME", Short: "Send an event to those who wait for it", Args: cobra.ExactArgs(1), ValidArgsFunction: a.Completes("events"),
+		Use: "send NAME", Short: "Send an event to those who wait for it", Args: cobra.ExactArgs(1), ValidArgsFunction: a.ask.Completes("events"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().Changed("data") {
-				v, err := a.JSONArg(data)
+				v, err := a.ask.JSONArg(data)
 				if err != nil {
 					return err
 				}
 				body.Payload = v
 			}
-			c, err := a.Client()
+			c, err := a.ask.Client()
 			if err != nil {
 				return err
 			}
-			answer, err := c.SendEvent(cmd.Context(), args[0], body, apiclient.SendEventQuery{DryRun: &dry}, a.Opts()...)
+			answer, err := c.SendEvent(cmd.Context(), args[0], body, apiclient.SendEventQuery{DryRun: &dry}, a.ask.Opts()...)
 			if err != nil {
 				return err
 			}
 			if x := answer.Body.Effect; x != nil {
-				return effect.Show(a.Asker, x, answer.Bytes)
+				return effect.Show(a.ask, x, answer.Bytes)
 			}
-			return a.Sent(answer.Body.Sent, answer.Body.Queued, answer.Bytes)
+			return a.ask.Sent(answer.Body.Sent, answer.Body.Queued, answer.Bytes)
 		},
 	}
 	send.Flags().StringVarP(&data, "data", "d", "", "its payload: JSON, @file, @- for standard input, or a text")
@@ -88,9 +88,9 @@ func (a commands) eventsCommand() *cobra.Command {
 func (a commands) eventsWaiting() *cobra.Command {
 	var p ask.Paging
 	waiting := &cobra.Command{
-		Use: "waiting [NAME]", Short: "Instances that wait for an event", Args: cobra.MaximumNArgs(1), ValidArgsFunction: a.Completes("events"),
+		Use: "waiting [NAME]", Short: "Instances that wait for an event", Args: cobra.MaximumNArgs(1), ValidArgsFunction: a.ask.Completes("events"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := a.Client()
+			c, err := a.ask.Client()
 			if err != nil {
 				return err
 			}
@@ -98,7 +98,7 @@ func (a commands) eventsWaiting() *cobra.Command {
 			if len(args) == 1 {
 				waits += "/" + args[0]
 			}
-			return a.Lists(cmd.Context(), &p, ask.InstanceView, func(limit int64, cursor string) ([]byte, error) {
+			return a.ask.Lists(cmd.Context(), &p, ask.InstanceView, func(limit int64, cursor string) ([]byte, error) {
 				page, err := c.ListSummaries(cmd.Context(), apiclient.ListInstancesQuery{WaitsFor: waits, Limit: limit, Cursor: cursor})
 				if err != nil {
 					return nil, err
@@ -115,7 +115,7 @@ func (a commands) eventsTrace() *cobra.Command {
 	return &cobra.Command{
 		Use: "trace KEY", Short: "What became of a request, by its Idempotency-Key", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := a.Client()
+			c, err := a.ask.Client()
 			if err != nil {
 				return err
 			}
@@ -123,8 +123,8 @@ func (a commands) eventsTrace() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if a.AsData() {
-				return a.Show(ask.View{}, answer.Bytes)
+			if a.ask.AsData() {
+				return a.ask.Show(ask.View{}, answer.Bytes)
 			}
 			value, err := ask.DecodeJSON(answer.Bytes)
 			if err != nil {
@@ -132,9 +132,9 @@ func (a commands) eventsTrace() *cobra.Command {
 			}
 			list, _ := ask.At(value, "receipts").([]any)
 			for _, receipt := range list {
-				fmt.Fprintf(a.Out, "%s  %s\n", ask.Text(ask.At(receipt, "request")), ask.When(a.Asker, ask.Text(ask.At(receipt, "at")), nil))
+				fmt.Fprintf(a.ask.Out, "%s  %s\n", ask.Text(ask.At(receipt, "request")), ask.When(a.ask, ask.Text(ask.At(receipt, "at")), nil))
 				effects, _ := ask.At(receipt, "effects").([]any)
-				if err := a.Table(fateView, effects); err != nil {
+				if err := a.ask.Table(fateView, effects); err != nil {
 					return err
 				}
 			}
@@ -150,14 +150,14 @@ func (a commands) tasksCommand() *cobra.Command {
 	list := &cobra.Command{
 		Use: "list", Aliases: []string{"ls"}, Short: "List tasks, the oldest first", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := a.Client()
+			c, err := a.ask.Client()
 			if err != nil {
 				return err
 			}
 			v := ask.View{Name: "tasks/taskId", Empty: "no tasks", Columns: []ask.Column{
 				{Head: "TASK", Path: "taskId"}, {Head: "NAME", Path: "name"}, {Head: "INSTANCE", Path: "instanceId"}, {Head: "CREATED", Path: "createdAt", Show: ask.When}, {Head: "PAYLOAD", Path: "payload", Wide: true},
 			}}
-			return a.Lists(cmd.Context(), &p, v, func(limit int64, cursor string) ([]byte, error) {
+			return a.ask.Lists(cmd.Context(), &p, v, func(limit int64, cursor string) ([]byte, error) {
 				page, err := c.ListTasks(cmd.Context(), apiclient.ListTasksQuery{Name: name, Limit: limit, Cursor: cursor})
 				if err != nil {
 					return nil, err
@@ -170,11 +170,11 @@ func (a commands) tasksCommand() *cobra.Command {
 	list.Flags().StringVar(&name, "name", "", "only of this name")
 	var result string
 	complete := &cobra.Command{
-		Use: "complete ID", Short: "Complete a task", Args: cobra.ExactArgs(1), ValidArgsFunction: a.Completes("tasks"),
+		Use: "complete ID", Short: "Complete a task", Args: cobra.ExactArgs(1), ValidArgsFunction: a.ask.Completes("tasks"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			body := apiclient.TaskRequest{}
 			if cmd.Flags().Changed("result") {
-				v, err := a.JSONArg(result)
+				v, err := a.ask.JSONArg(result)
 				if err != nil {
 					return err
 				}
@@ -186,7 +186,7 @@ func (a commands) tasksCommand() *cobra.Command {
 	complete.Flags().StringVarP(&result, "result", "d", "", "its result: JSON, @file, @- for standard input, or a text")
 	var why string
 	fail := &cobra.Command{
-		Use: "fail ID --error TEXT", Short: "Complete a task with an error", Args: cobra.ExactArgs(1), ValidArgsFunction: a.Completes("tasks"),
+		Use: "fail ID --error TEXT", Short: "Complete a task with an error", Args: cobra.ExactArgs(1), ValidArgsFunction: a.ask.Completes("tasks"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if why == "" {
 				return ask.Usage("say with --error why it failed")
@@ -200,15 +200,15 @@ func (a commands) tasksCommand() *cobra.Command {
 }
 
 func (a commands) endTask(ctx context.Context, id string, body apiclient.TaskRequest) error {
-	c, err := a.Client()
+	c, err := a.ask.Client()
 	if err != nil {
 		return err
 	}
-	answer, err := c.CompleteTask(ctx, ask.IDs("tasks", []string{id})[0], body, a.Opts()...)
+	answer, err := c.CompleteTask(ctx, ask.IDs("tasks", []string{id})[0], body, a.ask.Opts()...)
 	if err != nil {
 		return err
 	}
-	return a.Sent(answer.Body.Sent, answer.Body.Queued, answer.Bytes)
+	return a.ask.Sent(answer.Body.Sent, answer.Body.Queued, answer.Bytes)
 }
 
 var fateView = ask.View{Columns: []ask.Column{

@@ -38,7 +38,7 @@ func (a commands) activitiesCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return a.Show(ask.View{Name: "activities/name", Columns: []ask.Column{
+				return a.ask.Show(ask.View{Name: "activities/name", Columns: []ask.Column{
 					{Head: "ACTIVITY", Path: "name"}, {Head: "TYPE", Path: "type", Wide: true}, {Head: "USED BY", Path: "users", Wide: true}, {Head: "WHAT IT DOES", Path: "description"},
 				}}, raw)
 			}
@@ -61,14 +61,14 @@ func (a commands) activitiesCommand() *cobra.Command {
 
 // activities are those of the server that a flag names, or the built-in ones.
 func (a commands) activities(ctx context.Context) (all *apiclient.Activities, asked bool, err error) {
-	if !a.Named() {
+	if !a.ask.Named() {
 		all = &apiclient.Activities{}
 		for _, d := range activities.Default().All() {
 			all.Items = append(all.Items, described(d))
 		}
 		return all, false, nil
 	}
-	c, err := a.Client()
+	c, err := a.ask.Client()
 	if err != nil {
 		return nil, true, err
 	}
@@ -105,12 +105,12 @@ func described(d *workflow.Descriptor) apiclient.Activity {
 
 // activity shows one.
 func (a commands) activity(v *apiclient.Activity, asked bool) error {
-	if !a.ForPeople() {
+	if !a.ask.ForPeople() {
 		raw, err := json.Marshal(v)
 		if err != nil {
 			return err
 		}
-		return a.Show(ask.View{Name: "activities/name", Columns: []ask.Column{{Head: "ACTIVITY", Path: "name"}}}, raw)
+		return a.ask.Show(ask.View{Name: "activities/name", Columns: []ask.Column{{Head: "ACTIVITY", Path: "name"}}}, raw)
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s  (%s)\n%s\n", v.Name, v.Type, v.Description)
@@ -135,7 +135,7 @@ func (a commands) activity(v *apiclient.Activity, asked bool) error {
 		}
 		b.WriteByte('\n')
 	}
-	_, err := fmt.Fprint(a.Out, ask.Printable(b.String()))
+	_, err := fmt.Fprint(a.ask.Out, ask.Printable(b.String()))
 	return err
 }
 

@@ -60,7 +60,7 @@ type finding struct {
 
 // doctor is what was found, in the order in which it was looked at.
 type doctor struct {
-	commands
+	commands commands
 
 	found []finding
 }
@@ -91,22 +91,22 @@ func (d *doctor) tell() error {
 	if worst != nil {
 		last = "do this now: " + worst.do
 	}
-	if d.AsData() {
+	if d.commands.ask.AsData() {
 		items := []any{}
 		for _, f := range d.found {
 			items = append(items, map[string]any{"what": f.what, "ok": f.ok, "text": f.text, "do": f.do})
 		}
-		if err := d.Data(map[string]any{"ok": worst == nil, "items": items, "do": last}); err != nil {
+		if err := d.commands.ask.Data(map[string]any{"ok": worst == nil, "items": items, "do": last}); err != nil {
 			return err
 		}
 	} else {
 		for _, f := range d.found {
 			mark := map[bool]string{true: "ok ", false: "bad"}[f.ok]
-			if _, err := fmt.Fprintf(d.Out, "%s  %-12s %s\n", mark, f.what, f.text); err != nil {
+			if _, err := fmt.Fprintf(d.commands.ask.Out, "%s  %-12s %s\n", mark, f.what, f.text); err != nil {
 				return err
 			}
 		}
-		if _, err := fmt.Fprintln(d.Out, last); err != nil {
+		if _, err := fmt.Fprintln(d.commands.ask.Out, last); err != nil {
 			return err
 		}
 	}
@@ -118,22 +118,22 @@ func (d *doctor) tell() error {
 
 // look looks at one thing after the other, as far as the one before lets it.
 func (d *doctor) look(ctx context.Context) {
-	d.fine("program", "%s, %s, %s/%s", d.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
-	c, err := d.Once(doctorWait)
+	d.fine("program", "%s, %s, %s/%s", d.commands.ask.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	c, err := d.commands.ask.Once(doctorWait)
 	if err != nil {
-		d.bad(blocks, "context", d.Explained(err), "name a server: weft login --server URL, or --server")
+		d.bad(blocks, "context", d.commands.ask.Explained(err), "name a server: weft login --server URL, or --server")
 		return
 	}
-	name, err := d.ContextName()
+	name, err := d.commands.ask.ContextName()
 	if err != nil {
-		d.bad(blocks, "context", d.Explained(err), "weft context list has the contexts")
+		d.bad(blocks, "context", d.commands.ask.Explained(err), "weft context list has the contexts")
 		return
 	}
-	d.fine("context", "%s, server %s, token %v", cmp.Or(name, "none"), d.Server(), d.HasToken())
+	d.fine("context", "%s, server %s, token %v", cmp.Or(name, "none"), d.commands.ask.Server(), d.commands.ask.HasToken())
 	began := time.Now()
 	live, err := c.Live(ctx)
 	if err != nil {
-		d.bad(blocks, "server", d.Explained(err), "start a node, or name one with --server: "+d.Explained(err))
+		d.bad(blocks, "server", d.commands.ask.Explained(err), "start a node, or name one with --server: "+d.commands.ask.Explained(err))
 		return
 	}
 	d.fine("server", "%s answers in %v", live.Body.NodeID, time.Since(began).Round(time.Millisecond))
@@ -141,7 +141,7 @@ func (d *doctor) look(ctx context.Context) {
 	etcd, etcdErr := c.GetEtcd(ctx)
 	nodes, nodesErr := c.ListNodes(ctx)
 	if err := cmp.Or(refusedAs(etcdErr), refusedAs(nodesErr)); err != nil {
-		d.bad(blocks, "credentials", d.Explained(err), "sign in with weft login, or give WEFT_TOKEN or --token-file, with the role viewer or more")
+		d.bad(blocks, "credentials", d.commands.ask.Explained(err), "sign in with weft login, or give WEFT_TOKEN or --token-file, with the role viewer or more")
 		d.ready(ctx, c, true)
 		return
 	}
@@ -151,7 +151,7 @@ func (d *doctor) look(ctx context.Context) {
 	answers := d.etcd(etcd, etcdErr)
 	d.ready(ctx, c, answers)
 	if nodesErr != nil {
-		d.bad(stands, "nodes", "which nodes there are is not known: "+d.Explained(nodesErr), "look at the log of "+live.Body.NodeID+", and at etcd: docs/runbooks/session-lost.md")
+		d.bad(stands, "nodes", "which nodes there are is not known: "+d.commands.ask.Explained(nodesErr), "look at the log of "+live.Body.NodeID+", and at etcd: docs/runbooks/session-lost.md")
 		return
 	}
 	d.nodes(ctx, c, nodes.Body.Items)
@@ -181,20 +181,20 @@ const expiresSoon = 14 * 24 * time.Hour
 
 // wire looks at how the credentials and all else travel.
 func (d *doctor) wire() {
-	at, err := url.Parse(d.Server())
+	at, err := url.Parse(d.commands.ask.Server())
 	if err != nil {
 		return // the client has refused it
 	}
-	state := d.TLS()
+	state := d.commands.ask.TLS()
 	switch {
 	case state != nil && len(state.PeerCertificates) > 0:
 		cert := state.PeerCertificates[0]
-		if left := cert.NotAfter.Sub(d.Now()); left < expiresSoon {
+		if left := cert.NotAfter.Sub(d.commands.ask.Now()); left < expiresSoon {
 			d.bad(comes, "TLS", fmt.Sprintf("the server's certificate ends in %s", ask.Short(max(0, left))), "renew the server's certificate: docs/runbooks/certificate-expires.md")
 			return
 		}
 		d.fine("TLS", "%s, the certificate is of %s, until %s", tls.VersionName(state.Version), strings.Join(cert.DNSNames, " "), cert.NotAfter.Format(time.DateOnly))
-	case d.HasToken() && !loopback(at.Hostname()):
+	case d.commands.ask.HasToken() && !loopback(at.Hostname()):
 		d.bad(comes, "TLS", "there is none: whoever is on the way reads the token", "give the server a certificate, and use https://: docs/security.md")
 	default:
 		d.fine("TLS", "none, and none is needed")
@@ -213,7 +213,7 @@ func (d *doctor) etcd(told *apiclient.Answer[apiclient.Etcd], err error) (answer
 		d.fine("etcd", "not looked at: the node is of a version that does not tell")
 		return true
 	case err != nil:
-		d.bad(stands, "etcd", "the node does not say how etcd answers it: "+d.Explained(err), "look at the node's log, and at etcd: docs/runbooks/session-lost.md")
+		d.bad(stands, "etcd", "the node does not say how etcd answers it: "+d.commands.ask.Explained(err), "look at the node's log, and at etcd: docs/runbooks/session-lost.md")
 		return false
 	}
 	e := &told.Body
@@ -249,7 +249,7 @@ func (d *doctor) ready(ctx context.Context, c *apiclient.Client, etcd bool) {
 	ready, err := c.Ready(ctx, apiclient.ReadyQuery{})
 	switch {
 	case err != nil:
-		d.bad(hurts, "ready", d.Explained(err), "look at the node's log, and at etcd: docs/runbooks/not-ready.md")
+		d.bad(hurts, "ready", d.commands.ask.Explained(err), "look at the node's log, and at etcd: docs/runbooks/not-ready.md")
 	case !etcd:
 		d.bad(stands, "ready", "it still says that it is ready, and etcd does not answer it: it commits nothing", "bring back etcd: docs/runbooks/etcd-member-missing.md")
 	case ready.Body.Shedding:
@@ -296,7 +296,7 @@ func (d *doctor) nodes(ctx context.Context, c *apiclient.Client, nodes []apiclie
 	case unknownRoute(err):
 		d.fine("store", "not looked at: the node is of a version that does not tell")
 	case err != nil:
-		d.bad(hurts, "store", d.Explained(err), "look at the node's log")
+		d.bad(hurts, "store", d.commands.ask.Explained(err), "look at the node's log")
 	default:
 		d.store(meters.Body.Items)
 		d.breaches(meters.Body.Items)
@@ -352,8 +352,8 @@ func (d *doctor) node(n *apiclient.Node, m apiclient.Meters, known, tells bool) 
 	switch {
 	case n.ClockSkewSeconds != nil && time.Duration(*n.ClockSkewSeconds*float64(time.Second)).Abs() > skewed:
 		d.bad(hurts, n.NodeID, fmt.Sprintf("its clock and those of the others are %.1f s apart: it fires no timers", *n.ClockSkewSeconds), "set the clock of "+n.NodeID+": docs/runbooks/late-timers.md")
-	case n.Self && n.LateSeconds == nil && n.SeenAt != nil && d.Now().Sub(*n.SeenAt).Abs() > 30*time.Second:
-		d.bad(comes, n.NodeID, fmt.Sprintf("its clock and the one here are %v apart, or it has not been heard of for so long", d.Now().Sub(*n.SeenAt).Round(time.Second)), "compare the clock here with the one of "+n.NodeID)
+	case n.Self && n.LateSeconds == nil && n.SeenAt != nil && d.commands.ask.Now().Sub(*n.SeenAt).Abs() > 30*time.Second:
+		d.bad(comes, n.NodeID, fmt.Sprintf("its clock and the one here are %v apart, or it has not been heard of for so long", d.commands.ask.Now().Sub(*n.SeenAt).Round(time.Second)), "compare the clock here with the one of "+n.NodeID)
 	}
 	for _, file := range m.UnreadFiles {
 		d.bad(comes, n.NodeID, "it cannot take the file of "+file+" as it is, and goes on with what it read before", "repair the file of "+file+" on "+n.NodeID+": docs/runbooks/unread-files.md")
@@ -385,7 +385,7 @@ func (d *doctor) balancer(ctx context.Context, nodes []apiclient.Node) {
 	if len(missing) < 2 {
 		return
 	}
-	c, err := d.Once(2 * time.Second)
+	c, err := d.commands.ask.Once(2 * time.Second)
 	if err != nil {
 		return // it was made before
 	}
@@ -407,7 +407,7 @@ func (d *doctor) balancer(ctx context.Context, nodes []apiclient.Node) {
 	slices.Sort(lost)
 	switch {
 	case failed > 0:
-		d.bad(hurts, "balancer", fmt.Sprintf("%d of %d requests got no answer: %s", failed, asked, d.Explained(last)), "see that the balancer asks /readyz and leaves out who does not answer: docs/operations/install.md")
+		d.bad(hurts, "balancer", fmt.Sprintf("%d of %d requests got no answer: %s", failed, asked, d.commands.ask.Explained(last)), "see that the balancer asks /readyz and leaves out who does not answer: docs/operations/install.md")
 	case len(seen) == 1 && len(lost) > 0:
 		d.fine("balancer", "%d requests were all answered by one node: there is none, or it keeps a caller at a node", asked)
 	case len(lost) > 0:
@@ -447,13 +447,13 @@ const late = 30 * time.Second
 
 // timers looks at the one that is due first.
 func (d *doctor) timers(ctx context.Context, c *apiclient.Client, etcd *apiclient.Answer[apiclient.Etcd]) {
-	now := d.Now()
+	now := d.commands.ask.Now()
 	if etcd != nil && !etcd.Body.At.IsZero() {
 		now = etcd.Body.At // the clock by which they fire
 	}
 	next, err := c.ListTimers(ctx, apiclient.ListTimersQuery{Limit: 1})
 	if err != nil {
-		d.bad(hurts, "timers", d.Explained(err), "look at the node's log")
+		d.bad(hurts, "timers", d.commands.ask.Explained(err), "look at the node's log")
 		return
 	}
 	for _, t := range next.Body.Items {
@@ -484,7 +484,7 @@ func (d *doctor) balance(ctx context.Context, c *apiclient.Client) {
 	}
 	switch {
 	case err != nil:
-		d.bad(comes, "balance", d.Explained(err), "ask again in a minute; if it stays so, look at the node's log")
+		d.bad(comes, "balance", d.commands.ask.Explained(err), "ask again in a minute; if it stays so, look at the node's log")
 	case balance.Body.Difference != 0:
 		d.bad(stands, "balance", fmt.Sprintf("%d accepted commands have vanished", balance.Body.Difference), "follow docs/runbooks/balance-difference.md")
 	default:

@@ -23,7 +23,7 @@ import (
 )
 
 // commands are those of this family.
-type commands struct{ *ask.Asker }
+type commands struct{ ask *ask.Asker }
 
 // Commands are the commands of this package, which ask as asker does.
 func Commands(asker *ask.Asker) []*cobra.Command {
@@ -39,20 +39,20 @@ func (a commands) loginCommand() *cobra.Command {
 			"input) or WEFT_TOKEN; without one the server must ask for none. Contexts are kept in a file that only you can read.",
 		Example: "  weft login --server https://weft.example --token-file key\n  weft login --server http://127.0.0.1:8080 --name local",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			host, at, err := a.SignIn(cmd.Context())
+			host, at, err := a.ask.SignIn(cmd.Context())
 			if err != nil {
 				return err
 			}
-			all, err := a.ReadContexts()
+			all, err := a.ask.ReadContexts()
 			if err != nil {
 				return err
 			}
 			name := cmp.Or(name, host)
 			all.Contexts[name], all.Current = at, name
-			if err := a.WriteContexts(all); err != nil {
+			if err := a.ask.WriteContexts(all); err != nil {
 				return err
 			}
-			return a.Done(nil, false, "signed in at "+at.Server, "%s", name)
+			return a.ask.Done(nil, false, "signed in at "+at.Server, "%s", name)
 		},
 	}
 	cmd.Flags().StringVar(&name, "name", "", "name of the context (default: the server's host)")
@@ -61,23 +61,23 @@ func (a commands) loginCommand() *cobra.Command {
 
 func (a commands) logoutCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "logout [CONTEXT]", Short: "Forget the token of a context", Args: cobra.MaximumNArgs(1), ValidArgsFunction: a.CompletesContexts,
+		Use: "logout [CONTEXT]", Short: "Forget the token of a context", Args: cobra.MaximumNArgs(1), ValidArgsFunction: a.ask.CompletesContexts,
 		RunE: func(_ *cobra.Command, args []string) error {
-			all, err := a.ReadContexts()
+			all, err := a.ask.ReadContexts()
 			if err != nil {
 				return err
 			}
-			name := cmp.Or(append(args, "")[0], a.Used(all))
+			name := cmp.Or(append(args, "")[0], a.ask.Used(all))
 			at, err := all.Get(name)
 			if err != nil {
 				return err
 			}
 			at.Token = ""
 			all.Contexts[name] = at
-			if err := a.WriteContexts(all); err != nil {
+			if err := a.ask.WriteContexts(all); err != nil {
 				return err
 			}
-			return a.Done(nil, false, "signed out", "%s", name)
+			return a.ask.Done(nil, false, "signed out", "%s", name)
 		},
 	}
 }
@@ -87,28 +87,28 @@ func (a commands) contextCommand() *cobra.Command {
 	list := &cobra.Command{
 		Use: "list", Aliases: []string{"ls"}, Short: "List contexts", Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			all, err := a.ReadContexts()
+			all, err := a.ask.ReadContexts()
 			if err != nil {
 				return err
 			}
-			current := a.Used(all)
+			current := a.ask.Used(all)
 			var rows []any
 			for _, name := range slices.Sorted(maps.Keys(all.Contexts)) {
 				at := all.Contexts[name]
 				rows = append(rows, map[string]any{"name": name, "server": at.Server, "token": at.Token != "", "current": name == current})
 			}
-			if a.AsData() {
-				return a.Data(map[string]any{"items": rows})
+			if a.ask.AsData() {
+				return a.ask.Data(map[string]any{"items": rows})
 			}
-			return a.Table(ask.View{Name: "contexts/name", Empty: "no contexts; weft login makes one", Columns: []ask.Column{
+			return a.ask.Table(ask.View{Name: "contexts/name", Empty: "no contexts; weft login makes one", Columns: []ask.Column{
 				{Head: "CONTEXT", Path: "name"}, {Head: "SERVER", Path: "server"}, {Head: "TOKEN", Path: "token"}, {Head: "CURRENT", Path: "current"},
 			}}, rows)
 		},
 	}
 	use := &cobra.Command{
-		Use: "use NAME", Short: "Use a context from now on", Args: cobra.ExactArgs(1), ValidArgsFunction: a.CompletesContexts,
+		Use: "use NAME", Short: "Use a context from now on", Args: cobra.ExactArgs(1), ValidArgsFunction: a.ask.CompletesContexts,
 		RunE: func(_ *cobra.Command, args []string) error {
-			all, err := a.ReadContexts()
+			all, err := a.ask.ReadContexts()
 			if err != nil {
 				return err
 			}
@@ -117,16 +117,16 @@ func (a commands) contextCommand() *cobra.Command {
 				return err
 			}
 			all.Current = name
-			if err := a.WriteContexts(all); err != nil {
+			if err := a.ask.WriteContexts(all); err != nil {
 				return err
 			}
-			return a.Done(nil, false, "is used", "%s", name)
+			return a.ask.Done(nil, false, "is used", "%s", name)
 		},
 	}
 	remove := &cobra.Command{
-		Use: "delete NAME", Short: "Forget a context", Args: cobra.ExactArgs(1), ValidArgsFunction: a.CompletesContexts,
+		Use: "delete NAME", Short: "Forget a context", Args: cobra.ExactArgs(1), ValidArgsFunction: a.ask.CompletesContexts,
 		RunE: func(_ *cobra.Command, args []string) error {
-			all, err := a.ReadContexts()
+			all, err := a.ask.ReadContexts()
 			if err != nil {
 				return err
 			}
@@ -139,10 +139,10 @@ func (a commands) contextCommand() *cobra.Command {
 			if all.Current == name {
 				all.Current = ""
 			}
-			if err := a.WriteContexts(all); err != nil {
+			if err := a.ask.WriteContexts(all); err != nil {
 				return err
 			}
-			return a.Done(nil, false, "forgotten", "%s", name)
+			return a.ask.Done(nil, false, "forgotten", "%s", name)
 		},
 	}
 	parent.AddCommand(list, use, a.contextSet(), remove)
@@ -151,24 +151,24 @@ func (a commands) contextCommand() *cobra.Command {
 
 func (a commands) contextSet() *cobra.Command {
 	return &cobra.Command{
-		Use: "set NAME", Short: "Make or change a context, without asking its server", Args: cobra.ExactArgs(1), ValidArgsFunction: a.CompletesContexts,
+		Use: "set NAME", Short: "Make or change a context, without asking its server", Args: cobra.ExactArgs(1), ValidArgsFunction: a.ask.CompletesContexts,
 		Long: "Make or change a context, by --server, --token-file and --cacert, without asking its server: weft login tries what it keeps.\n" +
 			"What no flag says stays; with another server the token goes. The first context is used from then on.",
 		Example: "  weft context set prod --server https://weft.example --token-file key",
 		RunE: func(_ *cobra.Command, args []string) error {
-			all, err := a.ReadContexts()
+			all, err := a.ask.ReadContexts()
 			if err != nil {
 				return err
 			}
 			name := ask.IDs("contexts", args)[0]
-			if all.Contexts[name], err = a.Amended(all.Contexts[name]); err != nil {
+			if all.Contexts[name], err = a.ask.Amended(all.Contexts[name]); err != nil {
 				return err
 			}
 			all.Current = cmp.Or(all.Current, name)
-			if err := a.WriteContexts(all); err != nil {
+			if err := a.ask.WriteContexts(all); err != nil {
 				return err
 			}
-			return a.Done(nil, false, "is "+all.Contexts[name].Server, "%s", name)
+			return a.ask.Done(nil, false, "is "+all.Contexts[name].Server, "%s", name)
 		},
 	}
 }
@@ -179,11 +179,11 @@ func (a commands) whoamiCommand() *cobra.Command {
 		Long: "Which server is asked, by which context, and who you are there: your name and role, whether an API key or a token says so,\n" +
 			"and until when. Credentials that do not count end it with 4.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := a.Client()
+			c, err := a.ask.Client()
 			if err != nil {
 				return err
 			}
-			name, err := a.ContextName()
+			name, err := a.ask.ContextName()
 			if err != nil {
 				return err
 			}
@@ -214,11 +214,11 @@ func (a commands) who(server, context string, who apiclient.Caller) error {
 	if who.ExpiresAt != nil {
 		row["expiresAt"] = who.ExpiresAt.Format(time.RFC3339)
 	}
-	if a.AsData() {
-		return a.Data(row)
+	if a.ask.AsData() {
+		return a.ask.Data(row)
 	}
-	if !a.ForPeople() {
-		return a.Table(ask.View{Name: "callers/name", Columns: []ask.Column{
+	if !a.ask.ForPeople() {
+		return a.ask.Table(ask.View{Name: "callers/name", Columns: []ask.Column{
 			{Head: "SERVER", Path: "server"}, {Head: "CONTEXT", Path: "context"}, {Head: "NAME", Path: "name"}, {Head: "ROLE", Path: "role"},
 		}}, []any{row})
 	}
@@ -234,10 +234,10 @@ func (a commands) who(server, context string, who apiclient.Caller) error {
 		lines = append(lines, [2]string{"by", "a " + ask.OneLine(who.By)})
 	}
 	if who.By != "nothing" {
-		lines = append(lines, [2]string{"expires", cmp.Or(a.Moment(who.ExpiresAt), "never")})
+		lines = append(lines, [2]string{"expires", cmp.Or(a.ask.Moment(who.ExpiresAt), "never")})
 	}
 	for _, line := range lines {
-		if _, err := fmt.Fprintf(a.Out, "%-8s %s\n", line[0], line[1]); err != nil {
+		if _, err := fmt.Fprintf(a.ask.Out, "%-8s %s\n", line[0], line[1]); err != nil {
 			return err
 		}
 	}
@@ -252,7 +252,7 @@ func (a commands) versionCommand() *cobra.Command {
 			if !check {
 				return a.version()
 			}
-			c, err := a.Client()
+			c, err := a.ask.Client()
 			if err != nil {
 				return err
 			}
@@ -262,15 +262,15 @@ func (a commands) versionCommand() *cobra.Command {
 			}
 			other, rows := 0, []any{}
 			for _, n := range nodes.Body.Items {
-				if n.Version != a.Version {
+				if n.Version != a.ask.Version {
 					other++
 				}
 				rows = append(rows, map[string]any{"nodeId": n.NodeID, "version": n.Version})
 			}
-			if a.AsData() {
-				err = a.Data(map[string]any{"here": a.Version, "items": rows})
+			if a.ask.AsData() {
+				err = a.ask.Data(map[string]any{"here": a.ask.Version, "items": rows})
 			} else {
-				err = a.Table(ask.View{Name: "nodes/nodeId", Columns: []ask.Column{{Head: "NODE", Path: "nodeId"}, {Head: "VERSION", Path: "version"}}}, append(rows, map[string]any{"nodeId": "(here)", "version": a.Version}))
+				err = a.ask.Table(ask.View{Name: "nodes/nodeId", Columns: []ask.Column{{Head: "NODE", Path: "nodeId"}, {Head: "VERSION", Path: "version"}}}, append(rows, map[string]any{"nodeId": "(here)", "version": a.ask.Version}))
 			}
 			if err != nil {
 				return err
@@ -295,14 +295,14 @@ func (a commands) version() error {
 			}
 		}
 	}
-	if a.AsData() {
-		return a.Data(map[string]any{
-			"version": a.Version, "commit": a.Commit, "go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH,
+	if a.ask.AsData() {
+		return a.ask.Data(map[string]any{
+			"version": a.ask.Version, "commit": a.ask.Commit, "go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH,
 			"dataFormat": etcdstore.DataFormat, "api": "v1", "schema": "v1", "etcdClient": etcd,
 		})
 	}
-	_, err := fmt.Fprintf(a.Out, "weft %s, %s, %s/%s\ncommit       %s\ndata format  %d\nAPI          v1\nschema       v1\netcd client  %s\n",
-		a.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH, cmp.Or(a.Commit, "not known"), etcdstore.DataFormat, cmp.Or(etcd, "not known"))
+	_, err := fmt.Fprintf(a.ask.Out, "weft %s, %s, %s/%s\ncommit       %s\ndata format  %d\nAPI          v1\nschema       v1\netcd client  %s\n",
+		a.ask.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH, cmp.Or(a.ask.Commit, "not known"), etcdstore.DataFormat, cmp.Or(etcd, "not known"))
 	return err
 }
 
@@ -315,8 +315,8 @@ func (a commands) schemaCommand() *cobra.Command {
 			schema := weftyaml.Schema(activities.Default())
 			if tests {
 				schema = workflowtest.Schema()
-			} else if a.Named() {
-				c, err := a.Client()
+			} else if a.ask.Named() {
+				c, err := a.ask.Client()
 				if err != nil {
 					return err
 				}
@@ -326,7 +326,7 @@ func (a commands) schemaCommand() *cobra.Command {
 				}
 				schema = answer.Bytes
 			}
-			_, err := a.Out.Write(schema)
+			_, err := a.ask.Out.Write(schema)
 			return err
 		},
 	}

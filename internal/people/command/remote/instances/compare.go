@@ -14,13 +14,13 @@ import (
 
 func (a commands) instancesCompare() *cobra.Command {
 	return &cobra.Command{
-		Use: "compare A B", Short: "In what two instances differ, and where their ways part; exit code 1 if they do", Args: cobra.ExactArgs(2), ValidArgsFunction: a.Completes("instances"),
+		Use: "compare A B", Short: "In what two instances differ, and where their ways part; exit code 1 if they do", Args: cobra.ExactArgs(2), ValidArgsFunction: a.ask.Completes("instances"),
 		Long: "In what two instances differ: definition, status, labels, input, output, variables, and the first entry of the journal in\n" +
 			"which they do not do the same. Ids and times always differ and are not compared. The exit code is 1 if anything is different.\n" +
 			"Of long variables the API gives the beginning, and none of those that are kept out of the journal or that a journal whose oldest\n" +
 			"entries are gone does not tell: a line on standard error names each that was compared in part or not at all.",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := a.Client()
+			c, err := a.ask.Client()
 			if err != nil {
 				return err
 			}
@@ -45,31 +45,31 @@ func (a commands) instancesCompare() *cobra.Command {
 			rows := []any{}
 			for _, d := range found {
 				row := map[string]any{"what": d.What, "a": d.A, "b": d.B}
-				if !a.AsData() {
+				if !a.ask.AsData() {
 					from, to := d.Shown()
 					row["a"], row["b"] = ask.OneLine(from), ask.OneLine(to)
 				}
 				rows = append(rows, row)
 			}
 			for _, name := range both[0].Alike(both[1]) {
-				a.Note(name + ": only the beginning was compared, which is the same")
+				a.ask.Note(name + ": only the beginning was compared, which is the same")
 			}
 			for _, name := range both[0].Uncompared(both[1]) {
-				a.Note(name + ": not compared, as it is kept out of the journal")
+				a.ask.Note(name + ": not compared, as it is kept out of the journal")
 			}
 			for _, name := range both[0].Unknown(both[1]) {
-				a.Note(name + ": not compared, as the journal of one of them does not tell it any more")
+				a.ask.Note(name + ": not compared, as the journal of one of them does not tell it any more")
 			}
 			for i, id := range ids {
 				if both[i].Partial() {
-					a.Note("the journal of " + id + " does not tell all of its variables: others may differ")
+					a.ask.Note("the journal of " + id + " does not tell all of its variables: others may differ")
 				}
 			}
 			view := ask.View{Empty: "they do not differ", Columns: []ask.Column{{Head: "WHAT", Path: "what"}, {Head: "A", Path: "a"}, {Head: "B", Path: "b"}}}
-			if a.AsData() {
-				err = a.Data(map[string]any{"items": rows})
+			if a.ask.AsData() {
+				err = a.ask.Data(map[string]any{"items": rows})
 			} else {
-				err = a.Table(view, rows)
+				err = a.ask.Table(view, rows)
 			}
 			if err == nil && len(rows) > 0 {
 				return ask.Exit(ask.ExitBad, nil)

@@ -16,21 +16,21 @@ import (
 
 func (a commands) explainCommand() *cobra.Command {
 	return ask.Watched(&cobra.Command{
-		Use: "explain INSTANCE", Short: "Why an instance is where it is; exit code 1 if it is stuck, faulted or damaged", Args: cobra.ExactArgs(1), ValidArgsFunction: a.Completes("instances"),
+		Use: "explain INSTANCE", Short: "Why an instance is where it is; exit code 1 if it is stuck, faulted or damaged", Args: cobra.ExactArgs(1), ValidArgsFunction: a.ask.Completes("instances"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := a.Client()
+			c, err := a.ask.Client()
 			if err != nil {
 				return err
 			}
 			id, state := ask.IDs("instances", args)[0], ""
-			err = a.Repeated(cmd.Context(), func() error {
+			err = a.ask.Repeated(cmd.Context(), func() error {
 				x, err := c.ExplainInstance(cmd.Context(), id)
 				if err != nil {
 					return err
 				}
 				state = x.Body.State
-				if a.AsData() {
-					return a.Show(ask.View{}, x.Bytes)
+				if a.ask.AsData() {
+					return a.ask.Show(ask.View{}, x.Bytes)
 				}
 				in, err := c.GetInstance(cmd.Context(), id)
 				if err != nil { // it was deleted in between
@@ -64,10 +64,10 @@ func (a commands) explanation(x *apiclient.Explanation, in *apiclient.Answer[api
 	for i, r := range x.Reasons {
 		text := r.Text
 		if r.Since != nil {
-			text += ", since " + a.Moment(r.Since)
+			text += ", since " + a.ask.Moment(r.Since)
 		}
 		if r.Until != nil {
-			text += ", until " + a.Moment(r.Until)
+			text += ", until " + a.ask.Moment(r.Until)
 		}
 		line(map[bool]string{true: r.Kind, false: "or " + r.Kind}[i == 0], "%s", text)
 	}
@@ -94,7 +94,7 @@ func (a commands) explanation(x *apiclient.Explanation, in *apiclient.Answer[api
 		line("gate", "%s", gateText(x))
 	}
 	if x.LastCommit != nil {
-		line("commit", "%d%s, fence %d, %s", x.LastCommit.Sequence, madeBy(x), x.LastCommit.Fence, a.Moment(x.LastCommit.At))
+		line("commit", "%d%s, fence %d, %s", x.LastCommit.Sequence, madeBy(x), x.LastCommit.Fence, a.ask.Moment(x.LastCommit.At))
 	}
 	for _, n := range x.NearMisses {
 		line("near", "%s %s: %s", n.Where, n.ID, n.Text)
@@ -102,7 +102,7 @@ func (a commands) explanation(x *apiclient.Explanation, in *apiclient.Answer[api
 	for _, n := range x.Next {
 		line("next", "%s", asCommand(n))
 	}
-	_, err := fmt.Fprint(a.Out, b.String())
+	_, err := fmt.Fprint(a.ask.Out, b.String())
 	return err
 }
 

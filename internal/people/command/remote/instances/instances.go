@@ -19,7 +19,7 @@ import (
 )
 
 // commands are those of this family.
-type commands struct{ *ask.Asker }
+type commands struct{ ask *ask.Asker }
 
 // Commands are the commands of this package, which ask as asker does.
 func Commands(asker *ask.Asker) []*cobra.Command {
@@ -38,7 +38,7 @@ func (a commands) instancesList() *cobra.Command {
 		Long: "List instances, the newest first, or with --sort created the oldest. QUERY is a line such as 'status:faulted def:order created<2h'; docs/api.md has its words.",
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := a.Client()
+			c, err := a.ask.Client()
 			if err != nil {
 				return err
 			}
@@ -47,7 +47,7 @@ func (a commands) instancesList() *cobra.Command {
 			if p.First() && sort == "" {
 				topics = []string{"instances:" + line}
 			}
-			return a.Lists(cmd.Context(), &p, ask.InstanceView, func(limit int64, cursor string) ([]byte, error) {
+			return a.ask.Lists(cmd.Context(), &p, ask.InstanceView, func(limit int64, cursor string) ([]byte, error) {
 				page, err := c.ListSummaries(cmd.Context(), apiclient.ListInstancesQuery{Q: line, Sort: sort, Limit: limit, Cursor: cursor})
 				if err != nil {
 					return nil, err
@@ -65,19 +65,19 @@ func (a commands) instancesGet() *cobra.Command {
 	var wait time.Duration
 	var exitStatus bool
 	cmd := &cobra.Command{
-		Use: "get ID", Short: "Show an instance; --wait waits for its end", Args: cobra.ExactArgs(1), ValidArgsFunction: a.Completes("instances"),
+		Use: "get ID", Short: "Show an instance; --wait waits for its end", Args: cobra.ExactArgs(1), ValidArgsFunction: a.ask.Completes("instances"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := a.Client()
+			c, err := a.ask.Client()
 			if err != nil {
 				return err
 			}
 			id := ask.IDs("instances", args)[0]
-			return a.Repeated(cmd.Context(), func() error {
+			return a.ask.Repeated(cmd.Context(), func() error {
 				in, err := awaited(cmd.Context(), c, id, wait)
 				if err != nil {
 					return err
 				}
-				if err := a.Show(instanceFullView, in.Bytes); err != nil {
+				if err := a.ask.Show(instanceFullView, in.Bytes); err != nil {
 					return err
 				}
 				return over(&in.Body, wait, exitStatus)
@@ -126,20 +126,20 @@ func over(in *apiclient.Instance, wait time.Duration, exitStatus bool) error {
 
 func (a commands) instancesDescribe() *cobra.Command {
 	return ask.Watched(&cobra.Command{
-		Use: "describe ID", Short: "An instance in words: what it has, waits for and did last", Args: cobra.ExactArgs(1), ValidArgsFunction: a.Completes("instances"),
+		Use: "describe ID", Short: "An instance in words: what it has, waits for and did last", Args: cobra.ExactArgs(1), ValidArgsFunction: a.ask.Completes("instances"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := a.Client()
+			c, err := a.ask.Client()
 			if err != nil {
 				return err
 			}
 			id := ask.IDs("instances", args)[0]
-			return a.Repeated(cmd.Context(), func() error {
+			return a.ask.Repeated(cmd.Context(), func() error {
 				in, err := c.GetInstance(cmd.Context(), id)
 				if err != nil {
 					return err
 				}
-				if a.AsData() || a.Form() == "name" {
-					return a.Show(instanceFullView, in.Bytes)
+				if a.ask.AsData() || a.ask.Form() == "name" {
+					return a.ask.Show(instanceFullView, in.Bytes)
 				}
 				journal, err := c.GetJournal(cmd.Context(), id, apiclient.GetJournalQuery{Tail: 5, Items: describedItems})
 				if err != nil {
@@ -170,9 +170,9 @@ func (a commands) describe(in *apiclient.Instance, journal *apiclient.JournalPag
 	for _, k := range slices.Sorted(maps.Keys(in.Labels)) {
 		line("label", ask.OneLine(k+"="+in.Labels[k]))
 	}
-	line("created", a.Moment(&in.CreatedAt))
-	line("updated", a.Moment(&in.UpdatedAt))
-	line("finished", a.Moment(in.FinishedAt))
+	line("created", a.ask.Moment(&in.CreatedAt))
+	line("updated", a.ask.Moment(&in.UpdatedAt))
+	line("finished", a.ask.Moment(in.FinishedAt))
 	line("input", ask.Compact(in.Input))
 	line("output", ask.Compact(in.Output))
 	line("damage", ask.OneLine(in.Damage))
@@ -182,12 +182,12 @@ func (a commands) describe(in *apiclient.Instance, journal *apiclient.JournalPag
 			what += " " + *m.Name
 		}
 		if m.DueAt != nil {
-			what += ", due " + a.Moment(m.DueAt)
+			what += ", due " + a.ask.Moment(m.DueAt)
 		}
 		line("waits", ask.OneLine(what)+"  bookmark "+m.BookmarkID)
 	}
 	for _, i := range in.Incidents {
-		line("incident", a.Moment(&i.Time)+"  "+i.ActivityID+": "+ask.OneLine(i.Message))
+		line("incident", a.ask.Moment(&i.Time)+"  "+i.ActivityID+": "+ask.OneLine(i.Message))
 	}
 	if len(journal.Items) > 0 {
 		b.WriteString("journal")
@@ -199,16 +199,16 @@ func (a commands) describe(in *apiclient.Instance, journal *apiclient.JournalPag
 	for i := range journal.Items {
 		b.WriteString("  " + a.journalLine(&journal.Items[i]) + "\n")
 	}
-	_, err := fmt.Fprint(a.Out, b.String())
+	_, err := fmt.Fprint(a.ask.Out, b.String())
 	return err
 }
 
 func (a commands) instancesWatch() *cobra.Command {
 	var exitStatus bool
 	cmd := &cobra.Command{
-		Use: "watch ID", Short: "A line for each change of an instance, until its end", Args: cobra.ExactArgs(1), ValidArgsFunction: a.Completes("instances"),
+		Use: "watch ID", Short: "A line for each change of an instance, until its end", Args: cobra.ExactArgs(1), ValidArgsFunction: a.ask.Completes("instances"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := a.Client()
+			c, err := a.ask.Client()
 			if err != nil {
 				return err
 			}
@@ -237,14 +237,14 @@ func (a commands) follow(ctx context.Context, c *apiclient.Client, id string, ex
 			return ask.Exit(ask.ExitRefused, fmt.Errorf("there is no instance %q", id))
 		}
 		switch {
-		case a.AsData():
-			err = a.JSON(in, "")
+		case a.ask.AsData():
+			err = a.ask.JSON(in, "")
 		default:
 			waits := "-"
 			if marks, _ := ask.At(in, "bookmarks").([]any); len(marks) > 0 {
 				waits = ask.OneLine(ask.Text(ask.At(marks[0], "activityId")) + " " + ask.Text(ask.At(marks[0], "name")))
 			}
-			_, err = fmt.Fprintf(a.Out, "%s  %s  commit %s  %s  %s\n", ask.Clock(a.Asker, ask.Text(ask.At(in, "updatedAt"))), ask.Text(ask.At(in, "subStatus")), ask.Text(ask.At(in, "commit")), waits, ask.OneLine(ask.Text(ask.At(in, "incident"))))
+			_, err = fmt.Fprintf(a.ask.Out, "%s  %s  commit %s  %s  %s\n", ask.Clock(a.ask, ask.Text(ask.At(in, "updatedAt"))), ask.Text(ask.At(in, "subStatus")), ask.Text(ask.At(in, "commit")), waits, ask.OneLine(ask.Text(ask.At(in, "incident"))))
 		}
 		if err != nil {
 			return err
@@ -262,7 +262,7 @@ func (a commands) journalLine(j *apiclient.Journal) string {
 		data = ask.Compact(j.Data)
 	}
 	shown := ask.OneLine(strings.TrimSpace(j.Text + " " + data))
-	return strings.TrimRight(fmt.Sprintf("%5d  %-10s  %-10s %-28s %s", j.Sequence, ask.When(a.Asker, j.Time.Format(time.RFC3339Nano), nil), j.Event, ask.OneLine(j.ActivityID), shown), " ")
+	return strings.TrimRight(fmt.Sprintf("%5d  %-10s  %-10s %-28s %s", j.Sequence, ask.When(a.ask, j.Time.Format(time.RFC3339Nano), nil), j.Event, ask.OneLine(j.ActivityID), shown), " ")
 }
 
 func (a commands) instancesJournal() *cobra.Command {
@@ -270,9 +270,9 @@ func (a commands) instancesJournal() *cobra.Command {
 	var before int64
 	var follow bool
 	cmd := &cobra.Command{
-		Use: "journal ID", Short: "What an instance did; -f goes on as it does more", Args: cobra.ExactArgs(1), ValidArgsFunction: a.Completes("instances"),
+		Use: "journal ID", Short: "What an instance did; -f goes on as it does more", Args: cobra.ExactArgs(1), ValidArgsFunction: a.ask.Completes("instances"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := a.Client()
+			c, err := a.ask.Client()
 			if err != nil {
 				return err
 			}
@@ -299,18 +299,18 @@ func (a commands) journal(ctx context.Context, c *apiclient.Client, id string, q
 		if err != nil {
 			return err
 		}
-		if a.AsData() && !follow {
+		if a.ask.AsData() && !follow {
 			v, err := ask.DecodeJSON(page.Bytes)
 			if err != nil {
 				return err
 			}
-			return a.Data(v)
+			return a.ask.Data(v)
 		}
 		for i := range page.Body.Items {
-			if a.AsData() {
-				err = a.JSON(page.Body.Items[i], "")
+			if a.ask.AsData() {
+				err = a.ask.JSON(page.Body.Items[i], "")
 			} else {
-				_, err = fmt.Fprintln(a.Out, a.journalLine(&page.Body.Items[i]))
+				_, err = fmt.Fprintln(a.ask.Out, a.journalLine(&page.Body.Items[i]))
 			}
 			if err != nil {
 				return err
@@ -344,9 +344,9 @@ func (a commands) journal(ctx context.Context, c *apiclient.Client, id string, q
 func (a commands) noteLeftOut(page *apiclient.JournalPage) {
 	switch {
 	case page.ItemsBefore > 0:
-		a.Note(fmt.Sprintf("%d more items of commit %d come before these: --items shows more", page.ItemsBefore, page.LookedFrom))
+		a.ask.Note(fmt.Sprintf("%d more items of commit %d come before these: --items shows more", page.ItemsBefore, page.LookedFrom))
 	case page.PreviousCursor != nil:
-		a.Note(fmt.Sprintf("what came before commit %d is left out: --before %d shows it", page.LookedFrom, page.LookedFrom))
+		a.ask.Note(fmt.Sprintf("what came before commit %d is left out: --before %d shows it", page.LookedFrom, page.LookedFrom))
 	}
 }
 
@@ -354,9 +354,9 @@ func (a commands) instancesVariables() *cobra.Command {
 	var commit, from, to int64
 	var changed bool
 	cmd := &cobra.Command{
-		Use: "variables ID", Short: "Its variables, also after an earlier commit, or how they changed", Args: cobra.ExactArgs(1), ValidArgsFunction: a.Completes("instances"),
+		Use: "variables ID", Short: "Its variables, also after an earlier commit, or how they changed", Args: cobra.ExactArgs(1), ValidArgsFunction: a.ask.Completes("instances"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := a.Client()
+			c, err := a.ask.Client()
 			if err != nil {
 				return err
 			}
@@ -383,11 +383,11 @@ func (a commands) instancesVariables() *cobra.Command {
 				raw = answer.Bytes
 			}
 			value, err := ask.DecodeJSON(raw)
-			if err != nil || a.AsData() {
-				return errors.Join(err, a.Data(value))
+			if err != nil || a.ask.AsData() {
+				return errors.Join(err, a.ask.Data(value))
 			}
 			rows, _ := ask.At(value, list).([]any)
-			return a.Table(v, rows)
+			return a.ask.Table(v, rows)
 		},
 	}
 	f := cmd.Flags()
@@ -432,7 +432,7 @@ func (s *several) args(_ *cobra.Command, args []string) error {
 func (a commands) after(cmd *cobra.Command, c *apiclient.Client, s *several, in *apiclient.Answer[apiclient.Instance], did string) error {
 	id := in.Body.InstanceID
 	if !cmd.Flags().Changed("wait") {
-		return a.Done(in.Bytes, in.Accepted, did, "%s", id)
+		return a.ask.Done(in.Bytes, in.Accepted, did, "%s", id)
 	}
 	began, accepted := time.Now(), in.Accepted
 	for before := in.Body.UpdatedAt; accepted && in.Body.UpdatedAt.Equal(before) && time.Since(began) < s.wait; { // until it is applied
@@ -454,7 +454,7 @@ func (a commands) after(cmd *cobra.Command, c *apiclient.Client, s *several, in 
 	if err := over(&in.Body, s.wait, false); err != nil {
 		return err
 	}
-	return a.Done(in.Bytes, false, "is "+in.Body.SubStatus, "%s", id)
+	return a.ask.Done(in.Bytes, false, "is "+in.Body.SubStatus, "%s", id)
 }
 
 // preview says what would be done to instances, and does nothing.
@@ -471,16 +471,16 @@ func (a commands) preview(ctx context.Context, c *apiclient.Client, s *several, 
 	if p == nil {
 		return errors.New("the server did not say what it would do")
 	}
-	if a.AsData() {
-		err = a.Show(ask.View{}, told.Bytes)
+	if a.ask.AsData() {
+		err = a.ask.Show(ask.View{}, told.Bytes)
 	} else {
 		more := ""
 		if p.More {
 			more = " or more"
 		}
-		_, err = fmt.Fprintf(a.Out, "would %s %d%s instances of %s: of the newest %d, which were tried, %d would take it and %d would refuse it\n", kind, p.Matching, more, p.Query, p.Tried, p.Fits, p.Tried-p.Fits)
+		_, err = fmt.Fprintf(a.ask.Out, "would %s %d%s instances of %s: of the newest %d, which were tried, %d would take it and %d would refuse it\n", kind, p.Matching, more, p.Query, p.Tried, p.Fits, p.Tried-p.Fits)
 		for _, r := range p.Refusals {
-			_, wrong := fmt.Fprintf(a.Out, "%s  %s  %s\n", r.InstanceID, r.Code, ask.Printable(r.Detail))
+			_, wrong := fmt.Fprintf(a.ask.Out, "%s  %s  %s\n", r.InstanceID, r.Code, ask.Printable(r.Detail))
 			err = errors.Join(err, wrong)
 		}
 	}
@@ -498,7 +498,7 @@ func (a commands) preview(ctx context.Context, c *apiclient.Client, s *several, 
 // job does something to all instances of a filter, after saying how many they are.
 func (a commands) job(ctx context.Context, c *apiclient.Client, s *several, body apiclient.JobRequest) error {
 	body.Q, body.Reason = s.query, s.reason
-	if !a.OnlyPrints() {
+	if !a.ask.OnlyPrints() {
 		preview, err := c.CreateJob(ctx, body, apiclient.CreateJobQuery{DryRun: new(true)})
 		if err != nil {
 			return err
@@ -508,12 +508,12 @@ func (a commands) job(ctx context.Context, c *apiclient.Client, s *several, body
 			if p.More {
 				more = " or more"
 			}
-			if err := a.Confirm("%s %d%s instances of %s", cmp.Or(s.verb, body.Kind), p.Matching, more, p.Query); err != nil {
+			if err := a.ask.Confirm("%s %d%s instances of %s", cmp.Or(s.verb, body.Kind), p.Matching, more, p.Query); err != nil {
 				return err
 			}
 		}
 	}
-	made, err := c.CreateJob(ctx, body, apiclient.CreateJobQuery{}, a.Opts()...)
+	made, err := c.CreateJob(ctx, body, apiclient.CreateJobQuery{}, a.ask.Opts()...)
 	if err != nil {
 		return err
 	}
@@ -543,15 +543,15 @@ func (a commands) job(ctx context.Context, c *apiclient.Client, s *several, body
 // jobOver tells what came of a job, in the words of the server; one of an older version has none.
 func (a commands) jobOver(j *apiclient.Job, raw []byte, verb string) error {
 	summary := cmp.Or(j.Report, fmt.Sprintf("%d took it, %d refused it, %d have it in their mailbox still, of %d it is not known", j.Done, j.Refused, j.Accepted, j.Unknown))
-	if err := a.Done(raw, false, summary, "%s", verb); err != nil {
+	if err := a.ask.Done(raw, false, summary, "%s", verb); err != nil {
 		return err
 	}
 	for i, r := range j.Refusals {
 		if i == 5 {
-			a.Note(fmt.Sprintf("weft: %d more refused it: weft jobs get %s -o yaml shows the first 100", j.Refused-int64(i), j.ID))
+			a.ask.Note(fmt.Sprintf("weft: %d more refused it: weft jobs get %s -o yaml shows the first 100", j.Refused-int64(i), j.ID))
 			break
 		}
-		a.Note(fmt.Sprintf("weft: instances/%s: %s %s", r.InstanceID, r.Code, ask.Printable(r.Detail)))
+		a.ask.Note(fmt.Sprintf("weft: instances/%s: %s %s", r.InstanceID, r.Code, ask.Printable(r.Detail)))
 	}
 	switch {
 	case j.Refused > 0:
@@ -569,9 +569,9 @@ func (a commands) jobOver(j *apiclient.Job, raw []byte, verb string) error {
 func (a commands) instancesCancel() *cobra.Command {
 	var s several
 	cmd := &cobra.Command{
-		Use: "cancel ID...|--query QUERY", Short: "End instances, and the calls to the outside that they wait for", Args: s.args, ValidArgsFunction: a.Completes("instances"),
+		Use: "cancel ID...|--query QUERY", Short: "End instances, and the calls to the outside that they wait for", Args: s.args, ValidArgsFunction: a.ask.Completes("instances"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := a.Client()
+			c, err := a.ask.Client()
 			if err != nil {
 				return err
 			}
@@ -581,16 +581,16 @@ func (a commands) instancesCancel() *cobra.Command {
 			if s.query != "" {
 				return a.job(cmd.Context(), c, &s, apiclient.JobRequest{Kind: "cancel"})
 			}
-			if err := a.Confirm("cancel %s", strings.Join(args, ", ")); err != nil {
+			if err := a.ask.Confirm("cancel %s", strings.Join(args, ", ")); err != nil {
 				return err
 			}
-			return a.Each("instances", args, func(id string, opts []apiclient.Option) error {
+			return a.ask.Each("instances", args, func(id string, opts []apiclient.Option) error {
 				in, err := c.CancelInstance(cmd.Context(), id, opts...)
 				if err != nil {
 					return err
 				}
 				if in.Body.NotYet != "" {
-					a.Note(id + ": " + in.Body.NotYet)
+					a.ask.Note(id + ": " + in.Body.NotYet)
 				}
 				return a.after(cmd, c, &s, in, "cancelled")
 			})
@@ -605,9 +605,9 @@ func (a commands) instancesRetry() *cobra.Command {
 	var body apiclient.RetryOneRequest
 	var newKey bool
 	cmd := &cobra.Command{
-		Use: "retry ID...|--query QUERY", Short: "Run faulted instances again, from the call that failed or from an activity", Args: s.args, ValidArgsFunction: a.Completes("instances"),
+		Use: "retry ID...|--query QUERY", Short: "Run faulted instances again, from the call that failed or from an activity", Args: s.args, ValidArgsFunction: a.ask.Completes("instances"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := a.Client()
+			c, err := a.ask.Client()
 			if err != nil {
 				return err
 			}
@@ -628,7 +628,7 @@ func (a commands) instancesRetry() *cobra.Command {
 			if newKey {
 				body.KeepKey = new(false)
 			}
-			return a.Each("instances", args, func(id string, opts []apiclient.Option) error {
+			return a.ask.Each("instances", args, func(id string, opts []apiclient.Option) error {
 				in, err := c.RetryInstance(cmd.Context(), id, body, opts...)
 				if err != nil {
 					return err
@@ -652,12 +652,12 @@ func (a commands) instancesAlter() *cobra.Command {
 		Use: "alter ID...|--query QUERY --file FILE", Short: "Change instances, each all or nothing: skip, setVariable, migrate, reschedule, …",
 		Long: "Change instances, each in one commit, all or nothing. FILE (- is standard input) has a JSON list of alterations, such as\n" +
 			`[{"type": "setVariable", "variable": "paid", "value": true}, {"type": "retry", "activity": "ship"}]` + "\ndocs/api.md#alterations has all of them.",
-		Args: s.args, ValidArgsFunction: a.Completes("instances"),
+		Args: s.args, ValidArgsFunction: a.ask.Completes("instances"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if file == "" {
 				return ask.Usage("say with --file what to alter; - is standard input")
 			}
-			raw, err := a.ReadSmall(file, ask.MaxBody, "a list of alterations")
+			raw, err := a.ask.ReadSmall(file, ask.MaxBody, "a list of alterations")
 			if err != nil {
 				return err
 			}
@@ -680,7 +680,7 @@ func (a commands) instancesMigrate() *cobra.Command {
 		Use: "migrate ID...|--query QUERY --to VERSION", Short: "Let instances go on in another version of their definition",
 		Long:    "Let instances go on in another version of their definition. What waits must be there, too; an instance that does not fit stays as it is, and says why.\nFor a query, say the definition in it (def:).",
 		Example: "  weft instances migrate --query 'def:order version:3' --to 4 --dry-run\n  weft instances migrate --query 'def:order version:3' --to 4 --yes",
-		Args:    s.args, ValidArgsFunction: a.Completes("instances"),
+		Args:    s.args, ValidArgsFunction: a.ask.Completes("instances"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if to < 1 {
 				return ask.Usage("say with --to which version")
@@ -695,7 +695,7 @@ func (a commands) instancesMigrate() *cobra.Command {
 
 // alter changes instances, or only says what would become of them.
 func (a commands) alter(cmd *cobra.Command, s *several, args []string, alterations []apiclient.AlterationRequest) error {
-	c, err := a.Client()
+	c, err := a.ask.Client()
 	if err != nil {
 		return err
 	}
@@ -707,7 +707,7 @@ func (a commands) alter(cmd *cobra.Command, s *several, args []string, alteratio
 		return a.job(cmd.Context(), c, s, job)
 	}
 	did := map[string]string{"": "altered", "migrate": "migrated"}[s.verb]
-	return a.Each("instances", args, func(id string, opts []apiclient.Option) error {
+	return a.ask.Each("instances", args, func(id string, opts []apiclient.Option) error {
 		answer, err := c.AlterInstance(cmd.Context(), id, apiclient.AlterRequest{Reason: s.reason, Alterations: alterations}, apiclient.AlterInstanceQuery{DryRun: &s.dry}, opts...)
 		if err != nil {
 			return err
@@ -715,25 +715,25 @@ func (a commands) alter(cmd *cobra.Command, s *several, args []string, alteratio
 		if x := answer.Body.Altered; x != nil {
 			return a.wouldAlter(x, answer.Bytes)
 		}
-		return a.Done(answer.Bytes, answer.Accepted, did, "%s", id)
+		return a.ask.Done(answer.Bytes, answer.Accepted, did, "%s", id)
 	})
 }
 
 func (a commands) wouldAlter(x *apiclient.Altered, raw []byte) error {
-	if a.AsData() {
+	if a.ask.AsData() {
 		v, err := ask.DecodeJSON(raw)
 		if err != nil {
 			return err
 		}
-		if err := a.Data(v); err != nil {
+		if err := a.ask.Data(v); err != nil {
 			return err
 		}
 	} else {
 		for _, did := range x.Did {
-			fmt.Fprintln(a.Out, "would:", did)
+			fmt.Fprintln(a.ask.Out, "would:", did)
 		}
 		if len(x.Next) > 0 {
-			fmt.Fprintln(a.Out, "next:", strings.Join(x.Next, ", "))
+			fmt.Fprintln(a.ask.Out, "next:", strings.Join(x.Next, ", "))
 		}
 	}
 	if x.Fits {
@@ -749,9 +749,9 @@ func (a commands) wouldAlter(x *apiclient.Altered, raw []byte) error {
 func (a commands) instancesDelete() *cobra.Command {
 	var s several
 	cmd := &cobra.Command{
-		Use: "delete ID...|--query QUERY", Short: "Cancel instances if they run, and remove them", Args: s.args, ValidArgsFunction: a.Completes("instances"),
+		Use: "delete ID...|--query QUERY", Short: "Cancel instances if they run, and remove them", Args: s.args, ValidArgsFunction: a.ask.Completes("instances"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := a.Client()
+			c, err := a.ask.Client()
 			if err != nil {
 				return err
 			}
@@ -761,15 +761,15 @@ func (a commands) instancesDelete() *cobra.Command {
 			if s.query != "" {
 				return a.job(cmd.Context(), c, &s, apiclient.JobRequest{Kind: "delete"})
 			}
-			if err := a.Confirm("delete %s", strings.Join(args, ", ")); err != nil {
+			if err := a.ask.Confirm("delete %s", strings.Join(args, ", ")); err != nil {
 				return err
 			}
-			return a.Each("instances", args, func(id string, _ []apiclient.Option) error {
+			return a.ask.Each("instances", args, func(id string, _ []apiclient.Option) error {
 				answer, err := c.DeleteInstance(cmd.Context(), id)
 				if err != nil {
 					return err
 				}
-				return a.Done(nil, answer.Accepted, "deleted", "%s", id)
+				return a.ask.Done(nil, answer.Accepted, "deleted", "%s", id)
 			})
 		},
 	}
@@ -780,9 +780,9 @@ func (a commands) instancesDelete() *cobra.Command {
 func (a commands) instancesExport() *cobra.Command {
 	var out string
 	cmd := &cobra.Command{
-		Use: "export ID", Short: "Write an instance with all that it needs to go on", Args: cobra.ExactArgs(1), ValidArgsFunction: a.Completes("instances"),
+		Use: "export ID", Short: "Write an instance with all that it needs to go on", Args: cobra.ExactArgs(1), ValidArgsFunction: a.ask.Completes("instances"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := a.Client()
+			c, err := a.ask.Client()
 			if err != nil {
 				return err
 			}
@@ -790,11 +790,11 @@ func (a commands) instancesExport() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if out == "" && a.AsData() {
-				return a.Show(ask.View{}, state.Bytes)
+			if out == "" && a.ask.AsData() {
+				return a.ask.Show(ask.View{}, state.Bytes)
 			}
 			if out == "" {
-				_, err = a.Out.Write(state.Bytes)
+				_, err = a.ask.Out.Write(state.Bytes)
 				return err
 			}
 			return ask.WriteFile(out, state.Bytes)
@@ -807,10 +807,10 @@ func (a commands) instancesExport() *cobra.Command {
 func (a commands) instancesImport() *cobra.Command {
 	var force bool
 	cmd := &cobra.Command{
-		Use: "import ID FILE", Short: "Replace an instance by an export of it, or bring one that is not there", Args: cobra.ExactArgs(2), ValidArgsFunction: ask.ThenFiles(a.Completes("instances")),
+		Use: "import ID FILE", Short: "Replace an instance by an export of it, or bring one that is not there", Args: cobra.ExactArgs(2), ValidArgsFunction: ask.ThenFiles(a.ask.Completes("instances")),
 		Long: "Replace an instance by an export of it. It must not have moved since the export, unless --force.",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			raw, err := a.ReadSmall(args[1], 2*ask.MaxBody, "an export")
+			raw, err := a.ask.ReadSmall(args[1], 2*ask.MaxBody, "an export")
 			if err != nil {
 				return err
 			}
@@ -818,12 +818,12 @@ func (a commands) instancesImport() *cobra.Command {
 			if err := ask.DecodeStrict(raw, &body); err != nil {
 				return ask.Usage("%s is no export: %w", args[1], err)
 			}
-			c, err := a.Client()
+			c, err := a.ask.Client()
 			if err != nil {
 				return err
 			}
 			id := ask.IDs("instances", args[:1])[0]
-			if err := a.Confirm("replace the state of %s", id); err != nil {
+			if err := a.ask.Confirm("replace the state of %s", id); err != nil {
 				return err
 			}
 			var opts []apiclient.Option
@@ -836,7 +836,7 @@ func (a commands) instancesImport() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.Done(nil, answer.Accepted, "imported", "%s", id)
+			return a.ask.Done(nil, answer.Accepted, "imported", "%s", id)
 		},
 	}
 	cmd.Flags().BoolVar(&force, "force", false, "also if it has moved since the export")

@@ -13,22 +13,22 @@ import (
 func (a commands) instancesLineage() *cobra.Command {
 	var depth, most int64
 	cmd := &cobra.Command{
-		Use: "lineage ID", Short: "Who started an instance, and whom it started", Args: cobra.ExactArgs(1), ValidArgsFunction: a.Completes("instances"),
+		Use: "lineage ID", Short: "Who started an instance, and whom it started", Args: cobra.ExactArgs(1), ValidArgsFunction: a.ask.Completes("instances"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := a.Client()
+			c, err := a.ask.Client()
 			if err != nil {
 				return err
 			}
-			return a.Repeated(cmd.Context(), func() error {
+			return a.ask.Repeated(cmd.Context(), func() error {
 				tree, err := c.GetLineage(cmd.Context(), ask.IDs("instances", args)[0], apiclient.GetLineageQuery{Depth: &depth, Descendants: &most})
 				if err != nil {
 					return err
 				}
-				if err := a.Show(lineageView(&tree.Body), tree.Bytes); err != nil {
+				if err := a.ask.Show(lineageView(&tree.Body), tree.Bytes); err != nil {
 					return err
 				}
-				if !tree.Body.Whole && !a.AsData() {
-					a.Note("some are left out: --depth and --limit show more, and lineage of another instance")
+				if !tree.Body.Whole && !a.ask.AsData() {
+					a.ask.Note("some are left out: --depth and --limit show more, and lineage of another instance")
 				}
 				return nil
 			})

@@ -22,15 +22,15 @@ func (a commands) runCommand() *cobra.Command {
 	var wait time.Duration
 	var follow, exitStatus bool
 	cmd := &cobra.Command{
-		Use: "run DEFINITION|FILE", Short: "Start an instance; of a FILE after publishing it", Args: cobra.ExactArgs(1), ValidArgsFunction: ask.OrFiles(a.Completes("definitions")),
+		Use: "run DEFINITION|FILE", Short: "Start an instance; of a FILE after publishing it", Args: cobra.ExactArgs(1), ValidArgsFunction: ask.OrFiles(a.ask.Completes("definitions")),
 		Example: "  weft run order-approval -i orderId=o-2 -i amount=1200 --correlation o-2 --wait 30s\n  weft run flow.yaml -i @input.json -f",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var err error
 			var typed map[string]string
-			if body.Input, typed, err = a.Inputs(inputs); err != nil {
+			if body.Input, typed, err = a.ask.Inputs(inputs); err != nil {
 				return err
 			}
-			c, err := a.Client()
+			c, err := a.ask.Client()
 			if err != nil {
 				return err
 			}
@@ -45,12 +45,12 @@ func (a commands) runCommand() *cobra.Command {
 			if wait >= time.Second && !follow {
 				opts = append(opts, apiclient.WaitUpTo(min(wait, time.Minute)))
 			}
-			in, err := c.ExecuteDefinition(cmd.Context(), id, body, append(opts, a.Opts()...)...)
+			in, err := c.ExecuteDefinition(cmd.Context(), id, body, append(opts, a.ask.Opts()...)...)
 			if err != nil {
 				return err
 			}
 			if follow {
-				fmt.Fprintln(a.ErrOut, "instance", in.Body.InstanceID)
+				fmt.Fprintln(a.ask.ErrOut, "instance", in.Body.InstanceID)
 				return a.follow(cmd.Context(), c, in.Body.InstanceID, exitStatus)
 			}
 			if wait > 0 && in.Body.Status != "Finished" {
@@ -58,11 +58,11 @@ func (a commands) runCommand() *cobra.Command {
 					return err
 				}
 			}
-			if err := a.Show(instanceFullView, in.Bytes); err != nil {
+			if err := a.ask.Show(instanceFullView, in.Bytes); err != nil {
 				return err
 			}
-			if a.ForPeople() && in.Body.Status == "Finished" && len(in.Body.Output) > 0 {
-				fmt.Fprintln(a.Out, "output", ask.Compact(in.Body.Output))
+			if a.ask.ForPeople() && in.Body.Status == "Finished" && len(in.Body.Output) > 0 {
+				fmt.Fprintln(a.ask.Out, "output", ask.Compact(in.Body.Output))
 			}
 			return over(&in.Body, wait, exitStatus)
 		},
@@ -106,7 +106,7 @@ func (a commands) startable(ctx context.Context, c *apiclient.Client, arg string
 	if !ask.LooksLikeFile(arg) {
 		return strings.TrimPrefix(arg, "definitions/"), nil
 	}
-	src, err := a.ReadDefinition(arg)
+	src, err := a.ask.ReadDefinition(arg)
 	if err != nil {
 		return "", err
 	}
@@ -118,6 +118,6 @@ func (a commands) startable(ctx context.Context, c *apiclient.Client, arg string
 		return "", ask.Usage("--version is of a published definition, and %s is a file", arg)
 	}
 	body.Version = made.Body.Version
-	fmt.Fprintf(a.ErrOut, "%s v%d is a draft: it starts this instance only\n", made.Body.ID, made.Body.Version)
+	fmt.Fprintf(a.ask.ErrOut, "%s v%d is a draft: it starts this instance only\n", made.Body.ID, made.Body.Version)
 	return made.Body.ID, nil
 }

@@ -31,21 +31,19 @@ const fallen = 0.85
 
 // largeTypes have more than maxMethods methods.
 var largeTypes = map[string]target{
-	"internal/authoring/check.chart":                      {70, "2026-12-31"},
-	"internal/authoring/check.checker":                    {65, "2026-12-31"},
-	"internal/authoring/check.circles":                    {65, "2026-12-31"},
-	"internal/catalog.Catalog":                            {65, "2026-12-31"},
-	"internal/expression/js.scriptRun":                    {70, "2026-12-31"},
-	"internal/people/command/ask.Asker":                   {70, "2026-12-31"},
-	"internal/store/etcdstore.conn":                       {65, "2026-12-31"},
-	"internal/store/etcdstore.fsck":                       {65, "2026-12-31"},
-	"internal/store/etcdstore.fsckGates":                  {65, "2026-12-31"},
-	"internal/store/etcdstore.fsckParts":                  {65, "2026-12-31"},
-	"internal/store/etcdstore/internal/record.Keys":       {110, "2026-12-31"},
-	"pkg/client.owner":                                    {80, "2026-12-31"},
-	"pkg/engine.Burst":                                    {80, "2027-01-31"},
-	"pkg/engine.Execution":                                {120, "2027-01-31"},
-	"pkg/metrics.Metrics":                                 {65, "2026-12-31"},
+	"internal/authoring/check.checker":              {65, "2026-12-31"},
+	"internal/catalog.Catalog":                      {65, "2026-12-31"},
+	"internal/expression/js.scriptRun":              {70, "2026-12-31"},
+	"internal/people/command/ask.Asker":             {70, "2026-12-31"},
+	"internal/store/etcdstore.conn":                 {65, "2026-12-31"},
+	"internal/store/etcdstore.fsck":                 {65, "2026-12-31"},
+	"internal/store/etcdstore.fsckGates":            {65, "2026-12-31"},
+	"internal/store/etcdstore.fsckParts":            {65, "2026-12-31"},
+	"internal/store/etcdstore/internal/record.Keys": {110, "2026-12-31"},
+	"pkg/client.owner":                              {80, "2026-12-31"},
+	"pkg/engine.Burst":                              {80, "2027-01-31"},
+	"pkg/engine.Execution":                          {120, "2027-01-31"},
+	"pkg/metrics.Metrics":                           {65, "2026-12-31"},
 }
 
 // largePackages have more than maxLines lines.

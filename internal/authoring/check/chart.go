@@ -13,7 +13,7 @@ import (
 // chart looks over one flowchart. Each may have tens of thousands of connections, so what is
 // asked of each of them is found once.
 type chart struct {
-	*checker
+	checker *checker
 	place
 	byID  map[string]*workflow.Activity
 	from  map[string][]workflow.Connection // by their source
@@ -71,11 +71,11 @@ func (ch *chart) connections() {
 		ch.outcome(source, con)
 		w := way{con.Source, con.SourcePort, con.Target}
 		if ways[w] {
-			ch.report(ch.place, con.Place, warning("connected-twice", "this connection is here twice: %s → %s", con.Source, con.Target))
+			ch.checker.report(ch.place, con.Place, warning("connected-twice", "this connection is here twice: %s → %s", con.Source, con.Target))
 		}
 		ways[w] = true
 		if last[con.Source] {
-			ch.report(ch.place, con.Place, warning("unreachable", "nothing goes on behind %s, so this connection is never taken", con.Source))
+			ch.checker.report(ch.place, con.Place, warning("unreachable", "nothing goes on behind %s, so this connection is never taken", con.Source))
 		}
 	}
 }
@@ -87,7 +87,7 @@ func (ch *chart) outcome(source *workflow.Activity, con workflow.Connection) {
 		port = engine.DoneOutcome
 	}
 	w := ch.exitsOf(source)
-	if w.open || w.known[port] || ch.full() {
+	if w.open || w.known[port] || ch.checker.full() {
 		return
 	}
 	word := port
@@ -96,13 +96,13 @@ func (ch *chart) outcome(source *workflow.Activity, con workflow.Connection) {
 	}
 	q := problem("unknown-outcome", "%s never goes on along %s; it has %s", strings.TrimSuffix(strings.TrimSuffix(con.Source, workflow.TimeoutSuffix), workflow.RetrySuffix), workflow.Shorten(port), some(w.list))
 	q.Within = workflow.Within{Text: word}
-	ch.report(ch.place, con.Place, meant(q, port, w.list))
+	ch.checker.report(ch.place, con.Place, meant(q, port, w.list))
 }
 
 func (ch *chart) exitsOf(a *workflow.Activity) *exits {
 	w := ch.exits[a]
 	if w == nil {
-		list, open := ch.outcomes(a, 0)
+		list, open := ch.checker.outcomes(a, 0)
 		w = &exits{list: slices.Compact(slices.Clone(list)), known: map[string]bool{}, open: open}
 		for _, name := range list {
 			w.known[name] = true
@@ -124,12 +124,12 @@ func (ch *chart) branches(fork *workflow.Activity) {
 		leads[con.SourcePort] = true
 	}
 	for _, name := range names {
-		if leads[name] || ch.full() {
+		if leads[name] || ch.checker.full() {
 			continue
 		}
 		q := warning("unreachable", "the branch %s of %s leads nowhere", workflow.Shorten(name), fork.ID)
 		q.Within = workflow.Within{Text: name}
-		ch.report(place{a: fork}, e.Place, q)
+		ch.checker.report(place{a: fork}, e.Place, q)
 	}
 }
 
@@ -151,7 +151,7 @@ func (ch *chart) rounds() {
 		}
 		if state[at] == going && slices.Contains(path, at) {
 			round := path[slices.Index(path, at):]
-			ch.report(place{a: ch.byID[at]}, ch.byID[at].Place, warning("endless-loop", "%s lead to each other for ever: none of them waits, or has another way on", strings.Join(append(round, at), " → ")))
+			ch.checker.report(place{a: ch.byID[at]}, ch.byID[at].Place, warning("endless-loop", "%s lead to each other for ever: none of them waits, or has another way on", strings.Join(append(round, at), " → ")))
 		}
 		for _, id := range path {
 			state[id] = gone
@@ -191,7 +191,7 @@ func (ch *chart) joins() {
 			for _, con := range into[j.ID] {
 				s := side(con)
 				if first = cmp.Or(first, s); s != "" && s != first {
-					ch.report(place{a: j}, j.Place, warning("unreachable", "%s waits for every branch, and %s takes only one of %s and %s: it never goes on; WaitAllActive waits for those that were taken", j.ID, d.ID, first, s))
+					ch.checker.report(place{a: j}, j.Place, warning("unreachable", "%s waits for every branch, and %s takes only one of %s and %s: it never goes on; WaitAllActive waits for those that were taken", j.ID, d.ID, first, s))
 					delete(into, j.ID)
 					break
 				}

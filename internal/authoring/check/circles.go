@@ -17,16 +17,16 @@ type next struct {
 }
 
 // circles are what starts a definition again and again.
-type circles struct{ *checker }
+type circles struct{ checker *checker }
 
 // find warns of what starts this definition again and again: by activities and by events, over as many
 // definitions as are known. What stands behind a condition may be meant, and is not told.
 func (c circles) find() {
-	for _, n := range nexts(c.def) {
-		if c.full() {
+	for _, n := range nexts(c.checker.def) {
+		if c.checker.full() {
 			return
 		}
-		if n.id == c.def.ID { // told where it is the first that happens; later it may be meant
+		if n.id == c.checker.def.ID { // told where it is the first that happens; later it may be meant
 			continue
 		}
 		steps := c.backFrom(n)
@@ -37,8 +37,8 @@ func (c circles) find() {
 		if n.id == "" {
 			at = n.a.Inputs["eventName"].Place
 		}
-		p := place{a: n.a, desc: c.describe(n.a)}
-		c.report(p, at, warning("endless-loop", "%s %s: each starts the next, without a condition, until the last of %d that may start each other has an incident", p.title(), strings.Join(steps, ", which "), engine.MaxInstanceDepth))
+		p := place{a: n.a, desc: c.checker.describe(n.a)}
+		c.checker.report(p, at, warning("endless-loop", "%s %s: each starts the next, without a condition, until the last of %d that may start each other has an incident", p.title(), strings.Join(steps, ", which "), engine.MaxInstanceDepth))
 	}
 }
 
@@ -57,7 +57,7 @@ func (c circles) backFrom(first next) []string {
 				step = "publishes event " + workflow.Shorten(n.event) + ", which starts " + def.ID
 			}
 			all := append(slices.Clone(steps), step)
-			if def.ID == c.def.ID {
+			if def.ID == c.checker.def.ID {
 				all[len(all)-1] += " again"
 				return all
 			}
@@ -86,17 +86,17 @@ func (c circles) started(n next) (defs []*workflow.Definition) {
 	ids := []string{n.id}
 	if n.id == "" {
 		ids = nil
-		if slices.Contains(triggersOf(c.def), n.event) {
-			ids = append(ids, c.def.ID)
+		if slices.Contains(triggersOf(c.checker.def), n.event) {
+			ids = append(ids, c.checker.def.ID)
 		}
-		if c.opts.Starts != nil {
-			ids = append(ids, c.opts.Starts(n.event)...)
+		if c.checker.opts.Starts != nil {
+			ids = append(ids, c.checker.opts.Starts(n.event)...)
 		}
 	}
 	for _, id := range ids {
-		def := c.kid(id)
+		def := c.checker.kid(id)
 		// What is published now takes the place of what is known of this definition.
-		if def != nil && (n.id != "" || def.ID != c.def.ID || slices.Contains(triggersOf(c.def), n.event)) {
+		if def != nil && (n.id != "" || def.ID != c.checker.def.ID || slices.Contains(triggersOf(c.checker.def), n.event)) {
 			defs = append(defs, def)
 		}
 	}

@@ -175,6 +175,7 @@ var table = map[string]place{
 	"internal/expression/csharp/scan":    {floor: 1, wing: "engine", step: 2},
 	"internal/expression/csharp/typed":   {floor: 1, wing: "engine", step: 3},
 	"internal/authoring/check":           {floor: 1, wing: "engine", step: 4},
+	"internal/authoring/check/dotnet":    {floor: 1, wing: "engine", step: 1},
 	"internal/authoring/check/ignored":   {floor: 1, wing: "engine", step: 1},
 	"internal/authoring/suggest":         {floor: 1, wing: "engine", step: 4},
 	"pkg/workflowtest/trial":             {floor: 1, wing: "engine", step: 5},

@@ -1,12 +1,11 @@
 package check
 
 import (
-	"fmt"
-	"math/big"
 	"regexp"
 	"strconv"
 	"strings"
 
+	"github.com/weft-run/weft/internal/authoring/check/dotnet"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -72,22 +71,9 @@ func wrapped(v any, ptr string, depth int) (name, where string) {
 	return "", ""
 }
 
-// decimal is a number as people write one, of a length that is no burden.
-var decimal = regexp.MustCompile(`^-?[0-9]{1,200}(\.[0-9]{1,200})?$`)
-
-// digits reports a Decimal with more digits than a number has here. One that is written as a number of JSON has lost them before.
-func digits(c *checker, v any, typ, what string, at workflow.Place) {
-	text, ok := v.(string)
-	if text = strings.TrimSpace(text); !ok || !strings.EqualFold(typ, "Decimal") || !decimal.MatchString(text) {
-		return
-	}
-	n, _ := workflow.ParseNumber(text)
-	short := fmt.Sprint(n)
-	if f, ok := n.(float64); ok {
-		short = strconv.FormatFloat(f, 'f', -1, 64)
-	}
-	is, _ := new(big.Rat).SetString(text)
-	if becomes, ok := new(big.Rat).SetString(short); ok && is.Cmp(becomes) != 0 {
-		c.report(place{}, at, warning("lost-digits", "%s is %s, of which %s is kept: numbers with decimals are of 53 bits; keep it as a text", what, workflow.Shorten(text), short))
+// fits warns of a number that its type of .NET has not, or not all of whose digits are kept.
+func fits(c *checker, v any, typ, what string, at workflow.Place) {
+	if code, detail := dotnet.Misfit(v, typ, c.elsa()); code != "" {
+		c.report(place{}, at, warning(code, "%s is %s", what, detail))
 	}
 }

@@ -453,7 +453,7 @@ func (c *checker) declarations() {
 func (c *checker) initial(v any, typ, what string, at workflow.Place) {
 	c.fixed(v, what, at)
 	envelope(c, place{}, at, workflow.Expression{Kind: workflow.Literal, Value: v}, what)
-	digits(c, v, typ, what, at)
+	fits(c, v, typ, what, at)
 	if v == nil || !strings.HasSuffix(typ, "[]") {
 		return
 	}
@@ -471,6 +471,7 @@ func (c *checker) initial(v any, typ, what string, at workflow.Place) {
 	}
 	list, _ := items.([]any)
 	for _, it := range list {
+		fits(c, it, strings.TrimSuffix(typ, "[]"), "an item of "+what, at)
 		if _, err := engine.Convert(it, strings.TrimSuffix(typ, "[]")); err != nil {
 			c.report(place{}, at, warning("type-mismatch", "an item of %s: %v", what, err))
 			return

@@ -101,7 +101,7 @@ mutants: ## Take away each guard, and see which test fails
 	@bash .ci/run mutants
 
 findings: ## See whether software of others still behaves as findings/ says (needs the module proxy)
-	@for f in findings/*.sh; do echo "== $$f"; bash "$$f" || exit 1; done
+	@bash .ci/findings
 
 prove: ## Run all that the tests can do: every case, world and round, the race detector and chaos, some hours
 	@bash .ci/run prove

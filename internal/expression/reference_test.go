@@ -128,6 +128,7 @@ differ, Weft does as one of them. What is other than in both, or may surprise:
 | a number beside a text: ` + "`'5' > 3`" + ` | an incident that says so; ` + "`==`" + ` is false | Liquid, Fluid: an error too; liquidjs: as in JavaScript |
 | ` + "`blank`" + ` | nil, false, texts of spaces, what is empty | liquidjs, Fluid: the same; Liquid: only with Rails |
 | members of an object | in the order of their names | in the order in which they were made |
+| an object as text, also to a filter | its JSON; a list is its elements, one behind the other | Liquid: as Ruby writes it; liquidjs: ` + "`[object Object]`" + ` |
 | a text in quotes | as it is: ` + "`'a\\nb'`" + ` has a backslash | Liquid: the same; liquidjs has escapes |
 | a value behind a value (` + "`{{ 'it''s' }}`" + `), an exponent (` + "`1e3`" + `), filters and tags that there are not, too few or too many values for a filter | refused | mostly left out in silence |
 | ` + "`upcase`" + ` of ß | ß, as Fluid has it | Liquid, liquidjs: SS |

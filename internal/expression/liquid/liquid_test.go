@@ -193,6 +193,10 @@ func TestLiquidRefusesWhatHasNoValue(t *testing.T) {
 		"{{ {%cycle 'a' }}":                                     "cannot be read",
 		"{% unless {%when 1 %}x{% endunless %}":                 "cannot be read",
 		"{{1" + strings.Repeat("0", 400) + "}}":                 "more than 400 digits",
+		"{{ 8640000000000 | time_zone: 'GMT' }}":                "the year 275760 has no text",
+		"{{ (1..3) | keys }}":                                   "(1..3) is none",
+		"{{ blank | keys }}":                                    "blank is none",
+		"{{ 1 | at_least: '1e400' }}":                           "too large to compute with: 1e400",
 		"{% if 1" + strings.Repeat("0", 400) + ".5 %}{%endif%}": "out of range",
 	} {
 		_, err := expressiontest.Eval(t.Context(), Evaluator{}, source, expressiontest.Example())

@@ -23,7 +23,7 @@ const (
 
 // timeTexts are the forms of them.
 var timeTexts = compiled(
-	`^`+yearPart+`(?P<sign>[-/.])`+`(?P<number>\d{1,2})[-/.]`+dayPart+`(?:(?:t|\s+)`+clockPart+halfPart+zonePart+`)?$`,
+	`^`+yearPart+`(?P<sign>[-/.])`+`(?P<number>\d{1,2})[-/.]`+dayPart+`(?:(?:t|\s+|,\s*)`+clockPart+halfPart+zonePart+`)?$`,
 	`^`+namedDay+dayPart+`[-\s]*`+monthPart+`[-,\s]*`+anyYear+clock,
 	`^`+namedDay+monthPart+`\s*`+dayPart+`(?:,\s*|\s+)`+yearPart+clock,
 	`^`+yearPart+`[-\s]+`+monthPart+`[-\s]*`+dayPart+clock,
@@ -77,7 +77,7 @@ func timeIn(part map[string]string) (time.Time, bool) {
 	}
 	hour, minute, second := number("hour"), number("minute"), number("second")
 	if half := strings.ToLower(part["half"]); half != "" {
-		if hour < 1 || hour > 12 {
+		if hour > 12 {
 			return time.Time{}, false
 		}
 		if hour %= 12; half == "p" {

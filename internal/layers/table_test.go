@@ -160,6 +160,7 @@ var table = map[string]place{
 	"internal/expression/js":             {floor: 1, wing: "engine", step: 3},
 	"internal/expression/js/dotnet":      {floor: 1, wing: "engine", step: 2},
 	"internal/expression/js/fdlibm":      {floor: 1, wing: "engine", step: 1},
+	"internal/expression/js/pattern":     {floor: 1, wing: "engine", step: 1},
 	"internal/expression/js/mend":        {floor: 1, wing: "engine", step: 2},
 	"internal/expression/js/exact":       {floor: 1, wing: "engine", step: 2},
 	"internal/expression/js/rewrite":     {floor: 1, wing: "engine", step: 2},

@@ -136,7 +136,7 @@ func name(x *scriptRun, c goja.FunctionCall, i int) string {
 func (x *scriptRun) mustOut(v goja.Value) any {
 	out, err := x.out(v)
 	if err != nil {
-		panic(x.vm.NewGoError(err))
+		x.fail(err)
 	}
 	return out
 }
@@ -188,7 +188,7 @@ func newShortGUID(x *scriptRun, _ goja.FunctionCall) goja.Value {
 func toJSON(x *scriptRun, c goja.FunctionCall) goja.Value {
 	raw, err := workflow.Marshal(x.mustOut(c.Argument(0)))
 	if err != nil {
-		panic(x.vm.NewGoError(err))
+		x.fail(err)
 	}
 	return x.vm.ToValue(string(raw))
 }
@@ -199,7 +199,7 @@ func fromJSON(x *scriptRun, c goja.FunctionCall) goja.Value {
 		v, err = evaluation.Clean(v, x.limits.Output)
 	}
 	if err != nil {
-		panic(x.vm.NewGoError(err))
+		x.fail(err)
 	}
 	return x.in(v)
 }
@@ -239,7 +239,7 @@ func (x *scriptRun) bytes(v goja.Value) []byte {
 
 func (x *scriptRun) byteList(b []byte) goja.Value {
 	if len(b) > x.limits.Output {
-		panic(x.vm.NewGoError(evaluation.ErrOutput))
+		x.fail(evaluation.ErrOutput)
 	}
 	items := make([]any, len(b))
 	for i, c := range b {

@@ -223,11 +223,22 @@ func (x *scriptRun) coerceArg(c *goja.FunctionCall, i int) {
 // alive ends a loop within a builtin once the script's time is over.
 func (x *scriptRun) alive() {
 	if x.watcher.expired.Load() {
-		panic(x.vm.NewGoError(evaluation.ErrTime))
+		x.fail(evaluation.ErrTime)
 	}
 }
 
-func (x *scriptRun) fail(err error) { panic(x.vm.NewGoError(err)) }
+// fail throws a RangeError, which keeps its cause where the script does not see it.
+func (x *scriptRun) fail(err error) {
+	made, failed := x.vm.New(x.vm.Get("RangeError"), x.vm.ToValue(err.Error()))
+	if failed != nil { // the script has put something else there
+		panic(x.vm.NewGoError(err))
+	}
+	if x.causes == nil {
+		x.causes = map[*goja.Object]error{}
+	}
+	x.causes[made] = err
+	panic(made)
+}
 
 // atMost fails if n things are too many.
 func (x *scriptRun) atMost(n, most int64) {

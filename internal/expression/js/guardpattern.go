@@ -9,6 +9,8 @@ import (
 	"github.com/dop251/goja"
 
 	"github.com/weft-run/weft/internal/expression/evaluation"
+	"github.com/weft-run/weft/internal/expression/js/mend"
+	"github.com/weft-run/weft/internal/expression/js/pattern"
 	"github.com/weft-run/weft/internal/expression/js/rewrite"
 )
 
@@ -29,8 +31,6 @@ var _ = func() bool {
 	return true
 }()
 
-var patternSource = goja.MustCompile("", "Object.getOwnPropertyDescriptor(RegExp.prototype, 'source').get", false)
-
 // hardenPatterns weighs regular expressions against the texts they are used on.
 // The builtins on top of exec call it by its name.
 func (x *scriptRun) hardenPatterns() {
@@ -38,32 +38,29 @@ func (x *scriptRun) hardenPatterns() {
 		return
 	}
 	x.patterns = true
-	v, err := x.vm.RunProgram(patternSource)
-	if err != nil {
-		panic(err)
-	}
-	source, _ := goja.AssertFunction(v)
 	proto, builtin := x.proto("RegExp"), x.global("RegExp")
+	patterns := mend.NewPatterns(x.vm, builtin)
 	weights := map[string]int{}
-	var began time.Time
-	pre := func(c *goja.FunctionCall) {
-		v, err := source(c.This)
-		if err != nil {
-			return // not a regular expression; the builtin says so
-		}
-		x.coerceArg(c, 0)
-		n := len(c.Argument(0).String())
-		x.atMost(int64(n), int64(x.maxText()))
-		x.weighPattern(weights, v.String(), n)
-		began = time.Now()
+	for _, n := range []string{"exec", "test"} {
+		machine, _ := goja.AssertFunction(proto.Get(n))
+		mend.Method(x.vm, proto, n, 1, func(c goja.FunctionCall) goja.Value {
+			x.alive()
+			source, ok := patterns.Source(c.This)
+			if !ok { // not a regular expression; the builtin says so
+				return x.must(machine(c.This, c.Arguments...))
+			}
+			x.coerceArg(&c, 0)
+			text := c.Argument(0).String()
+			x.atMost(int64(len(text)), int64(x.maxText()))
+			x.weighPattern(weights, source, len(text))
+			began := time.Now()
+			v := x.must(patterns.Run(c, source, text, machine))
+			if time.Since(began) >= matchTime { // then the answer is not to be trusted
+				x.fail(errMatch)
+			}
+			return v
+		})
 	}
-	post := func(goja.Value) {
-		if time.Since(began) >= matchTime { // then the answer is not to be trusted
-			x.fail(errMatch)
-		}
-	}
-	x.wrap(proto, "exec", pre, post)
-	x.wrap(proto, "test", pre, post)
 	exec := proto.Get("exec")
 	for _, sym := range []*goja.Symbol{goja.SymReplace, goja.SymSplit, goja.SymMatch, goja.SymMatchAll, goja.SymSearch} {
 		f := x.guarded(proto.GetSymbol(sym), func(c *goja.FunctionCall) {
@@ -82,8 +79,9 @@ func (x *scriptRun) hardenPatterns() {
 
 	made := x.vm.ToValue(func(c goja.ConstructorCall) *goja.Object {
 		x.atMost(int64(len(c.Argument(0).String())), maxPattern)
-		if pattern, ok := c.Argument(0).(goja.String); ok && strings.Contains(c.Argument(1).String(), "u") && !goja.IsUndefined(c.Argument(1)) {
-			written, err := rewrite.Properties(pattern.String())
+		x.checkPattern(c)
+		if given, ok := c.Argument(0).(goja.String); ok && strings.Contains(c.Argument(1).String(), "u") && !goja.IsUndefined(c.Argument(1)) {
+			written, err := rewrite.Properties(given.String())
 			if err != nil {
 				panic(x.vm.NewTypeError(err.Error()))
 			}
@@ -98,6 +96,23 @@ func (x *scriptRun) hardenPatterns() {
 	_ = made.DefineDataProperty("prototype", proto, goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE)
 	_ = proto.DefineDataProperty("constructor", made, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 	_ = x.vm.GlobalObject().DefineDataProperty("RegExp", made, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+}
+
+// checkPattern fails for a regular expression whose groups would be others than in Node.
+func (x *scriptRun) checkPattern(c goja.ConstructorCall) {
+	if written, ok := c.Argument(0).(goja.String); ok {
+		if _, err := pattern.Read(written.String(), ""); err != nil {
+			panic(x.vm.NewTypeError(err.Error()))
+		}
+	}
+}
+
+// must gives what a builtin gave, or throws what it threw.
+func (x *scriptRun) must(v goja.Value, err error) goja.Value {
+	if err != nil {
+		panic(err)
+	}
+	return v
 }
 
 func (x *scriptRun) weighPattern(weights map[string]int, source string, n int) {

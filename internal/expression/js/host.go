@@ -170,7 +170,7 @@ func (x *scriptRun) readVariable(name string) goja.Value {
 	if o, ok := out.(*goja.Object); ok && o.ClassName() != "Date" { // each reader has his own Date
 		was, err := evaluation.Clean(was, 1<<62)
 		if err != nil {
-			panic(x.vm.NewGoError(err))
+			x.fail(err)
 		}
 		if x.read == nil {
 			x.read = map[string]*borrowed{}
@@ -186,7 +186,7 @@ func (x *scriptRun) writeVariable(name string, value goja.Value) {
 		err = x.scope.SetVariable(name, v)
 	}
 	if err != nil {
-		panic(x.vm.NewGoError(err))
+		x.fail(err)
 	}
 	delete(x.read, name)
 }

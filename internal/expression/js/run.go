@@ -33,8 +33,9 @@ type scriptRun struct {
 	add        goja.Callable // a + b
 	descriptor goja.Callable // Object.getOwnPropertyDescriptor, the builtin
 	watcher    *watcher
-	fully      bool // every builtin is hardened
-	patterns   bool // regular expressions are
+	causes     map[*goja.Object]error // of errors that are thrown
+	fully      bool                   // every builtin is hardened
+	patterns   bool                   // regular expressions are
 }
 
 // borrowed is the script's copy of a variable, and what the variable held when
@@ -134,7 +135,9 @@ func (x *scriptRun) problem(err error) error {
 	case errors.As(err, &overflow):
 		cause, stack = fmt.Errorf("too many calls within calls: %w", evaluation.ErrDepth), overflow.Stack()
 	case errors.As(err, &thrown):
-		cause, stack = thrown.Unwrap(), thrown.Stack()
+		if cause, stack = x.cause(thrown), thrown.Stack(); errors.As(cause, &known) {
+			return known
+		}
 		message = x.thrown(thrown)
 	default:
 		cause = err
@@ -153,6 +156,14 @@ func (x *scriptRun) problem(err error) error {
 	return &evaluation.Error{Kind: "JavaScript", Source: evaluation.Excerpt(x.script.source), Message: message, Err: cause}
 }
 
+// cause is what an error that was thrown stands for, nil if it is the script's own.
+func (x *scriptRun) cause(e *goja.Exception) error {
+	if o, ok := e.Value().(*goja.Object); ok && x.causes[o] != nil {
+		return x.causes[o]
+	}
+	return e.Unwrap()
+}
+
 // thrown gives the message of a thrown value.
 func (x *scriptRun) thrown(e *goja.Exception) (message string) {
 	message = "it threw a value that has no text"
@@ -161,7 +172,7 @@ func (x *scriptRun) thrown(e *goja.Exception) (message string) {
 		if o, ok := v.(*goja.Object); ok {
 			if m := o.Get("message"); m != nil && !goja.IsUndefined(m) {
 				name := ""
-				if n := o.Get("name"); n != nil && !goja.IsUndefined(n) && n.String() != "Error" && n.String() != "GoError" {
+				if n := o.Get("name"); x.causes[o] == nil && n != nil && !goja.IsUndefined(n) && n.String() != "Error" && n.String() != "GoError" {
 					name = n.String() + ": "
 				}
 				message = workflow.CutBytes(name+m.String(), 2000)

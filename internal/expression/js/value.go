@@ -22,7 +22,7 @@ func (x *scriptRun) in(v any) goja.Value { return x.inAt(v, 0) }
 
 func (x *scriptRun) inAt(v any, depth int) goja.Value {
 	if depth > evaluation.MaxDepth {
-		panic(x.vm.NewGoError(evaluation.ErrDepth))
+		x.fail(evaluation.ErrDepth)
 	}
 	switch v := v.(type) {
 	case nil:
@@ -46,7 +46,7 @@ func (x *scriptRun) inAt(v any, depth int) goja.Value {
 	}
 	c, err := evaluation.Clean(v, math.MaxInt)
 	if err != nil {
-		panic(x.vm.NewGoError(err))
+		x.fail(err)
 	}
 	return x.inAt(c, depth+1)
 }

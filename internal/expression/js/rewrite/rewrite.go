@@ -11,6 +11,7 @@ import (
 	"github.com/dop251/goja/token"
 
 	"github.com/weft-run/weft/internal/expression/evaluation"
+	"github.com/weft-run/weft/internal/expression/js/pattern"
 )
 
 // Names of the functions that rewritten scripts call. No script can spell them
@@ -51,6 +52,8 @@ type Rewriter struct {
 	Names   map[string]bool // of builtins, that it mentions
 	Pattern bool            // it has a regular expression
 	Rest    bool            // it has a pattern that takes the rest of an object
+
+	tested map[*ast.RegExpLiteral]bool // whose groups nobody reads
 }
 
 // Walk rewrites all that is below v.
@@ -162,6 +165,7 @@ func (w *Rewriter) rewrite(n any) {
 	case *ast.CallExpression:
 		w.spreads(n.ArgumentList)
 		w.language(n)
+		w.test(n)
 	case *ast.NewExpression:
 		w.spreads(n.ArgumentList)
 		w.newDate(n)
@@ -193,14 +197,31 @@ func (w *Rewriter) comparison(n *ast.BinaryExpression) {
 
 func (w *Rewriter) regExp(n *ast.RegExpLiteral) {
 	w.Pattern = true
+	if _, err := pattern.Read(n.Pattern, n.Flags); err != nil && !w.tested[n] {
+		w.refuse(n.Idx, err.Error())
+	}
 	if !strings.Contains(n.Flags, "u") {
 		return
 	}
-	pattern, err := Properties(n.Pattern)
+	written, err := Properties(n.Pattern)
 	if err != nil {
 		w.refuse(n.Idx, err.Error())
 	}
-	n.Pattern = pattern
+	n.Pattern = written
+}
+
+// test notes a regular expression that is only asked whether it matches.
+func (w *Rewriter) test(n *ast.CallExpression) {
+	of, ok := n.Callee.(*ast.DotExpression)
+	if !ok || of.Identifier.Name != "test" {
+		return
+	}
+	if re, ok := of.Left.(*ast.RegExpLiteral); ok {
+		if w.tested == nil {
+			w.tested = map[*ast.RegExpLiteral]bool{}
+		}
+		w.tested[re] = true
+	}
 }
 
 func relates(t token.Token) bool {

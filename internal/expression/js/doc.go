@@ -45,7 +45,7 @@
 // Local times in a script (getHours, unlike getUTCHours) are those of time.Local, which
 // weft sets to UTC.
 //
-// What the machine reads or gives in silence as Node does not is mended or refused (mend.go); testdata/node.json has what is left.
+// What the machine reads or gives in silence as Node does not is mended or refused (package mend); testdata/node.json has what is left.
 //
 // # Numbers
 //

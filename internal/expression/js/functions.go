@@ -37,7 +37,11 @@ var hostFunctions = map[string]hostFunction{
 		x.few(c.Argument(0))
 		return c.Argument(0)
 	},
-	rewrite.FnDate: func(_ *scriptRun, c goja.FunctionCall) goja.Value { return date(c.Argument(0)) },
+	rewrite.FnCatch: func(x *scriptRun, c goja.FunctionCall) goja.Value {
+		mend.Caught(x.vm, c.Argument(0))
+		return goja.Undefined()
+	},
+	rewrite.FnDate: func(_ *scriptRun, c goja.FunctionCall) goja.Value { return mend.Date(c.Argument(0)) },
 
 	"getVariable": func(x *scriptRun, c goja.FunctionCall) goja.Value { return x.readVariable(name(x, c, 0)) },
 	"setVariable": func(x *scriptRun, c goja.FunctionCall) goja.Value {
@@ -64,7 +68,7 @@ var hostFunctions = map[string]hostFunction{
 		}
 		url, err := evaluation.ResumeURL(x.scope, texts)
 		if err != nil {
-			panic(x.vm.NewTypeError(err.Error()))
+			panic(x.vm.NewTypeError("%s", err.Error()))
 		}
 		return x.vm.ToValue(url)
 	},

@@ -103,7 +103,7 @@ func (x *scriptRun) hardenSome(want func(name string) bool) {
 	x.hardenLanguages(want)
 	mend.Math(x.vm, want)
 	if want("parse") {
-		x.wrap(x.global("Date"), "parse", func(c *goja.FunctionCall) { c.Arguments = []goja.Value{date(c.Argument(0))} }, nil)
+		x.wrap(x.global("Date"), "parse", func(c *goja.FunctionCall) { c.Arguments = []goja.Value{mend.Date(c.Argument(0))} }, nil)
 	}
 	if want("raw") {
 		x.hardenRaw()

@@ -10,7 +10,6 @@ import (
 
 	"github.com/weft-run/weft/internal/expression/evaluation"
 	"github.com/weft-run/weft/internal/expression/js/mend"
-	"github.com/weft-run/weft/internal/expression/js/pattern"
 	"github.com/weft-run/weft/internal/expression/js/rewrite"
 )
 
@@ -47,14 +46,14 @@ func (x *scriptRun) hardenPatterns() {
 			x.alive()
 			source, ok := patterns.Source(c.This)
 			if !ok { // not a regular expression; the builtin says so
-				return x.must(machine(c.This, c.Arguments...))
+				return must(machine(c.This, c.Arguments...))
 			}
 			x.coerceArg(&c, 0)
 			text := c.Argument(0).String()
 			x.atMost(int64(len(text)), int64(x.maxText()))
 			x.weighPattern(weights, source, len(text))
 			began := time.Now()
-			v := x.must(patterns.Run(c, source, text, machine))
+			v := must(patterns.Run(c, source, text, machine))
 			if time.Since(began) >= matchTime { // then the answer is not to be trusted
 				x.fail(errMatch)
 			}
@@ -79,11 +78,11 @@ func (x *scriptRun) hardenPatterns() {
 
 	made := x.vm.ToValue(func(c goja.ConstructorCall) *goja.Object {
 		x.atMost(int64(len(c.Argument(0).String())), maxPattern)
-		x.checkPattern(c)
+		mend.CheckPattern(x.vm, c)
 		if given, ok := c.Argument(0).(goja.String); ok && strings.Contains(c.Argument(1).String(), "u") && !goja.IsUndefined(c.Argument(1)) {
 			written, err := rewrite.Properties(given.String())
 			if err != nil {
-				panic(x.vm.NewTypeError(err.Error()))
+				panic(x.vm.NewTypeError("%s", err.Error()))
 			}
 			c.Arguments = []goja.Value{x.vm.ToValue(written), c.Argument(1)}
 		}
@@ -93,22 +92,15 @@ func (x *scriptRun) hardenPatterns() {
 		}
 		return o
 	}).ToObject(x.vm)
+	_ = made.DefineDataProperty("name", x.vm.ToValue("RegExp"), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	_ = made.DefineDataProperty("length", x.vm.ToValue(2), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 	_ = made.DefineDataProperty("prototype", proto, goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE)
 	_ = proto.DefineDataProperty("constructor", made, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 	_ = x.vm.GlobalObject().DefineDataProperty("RegExp", made, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 }
 
-// checkPattern fails for a regular expression whose groups would be others than in Node.
-func (x *scriptRun) checkPattern(c goja.ConstructorCall) {
-	if written, ok := c.Argument(0).(goja.String); ok {
-		if _, err := pattern.Read(written.String(), ""); err != nil {
-			panic(x.vm.NewTypeError(err.Error()))
-		}
-	}
-}
-
 // must gives what a builtin gave, or throws what it threw.
-func (x *scriptRun) must(v goja.Value, err error) goja.Value {
+func must(v goja.Value, err error) goja.Value {
 	if err != nil {
 		panic(err)
 	}

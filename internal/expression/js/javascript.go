@@ -3,7 +3,7 @@ package js
 import (
 	"context"
 	"errors"
-	"fmt"
+
 	"reflect"
 	"runtime"
 	"strings"
@@ -15,6 +15,7 @@ import (
 
 	"github.com/weft-run/weft/internal/expression/evaluation"
 	"github.com/weft-run/weft/internal/expression/js/check"
+	"github.com/weft-run/weft/internal/expression/js/mend"
 	"github.com/weft-run/weft/internal/expression/js/rewrite"
 	"github.com/weft-run/weft/internal/expression/turns"
 	"github.com/weft-run/weft/pkg/engine"
@@ -77,7 +78,7 @@ const quickSource = 8 << 10
 func (s *script) compile() (err error) {
 	defer func() {
 		if r := recover(); r != nil { // a bug of the library must not end the node
-			err = &evaluation.Error{Kind: workflow.JavaScript, Source: evaluation.Excerpt(s.source), Message: fmt.Sprintf("this cannot be read: %v", r)}
+			err = &evaluation.Error{Kind: workflow.JavaScript, Source: evaluation.Excerpt(s.source), Message: "this cannot be read: the parser of scripts failed here"}
 		}
 	}()
 	tree, err := rewrite.Parse(s.source)
@@ -105,14 +106,14 @@ func (s *script) compile() (err error) {
 func (s *script) syntax(err error) error {
 	var list parser.ErrorList
 	if errors.As(err, &list) && len(list) > 0 {
-		return s.at(list[0].Position.Line, list[0].Position.Column, list[0].Message, nil)
+		return s.at(list[0].Position.Line, list[0].Position.Column, mend.Words(list[0].Message), nil)
 	}
 	var ce *goja.CompilerSyntaxError
 	if errors.As(err, &ce) && ce.File != nil {
 		p := ce.File.Position(ce.Offset)
-		return s.at(p.Line, p.Column, ce.Message, nil)
+		return s.at(p.Line, p.Column, mend.Words(ce.Message), nil)
 	}
-	return &evaluation.Error{Kind: workflow.JavaScript, Source: evaluation.Excerpt(s.source), Message: err.Error()}
+	return &evaluation.Error{Kind: workflow.JavaScript, Source: evaluation.Excerpt(s.source), Message: mend.Words(err.Error())}
 }
 
 // at makes an error for a place in the program that was compiled.
@@ -168,7 +169,7 @@ func (s *script) attempt(ctx context.Context, scope engine.Scope, k turns.Kind) 
 			if stopped, ok := r.(error); ok && isInterrupt(stopped) {
 				v, err = nil, x.problem(stopped)
 			} else {
-				v, err = nil, &evaluation.Error{Kind: workflow.JavaScript, Source: evaluation.Excerpt(s.source), Message: fmt.Sprintf("this cannot be evaluated: %v", r)}
+				v, err = nil, &evaluation.Error{Kind: workflow.JavaScript, Source: evaluation.Excerpt(s.source), Message: "this cannot be evaluated: the machine that runs scripts failed here"}
 			}
 		}
 		shared = err != nil && u.Shared()

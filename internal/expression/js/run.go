@@ -12,6 +12,7 @@ import (
 
 	"github.com/weft-run/weft/internal/expression/evaluation"
 	"github.com/weft-run/weft/internal/expression/js/exact"
+	"github.com/weft-run/weft/internal/expression/js/mend"
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -175,12 +176,12 @@ func (x *scriptRun) thrown(e *goja.Exception) (message string) {
 				if n := o.Get("name"); x.causes[o] == nil && n != nil && !goja.IsUndefined(n) && n.String() != "Error" && n.String() != "GoError" {
 					name = n.String() + ": "
 				}
-				message = workflow.CutBytes(name+m.String(), 2000)
+				message = workflow.CutBytes(name+mend.Words(m.String()), 2000)
 				return
 			}
 		}
 		if v != nil {
-			message = workflow.CutBytes(v.String(), 2000)
+			message = workflow.CutBytes(mend.Words(v.String()), 2000)
 		}
 	})
 	return message

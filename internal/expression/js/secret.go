@@ -31,7 +31,7 @@ func secretsIn(source string) []string {
 func (x *scriptRun) secret(name string) goja.Value {
 	v, ok := x.scope.Secret(name)
 	if !ok {
-		panic(x.vm.NewTypeError(evaluation.NoSecret(name).Error()))
+		panic(x.vm.NewTypeError("%s", evaluation.NoSecret(name).Error()))
 	}
 	return x.vm.ToValue(v)
 }

@@ -115,3 +115,12 @@ func ascii(source string) bool {
 	}
 	return true
 }
+
+// CheckPattern fails for a regular expression whose groups would be others than in Node.
+func CheckPattern(vm *goja.Runtime, c goja.ConstructorCall) {
+	if written, ok := c.Argument(0).(goja.String); ok {
+		if _, err := pattern.Read(written.String(), ""); err != nil {
+			panic(vm.NewTypeError("%s", err.Error()))
+		}
+	}
+}

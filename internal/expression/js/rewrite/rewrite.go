@@ -25,6 +25,7 @@ const (
 	FnDate  = "(Date)"
 	FnPower = "**"
 	FnPowTo = ".**="
+	FnCatch = "(catch)"
 )
 
 // maxSpreads bounds the spread elements of one list or call, so that one step
@@ -152,6 +153,11 @@ func (w *Rewriter) rewrite(n any) {
 	case *ast.FunctionLiteral:
 		if n.Generator { // the machine does not count their calls, so nothing would bound the depth
 			w.refuse(n.Idx0(), "generator functions are not supported")
+		}
+	case *ast.CatchStatement:
+		if name, ok := n.Parameter.(*ast.Identifier); ok { // what the machine's error says is put right
+			said := &ast.ExpressionStatement{Expression: call(FnCatch, name.Idx, &ast.Identifier{Name: name.Name, Idx: name.Idx})}
+			n.Body.List = append([]ast.Statement{said}, n.Body.List...)
 		}
 	case *ast.ObjectLiteral:
 		w.copies(n.Value)

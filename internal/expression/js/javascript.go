@@ -91,6 +91,9 @@ func (s *script) compile() (err error) {
 	}
 	w := rewrite.Rewriter{Seen: map[any]bool{}}
 	w.Walk(reflect.ValueOf(tree))
+	if strings.Contains(s.source, "function") {
+		w.Blocks(tree)
+	}
 	if r := w.Refused; r != nil {
 		p := tree.File.Position(int(r.At) - 1)
 		return s.at(p.Line, p.Column, r.Message, r.Cause)

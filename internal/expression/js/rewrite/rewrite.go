@@ -155,10 +155,7 @@ func (w *Rewriter) rewrite(n any) {
 			w.refuse(n.Idx0(), "generator functions are not supported")
 		}
 	case *ast.CatchStatement:
-		if name, ok := n.Parameter.(*ast.Identifier); ok { // what the machine's error says is put right
-			said := &ast.ExpressionStatement{Expression: call(FnCatch, name.Idx, &ast.Identifier{Name: name.Name, Idx: name.Idx})}
-			n.Body.List = append([]ast.Statement{said}, n.Body.List...)
-		}
+		caught(n)
 	case *ast.ObjectLiteral:
 		w.copies(n.Value)
 	case *ast.ObjectPattern:
@@ -175,6 +172,14 @@ func (w *Rewriter) rewrite(n any) {
 	case *ast.NewExpression:
 		w.spreads(n.ArgumentList)
 		w.newDate(n)
+	}
+}
+
+// caught puts right what the machine's error says, before the script sees it.
+func caught(n *ast.CatchStatement) {
+	if name, ok := n.Parameter.(*ast.Identifier); ok {
+		said := &ast.ExpressionStatement{Expression: call(FnCatch, name.Idx, &ast.Identifier{Name: name.Name, Idx: name.Idx})}
+		n.Body.List = append([]ast.Statement{said}, n.Body.List...)
 	}
 }
 

@@ -185,7 +185,7 @@ func (d directed) text(t time.Time) (string, bool) {
 		}
 		return d.aligned(text, ' '), true
 	}
-	text := ""
+	var text string
 	lower := false // is what the flag # makes of it
 	switch d.sign {
 	case 'A':

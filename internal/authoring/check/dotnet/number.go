@@ -93,7 +93,9 @@ func numeral(v any) string {
 		if _, ok := workflow.ParseNumber(text); ok {
 			return text
 		}
-	case int64, float64, json.Number:
+	case float64: // definitions have whole numbers so, too
+		return engine.Text(workflow.Float(v))
+	case int64, json.Number:
 		return engine.Text(v)
 	}
 	return ""

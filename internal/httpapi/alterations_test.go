@@ -63,6 +63,11 @@ root:
 	if got[s.own("elsa-1#")] != "ok" || got[s.own("elsa-2#")] != "ok" || got[s.own("elsa-none#")] != "instance-not-found" || got[s.own("elsa-broken-1#")] == "ok" {
 		t.Errorf("%v", got)
 	}
+	for _, said := range []string{"ModifyVariable is made", "CancelActivity is made"} {
+		if !strings.Contains(string(first.body), said) {
+			t.Errorf("%s is not in %s", said, first.body)
+		}
+	}
 	if again := s.post(t, "/api/v1/alterations/run", change, 200, "Idempotency-Key: elsa-run#"); string(again.body) != string(first.body) {
 		t.Errorf("again: %s, and was %s", again.body, first.body)
 	}

@@ -288,10 +288,25 @@ func result(id string, change *workflow.Alter, accepted bool, refused *workflow.
 		entry("Warning", "the instance is in a call: the alterations wait in its mailbox, and are made after it", "")
 	default:
 		for i := range change.Alterations {
-			entry("Information", fmt.Sprintf("alteration %d is made (%s)", i, change.Alterations[i].Type), "")
+			entry("Information", elsaType(&change.Alterations[i])+" is made", "")
 		}
 	}
 	return out
+}
+
+// elsaType is Elsa's name of an alteration of ours.
+func elsaType(a *workflow.Alteration) string {
+	switch {
+	case a.Type == workflow.AlterCancel && (a.Activity != "" || a.Execution != 0):
+		return "CancelActivity"
+	case a.Type == workflow.AlterCancel:
+		return "Cancel"
+	case a.Type == workflow.AlterMigrate:
+		return "Migrate"
+	case a.Type == workflow.AlterSetVariable:
+		return "ModifyVariable"
+	}
+	return "ScheduleActivity"
 }
 
 func dispatch(c *serve.Call) (serve.Reply, error) {

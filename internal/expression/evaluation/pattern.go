@@ -1,6 +1,7 @@
 package evaluation
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"regexp/syntax"
@@ -23,7 +24,7 @@ func CompilePattern(text string) (Pattern, error) {
 	}
 	re, err := regexp.Compile(text)
 	if err != nil {
-		return Pattern{}, err
+		return Pattern{}, unreadable(err)
 	}
 	tree, err := syntax.Parse(text, syntax.Perl)
 	if err != nil {
@@ -34,4 +35,31 @@ func CompilePattern(text string) (Pattern, error) {
 		return Pattern{}, err
 	}
 	return Pattern{re, len(prog.Inst)}, nil
+}
+
+// unreadable says of a pattern what is wrong with it.
+func unreadable(err error) error {
+	var wrong *syntax.Error
+	if !errors.As(err, &wrong) {
+		return err
+	}
+	what, known := map[syntax.ErrorCode]string{
+		syntax.ErrInvalidPerlOp:         "this is not known here; what looks ahead or back, such as (?=…), is not there",
+		syntax.ErrInvalidEscape:         "this means nothing behind a backslash; \\1 and its like are not there",
+		syntax.ErrInvalidCharClass:      "there are no such characters",
+		syntax.ErrInvalidCharRange:      "its end is before its beginning, or there are no such characters",
+		syntax.ErrInvalidNamedCapture:   "a name of a group is written (?P<name>…), once",
+		syntax.ErrInvalidRepeatOp:       "a repetition is repeated",
+		syntax.ErrInvalidRepeatSize:     "it is repeated too often, or from more to fewer",
+		syntax.ErrInvalidUTF8:           "this is no text",
+		syntax.ErrMissingBracket:        "a closing ] is missing",
+		syntax.ErrMissingParen:          "a closing ) is missing",
+		syntax.ErrMissingRepeatArgument: "there is nothing before it that is repeated",
+		syntax.ErrTrailingBackslash:     "it ends in a backslash",
+		syntax.ErrUnexpectedParen:       "a ) closes nothing",
+	}[wrong.Code]
+	if !known {
+		what = "there is more of it than a pattern may hold"
+	}
+	return fmt.Errorf("the regular expression cannot be read at %s: %s", Excerpt(wrong.Expr), what)
 }

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -49,12 +50,13 @@ func ParseJSON(text string) (v any, at int, err error) {
 	dec := json.NewDecoder(bytes.NewReader([]byte(text)))
 	dec.UseNumber()
 	if err := dec.Decode(&v); err != nil {
-		at := len(text)
+		at, ended := len(text), errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 		var syntax *json.SyntaxError
 		if errors.As(err, &syntax) {
 			at = max(int(syntax.Offset)-1, 0)
+			err = unexpected(text, at)
 		}
-		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		if ended {
 			at, err = len(text), errors.New("it ends too early")
 		}
 		return nil, at, err
@@ -65,3 +67,20 @@ func ParseJSON(text string) (v any, at int, err error) {
 	}
 	return v, 0, nil
 }
+
+// unexpected says what JSON has not where it stands.
+func unexpected(text string, at int) error {
+	r, _ := utf8.DecodeRuneInString(text[min(at, len(text)):])
+	switch {
+	case at >= len(text):
+		return errors.New("it ends too early")
+	case text[at] < ' ':
+		return errors.New("a line break, or what is no character, stands in it unescaped")
+	case strings.Count(text[:at], "[")+strings.Count(text[:at], "{") >= maxNested:
+		return ErrDepth
+	}
+	return fmt.Errorf("%c is not expected here", r)
+}
+
+// maxNested is how deep encoding/json reads.
+const maxNested = 10000

@@ -2,6 +2,7 @@ package evaluation
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 	"strconv"
@@ -138,6 +139,9 @@ func (g *Gauge) other(v reflect.Value, depth int) (any, error) {
 		return g.Clean(v.Elem().Interface(), depth+1)
 	case reflect.Func:
 		return nil, fmt.Errorf("a function is not a value that can be kept")
+	}
+	if v.Type() == reflect.TypeFor[time.Location]() {
+		return nil, errors.New("a time zone cannot be kept; write .String() behind it")
 	}
 	return nil, fmt.Errorf("a value of type %s cannot be kept", v.Type())
 }

@@ -104,7 +104,7 @@ func TestExprNamesThePlaceOfAnError(t *testing.T) {
 		{"${{ resumeUrl() }}", 1, 5, "", "resumeUrl takes"},
 		{"${{ resumeUrl('ask', 'yes', 'soon') }}", 1, 5, "", "soon"},
 		{"${{ let name = 1; name }}", 1, 9, "", "name"},
-		{"${{ '' matches '(' }}", 1, 16, "", "missing closing"},
+		{"${{ '' matches '(' }}", 1, 16, "", "a closing ) is missing"},
 		{"${{ outputs() }}", 1, 5, "", "outputs takes"},
 		{"${{ now }}", 0, 0, "", "function"},
 		{map[string]any{"a/b": []any{1, "${{ nope }}"}}, 1, 5, "/a~1b/1", "there is no name nope"},

@@ -74,8 +74,9 @@ func TestExprMeans(t *testing.T) {
 		`map(sortBy([{n: inputs.wide}, {n: 9007199254740992.0}], .n), .n == inputs.wide)`:                                                                              []any{false, true},
 		`sortBy([1, 2, 3], #, "desc")`: []any{int64(3), int64(2), int64(1)},
 
-		`len(uniq([date("2026-01-01T02:00:00+02:00"), date("2026-01-01T00:00:00Z")]))`: int64(1),
-		`[{a: 1, a: 2}.a, {a: 1, (inputs.o.b): 2, x: 3}]`:                              []any{int64(2), map[string]any{"a": int64(1), "x": int64(3)}},
+		`let d = date("2026-03-07"); [d.IsZero(), d.IsDST(), duration("-1h").Abs(), d.AddDate(0, 1.0, 0), type(inputs.big), trim(" a ")]`: []any{false, false, "1h0m0s", "2026-04-07T00:00:00Z", "int", "a"},
+		`len(uniq([date("2026-01-01T02:00:00+02:00"), date("2026-01-01T00:00:00Z")]))`:                                                    int64(1),
+		`[{a: 1, a: 2}.a, {a: 1, (inputs.o.b): 2, x: 3}]`:                                                                                 []any{int64(2), map[string]any{"a": int64(1), "x": int64(3)}},
 	} {
 		got, err := expressiontest.Eval(t.Context(), Evaluator{}, "${{ "+source+" }}", s)
 		if source == `groupBy([{id: newId()}], .id != nil)[true][0].id` {
@@ -127,6 +128,23 @@ func TestExprMeans(t *testing.T) {
 		`replace("aa", "a", "b", inputs.o.z)`:       "replace takes a whole number, and not 2.5",
 		`timezone("Local")`:                         "no time zone",
 		`date("2026-01-01", "2006-01-02", "Local")`: "no time zone",
+		`12345678901234567890`:                      "whole numbers have 64 bits: 9223372036854775807 is the largest",
+		`1e400`:                                     "the largest number is 1.7e308",
+		`now().In("Europe/Berlin")`:                 `In takes a time zone, as in In(timezone("Europe/Berlin")), and not text`,
+		`now().In(nil)`:                             "and not nil",
+		`now().Location()`:                          "a time zone cannot be kept; write .String()",
+		`now().Nope()`:                              "a time has no function Nope",
+		`inputs.big + 1`:                            "does not fit in 64 bits",
+		`now() > nil`:                               "> takes no time and nil",
+		`now matches "x"`:                           "not on a function",
+		`"abc" matches "(?=a)"`:                     "(?=…), is not there",
+		`fromJSON("[1,]")`:                          "] is not expected here",
+		`fromBase64("!!")`:                          "this is no base64",
+		`5.5 % 2`:                                   "% takes whole numbers, and not 5.5 and 2",
+		`bitand(5.5, 3)`:                            "bitand takes whole numbers, and not 5.5",
+		`(-8) ** (1/3)`:                             "is no number",
+		`trimPrefix(5, "a")`:                        "trimPrefix takes text, and not a number",
+		`inputs.l.a`:                                "items of a list are chosen by a number",
 		`now().Year == 2026`:                        "a function is equal to nothing; write () behind it",
 	} {
 		_, err := expressiontest.Eval(t.Context(), Evaluator{}, "${{ "+source+" }}", s)

@@ -449,6 +449,25 @@ func TestWhatIsNotToldInTimeIsRead(t *testing.T) {
 	}
 }
 
+// What is asked how far it is has a stream of its own: beside a watch that begins later than now the question would be
+// lost (etcd note 43), and nothing ever be followed.
+func TestARangeIsFollowedBesideAWatchInTheFuture(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	now, err := w.Client.Get(t.Context(), w.Keys.Root)
+	w.ok(err)
+	ahead := w.Client.Watch(clientv3.WithRequireLeader(t.Context()), w.Keys.Root, clientv3.WithRev(now.Header.Revision+1_000_000_000), clientv3.WithCreatedNotify())
+	if first := <-ahead; !first.Created {
+		t.Fatalf("%+v", first)
+	}
+	w.follow()
+	w.followed(w.conn.waiting, w.Keys.Bookmarks(hashOf("paid")), func() { w.look(event("paid")) })
+	w.instance("a", "paid")
+	if met := w.look(event("paid")); len(met.Bookmarks) != 1 || !met.followed {
+		t.Errorf("met %+v, followed %t", met.Bookmarks, met.followed)
+	}
+}
+
 // Ranges that are looked at often are found among many that are not, and what is too long is read.
 func TestWhatIsLookedAtOftenIsFoundAmongMany(t *testing.T) {
 	t.Parallel()

@@ -220,6 +220,7 @@ var table = map[string]place{
 	"internal/auth":                  {floor: 0, wing: "waits", step: 1},
 	"internal/auth/authtest":         {floor: 0},
 	"internal/pagetest":              {floor: 0},
+	"internal/freeaddr":              {floor: 0},
 	"internal/polltest":              {floor: 0},
 	"internal/testsize":              {floor: 0},
 }
@@ -245,6 +246,7 @@ var joins = map[string]string{
 var testHelpers = map[string]string{
 	"internal/auth/authtest":  "it is a provider of tokens and knows nothing of this project",
 	"internal/pagetest":       "it compares files and knows nothing of this project",
+	"internal/freeaddr":       "it looks at ports and knows nothing of this project",
 	"internal/polltest":       "it asks again and again and knows nothing of this project",
 	"internal/testsize":       "it reads a variable and knows nothing of this project",
 	"internal/nodetest":       "it starts whole nodes, for tests beside what asks them",

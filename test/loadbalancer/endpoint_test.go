@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/weft-run/weft/internal/freeaddr"
 	"github.com/weft-run/weft/internal/polltest"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 )
@@ -43,7 +44,7 @@ func TestAnEndpointIsAnsweredThoughANodeIsKilled(t *testing.T) {
 	var addrs [3]string
 	var nodes [3]*process
 	for i := range nodes {
-		addrs[i] = freeAddr(t)
+		addrs[i] = freeaddr.Of(t)
 		nodes[i] = startNode(t, program, addrs[i], settings...)
 	}
 	p := haproxy.balance(t, addrs, false)

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -18,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weft-run/weft/internal/freeaddr"
 	"github.com/weft-run/weft/internal/polltest"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 )
@@ -50,26 +50,6 @@ func tool(t *testing.T, name string) string {
 	}
 	t.Skipf("there is no %s (apt-get install %s)", name, name)
 	return ""
-}
-
-// handedOut are the addresses that tests have: HAProxy shares one with another HAProxy that
-// listens there, and each then gets requests of the other's test.
-var handedOut sync.Map
-
-// freeAddr is free when it looks, and no other test's.
-func freeAddr(t *testing.T) string {
-	t.Helper()
-	for {
-		l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		addr := l.Addr().String()
-		l.Close()
-		if _, taken := handedOut.LoadOrStore(addr, true); !taken {
-			return addr
-		}
-	}
 }
 
 // kind is a program that balances.
@@ -137,10 +117,10 @@ func (k kind) balance(t *testing.T, nodes [3]string, forgives bool) *proxy {
 		text = strings.ReplaceAll(text, old, replacement)
 	}
 	addrs := make([]string, len(k.listens))
-	p := &proxy{kind: k, api: "http://" + freeAddr(t), client: http.DefaultClient}
+	p := &proxy{kind: k, api: "http://" + freeaddr.Of(t), client: http.DefaultClient}
 	for i, listen := range k.listens {
 		if addrs[i] = strings.TrimPrefix(p.api, "http://"); i > 0 {
-			addrs[i] = freeAddr(t)
+			addrs[i] = freeaddr.Of(t)
 		}
 		verb, _, _ := strings.Cut(listen, " ")
 		bound := verb + " " + addrs[i]
@@ -152,7 +132,7 @@ func (k kind) balance(t *testing.T, nodes [3]string, forgives bool) *proxy {
 		put(listen, bound)
 	}
 	if k.inside != "" {
-		put(k.inside, freeAddr(t))
+		put(k.inside, freeaddr.Of(t))
 	}
 	for old, other := range k.instead {
 		put(old, other)

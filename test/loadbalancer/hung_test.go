@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/weft-run/weft/internal/freeaddr"
 	"github.com/weft-run/weft/internal/testsize"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 )
@@ -41,7 +42,7 @@ func hangANode(t *testing.T, k kind, program string) {
 	var addrs [3]string
 	var nodes [3]*process
 	for i := range nodes {
-		addrs[i] = freeAddr(t)
+		addrs[i] = freeaddr.Of(t)
 		nodes[i] = startNode(t, program, addrs[i], settings...)
 	}
 	p := k.balance(t, addrs, false)

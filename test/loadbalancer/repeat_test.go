@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"github.com/weft-run/weft/internal/freeaddr"
 )
 
 // pretend is a server that is ready and answers the rest in its own way.
@@ -149,7 +151,7 @@ func TestWithoutANodeTheAnswerIsStillOfTheAPI(t *testing.T) {
 }
 
 func testNoNode(t *testing.T, k kind) {
-	p := k.balance(t, [3]string{freeAddr(t), freeAddr(t), freeAddr(t)}, false)
+	p := k.balance(t, [3]string{freeaddr.Of(t), freeaddr.Of(t), freeaddr.Of(t)}, false)
 	p.up(t, 0)
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, p.api+"/api/v1/events/x", strings.NewReader("{}"))
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/weft-run/weft/internal/freeaddr"
 	"github.com/weft-run/weft/internal/polltest"
 	"github.com/weft-run/weft/internal/testsize"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
@@ -38,7 +39,7 @@ func restartEveryNode(t *testing.T, k kind, program string) {
 	var addrs [3]string
 	var nodes [3]*process
 	for i := range nodes {
-		addrs[i] = freeAddr(t)
+		addrs[i] = freeaddr.Of(t)
 		nodes[i] = startNode(t, program, addrs[i], settings...)
 	}
 	p := k.balance(t, addrs, false)

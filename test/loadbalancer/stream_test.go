@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weft-run/weft/internal/freeaddr"
 	"github.com/weft-run/weft/internal/polltest"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 )
@@ -100,7 +101,7 @@ func killEveryNode(t *testing.T, k kind, program string) {
 	var addrs [3]string
 	var nodes [3]*process
 	for i := range nodes {
-		addrs[i] = freeAddr(t)
+		addrs[i] = freeaddr.Of(t)
 		nodes[i] = startNode(t, program, addrs[i], settings...)
 	}
 	p := k.balance(t, addrs, false)

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weft-run/weft/internal/freeaddr"
 	"github.com/weft-run/weft/internal/polltest"
 	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/pkg/cluster"
@@ -31,7 +32,7 @@ func TestEveryNodeIsReplacedUnderLoad(t *testing.T) {
 	var nodes [3]*process
 	u := &users{name: name, client: &http.Client{Timeout: 30 * time.Second}}
 	for i := range nodes {
-		u.addrs[i] = freeAddr(t)
+		u.addrs[i] = freeaddr.Of(t)
 		nodes[i] = start(t, older, u.addrs[i], name)
 	}
 	u.publish(t, 0, "id: child\nroot:\n  - delay: 100ms\n", flow("old", ""))
@@ -238,14 +239,14 @@ func TestANodeOfAnotherFormatIsRefused(t *testing.T) {
 			t.Parallel()
 			name := clustertest.Namespace(t)
 			u := &users{name: name, client: &http.Client{Timeout: 30 * time.Second}, foreign: programs[0] == older}
-			u.addrs = [3]string{freeAddr(t)}
+			u.addrs = [3]string{freeaddr.Of(t)}
 			u.addrs[1], u.addrs[2] = u.addrs[0], u.addrs[0]
 			start(t, programs[0], u.addrs[0], name)
 			u.publish(t, 0, "id: child\nroot:\n  - delay: 100ms\n", flow("old", ""))
 			if err := u.round("old", "old-before"); err != nil {
 				t.Fatal(err)
 			}
-			refused := launch(t, programs[1], freeAddr(t), name)
+			refused := launch(t, programs[1], freeaddr.Of(t), name)
 			if code := refused.exit(t); code == 0 || !strings.Contains(refused.said(), "is of format") {
 				t.Errorf("it ended with %d and said %s", code, refused.said())
 			}

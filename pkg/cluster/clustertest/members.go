@@ -2,13 +2,13 @@ package clustertest
 
 import (
 	"fmt"
-	"net"
 	"net/url"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/weft-run/weft/internal/freeaddr"
 	"go.etcd.io/etcd/server/v3/embed"
 	"go.uber.org/zap"
 )
@@ -59,10 +59,5 @@ func Members(tb testing.TB, quotas ...int64) []string {
 // freeURL is an address that nobody listens at.
 func freeURL(tb testing.TB) url.URL {
 	tb.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // it is closed at once
-	if err != nil {
-		tb.Fatal(err)
-	}
-	defer l.Close()
-	return url.URL{Scheme: "http", Host: l.Addr().String()}
+	return url.URL{Scheme: "http", Host: freeaddr.Of(tb)}
 }

@@ -8,9 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/weft-run/weft/internal/freeaddr"
 	"go.etcd.io/etcd/server/v3/embed"
 	"go.uber.org/zap"
+
+	"github.com/weft-run/weft/internal/freeaddr"
 )
 
 // members tells that there were some. When they stop, what they had read of each other ends after 5 s, its timeout.

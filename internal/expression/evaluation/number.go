@@ -52,6 +52,19 @@ func Rat(v any) *big.Rat {
 	return nil
 }
 
+// Holds reports whether an order, as [cmp.Compare] gives it, is what one of <, <=, > and >= says.
+func Holds(op string, order int) bool {
+	switch op {
+	case "<":
+		return order < 0
+	case "<=":
+		return order <= 0
+	case ">":
+		return order > 0
+	}
+	return order >= 0
+}
+
 // CompareNumbers is the order of two numbers by what they are worth; not ok if one is none, or has too many digits.
 func CompareNumbers(a, b any) (order int, ok bool) {
 	if x, ok := asInt(a); ok {

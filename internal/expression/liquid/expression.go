@@ -146,15 +146,7 @@ func (x compared) eval(r *rendering) (any, error) {
 	if err != nil || !ok {
 		return false, err
 	}
-	switch x.op {
-	case "<":
-		return order < 0, nil
-	case "<=":
-		return order <= 0, nil
-	case ">":
-		return order > 0, nil
-	}
-	return order >= 0, nil
+	return evaluation.Holds(x.op, order), nil
 }
 
 func (f filtered) eval(r *rendering) (any, error) {

@@ -3,6 +3,7 @@ package elsa
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -142,9 +143,9 @@ func (a *elsaAlteration) read() (out workflow.Alteration, wrong workflow.Problem
 	problem := func(code, field, format string, args ...any) {
 		wrong = append(wrong, workflow.Problem{Code: code, Detail: fmt.Sprintf(format, args...), Place: workflow.Place{Pointer: field}})
 	}
-	known := []string{"Cancel", "CancelActivity", "Migrate", "ModifyVariable", "ScheduleActivity"}
 	t, ok := types[a.Type]
 	if !ok {
+		known := slices.Sorted(maps.Keys(types))
 		problem("unknown-alteration", "type", "there is no alteration %q%s; those that there are: %s", serve.Shorten(a.Type), workflow.DidYouMean(a.Type, known), strings.Join(known, ", "))
 		return out, wrong
 	}
@@ -181,19 +182,24 @@ func named(problems workflow.Problems) workflow.Problems {
 	return out
 }
 
-func run(c *serve.Call) (serve.Reply, error) {
-	var b runAlterationsBody
+// ofInstances reads the body of a request that names its instances.
+func ofInstances(c *serve.Call) (b runAlterationsBody, err error) {
 	if err := c.Decode(&b); err != nil {
-		return serve.Reply{}, err
+		return b, err
 	}
-	if err := instances(b.WorkflowInstanceIDs, "/workflowInstanceIds"); err != nil {
+	return b, instances(b.WorkflowInstanceIDs, "/workflowInstanceIds")
+}
+
+func run(c *serve.Call) (serve.Reply, error) {
+	b, err := ofInstances(c)
+	if err != nil {
 		return serve.Reply{}, err
 	}
 	change, err := alter(c, b.Alterations)
 	if err != nil {
 		return serve.Reply{}, err
 	}
-	return each(c, b.WorkflowInstanceIDs, change)
+	return each(c, b.WorkflowInstanceIDs, change, shape.Each(b.Alterations, func(a elsaAlteration) string { return a.Type }))
 }
 
 func retry(c *serve.Call) (serve.Reply, error) {
@@ -217,7 +223,7 @@ func retry(c *serve.Call) (serve.Reply, error) {
 	if problems := change.Check(); problems != nil {
 		return serve.Reply{}, serve.Invalid(problems[0].Code, "/activityIds", problems[0].Detail)
 	}
-	return each(c, b.WorkflowInstanceIDs, change)
+	return each(c, b.WorkflowInstanceIDs, change, slices.Repeat([]string{"ScheduleActivity"}, len(change.Alterations)))
 }
 
 // instances refuses a list of instances that is none.
@@ -239,8 +245,8 @@ func instances(ids []string, at string) error {
 	return nil
 }
 
-// each makes the same alterations to instances. What one of them does not take is in its result, and in nobody's way.
-func each(c *serve.Call, ids []string, change *workflow.Alter) (serve.Reply, error) {
+// each makes the same alterations, of these names of Elsa's, to instances. What one of them does not take is in its result, and in nobody's way.
+func each(c *serve.Call, ids []string, change *workflow.Alter, names []string) (serve.Reply, error) {
 	c.About("", "instances", "", serve.Shorten(strings.Join(ids, " ")))
 	key, err := c.Key()
 	if err != nil {
@@ -262,7 +268,7 @@ func each(c *serve.Call, ids []string, change *workflow.Alter) (serve.Reply, err
 			if err != nil && (!errors.As(err, &refused) || refused.Code == workflow.CodeKeyReused || refused.Code == workflow.CodeUnknownOutcome || refused.Code == workflow.CodeBusy) {
 				return err // the whole request is to be repeated: it is the same for who was altered already
 			}
-			results[i] = result(id, change, accepted, refused, c.API.Config.Now())
+			results[i] = result(id, names, accepted, refused, c.API.Config.Now())
 			return nil
 		})
 	}
@@ -272,7 +278,7 @@ func each(c *serve.Call, ids []string, change *workflow.Alter) (serve.Reply, err
 	return serve.Reply{Body: alterationResultsView{results}}, nil
 }
 
-func result(id string, change *workflow.Alter, accepted bool, refused *workflow.Error, now time.Time) alterationResultView {
+func result(id string, names []string, accepted bool, refused *workflow.Error, now time.Time) alterationResultView {
 	out := alterationResultView{WorkflowInstanceID: id, IsSuccessful: refused == nil, WorkflowHasScheduledWork: refused == nil}
 	entry := func(level, message, code string) {
 		out.Log.LogEntries = append(out.Log.LogEntries, alterationEntryView{Message: message, LogLevel: level, Timestamp: now.UTC(), EventName: shape.Some(code)})
@@ -287,34 +293,16 @@ func result(id string, change *workflow.Alter, accepted bool, refused *workflow.
 	case accepted:
 		entry("Warning", "the instance is in a call: the alterations wait in its mailbox, and are made after it", "")
 	default:
-		for i := range change.Alterations {
-			entry("Information", elsaType(&change.Alterations[i])+" is made", "")
+		for _, name := range names {
+			entry("Information", name+" is made", "")
 		}
 	}
 	return out
 }
 
-// elsaType is Elsa's name of an alteration of ours.
-func elsaType(a *workflow.Alteration) string {
-	switch {
-	case a.Type == workflow.AlterCancel && (a.Activity != "" || a.Execution != 0):
-		return "CancelActivity"
-	case a.Type == workflow.AlterCancel:
-		return "Cancel"
-	case a.Type == workflow.AlterMigrate:
-		return "Migrate"
-	case a.Type == workflow.AlterSetVariable:
-		return "ModifyVariable"
-	}
-	return "ScheduleActivity"
-}
-
 func dispatch(c *serve.Call) (serve.Reply, error) {
-	var b runAlterationsBody
-	if err := c.Decode(&b); err != nil {
-		return serve.Reply{}, err
-	}
-	if err := instances(b.WorkflowInstanceIDs, "/workflowInstanceIds"); err != nil {
+	b, err := ofInstances(c)
+	if err != nil {
 		return serve.Reply{}, err
 	}
 	return plan(c, b.Alterations, find.Filter{IDs: b.WorkflowInstanceIDs})

@@ -125,7 +125,7 @@ func (c *Commander) gated(ctx context.Context, was *workflow.Instance, gate *sto
 		return nil
 	}
 	if was.Version != is.Version {
-		other, err := front.Gate(ctx, c.cfg.Catalog, &workflow.Start{DefinitionID: is.DefinitionID, Version: is.Version, CorrelationID: is.CorrelationID})
+		other, err := front.Definitions{Catalog: c.cfg.Catalog}.Gate(ctx, &workflow.Start{DefinitionID: is.DefinitionID, Version: is.Version, CorrelationID: is.CorrelationID})
 		if err != nil {
 			return err
 		}

@@ -23,14 +23,9 @@ func (d Definitions) Program(ctx context.Context, definition string, version int
 
 // Gate tells the gate that a start has to pass; nil for none.
 func (d Definitions) Gate(ctx context.Context, start *workflow.Start) (*store.Gate, error) {
-	return Gate(ctx, d.Catalog, start)
-}
-
-// Gate tells the gate that a start has to pass; nil for none.
-func Gate(ctx context.Context, c *catalog.Catalog, st *workflow.Start) (*store.Gate, error) {
-	head, err := c.Head(ctx, st.DefinitionID)
+	head, err := d.Catalog.Head(ctx, start.DefinitionID)
 	if err != nil {
 		return nil, err
 	}
-	return store.GateOf(head.Activation, st), nil
+	return store.GateOf(head.Activation, start), nil
 }

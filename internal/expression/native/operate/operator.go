@@ -71,12 +71,20 @@ func whole(op string, x, y int) any {
 	return x * y
 }
 
-func numbers(op string, a, b any) (any, error) {
-	if !evaluation.IsNumber(a) || !evaluation.IsNumber(b) {
-		return nil, refused(op, a, b)
+// computes refuses what no operator computes with: what is no number, and what does not fit in 64 bits.
+func computes(op string, a, b any) error {
+	switch {
+	case !evaluation.IsNumber(a) || !evaluation.IsNumber(b):
+		return refused(op, a, b)
+	case isLarge(a) || isLarge(b):
+		return errLarge
 	}
-	if isLarge(a) || isLarge(b) {
-		return nil, errLarge
+	return nil
+}
+
+func numbers(op string, a, b any) (any, error) {
+	if err := computes(op, a, b); err != nil {
+		return nil, err
 	}
 	if op == "/" {
 		if isZero(b) {
@@ -142,11 +150,8 @@ func finite(f float64) (any, error) {
 }
 
 func power(a, b any) (any, error) {
-	if !evaluation.IsNumber(a) || !evaluation.IsNumber(b) {
-		return nil, refused("**", a, b)
-	}
-	if isLarge(a) || isLarge(b) {
-		return nil, errLarge
+	if err := computes("**", a, b); err != nil {
+		return nil, err
 	}
 	f := math.Pow(decimal(a), decimal(b))
 	if math.IsNaN(f) {
@@ -156,11 +161,8 @@ func power(a, b any) (any, error) {
 }
 
 func rest(a, b any) (any, error) {
-	if !evaluation.IsNumber(a) || !evaluation.IsNumber(b) {
-		return nil, refused("%", a, b)
-	}
-	if isLarge(a) || isLarge(b) {
-		return nil, errLarge
+	if err := computes("%", a, b); err != nil {
+		return nil, err
 	}
 	if isZero(b) {
 		return nil, fmt.Errorf("%s is divided by zero", Shown(a))
@@ -195,15 +197,7 @@ func ordered(op string, a, b any) (any, error) {
 	if err != nil {
 		return nil, refused(op, a, b)
 	}
-	switch op {
-	case "<":
-		return order < 0, nil
-	case "<=":
-		return order <= 0, nil
-	case ">":
-		return order > 0, nil
-	}
-	return order >= 0, nil
+	return evaluation.Holds(op, order), nil
 }
 
 // Compare is the order of two numbers, texts, times or durations; an error if they have none.

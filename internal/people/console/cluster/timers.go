@@ -83,11 +83,13 @@ func nextHour(v *page.Visit, view *timersView, now time.Time) (*hour, error) {
 	end := now.Add(time.Hour)
 	var dues []time.Time
 	more := false
-	for i, found := range []*page.ListView[apiclient.TimerItem]{view.Timers, view.Schedules} {
-		kind := []string{"timers", "schedules"}[i]
-		items, behind := found.Items, found.NextCursor != nil
+	for _, of := range []struct {
+		kind  string
+		found *page.ListView[apiclient.TimerItem]
+	}{{"timers", view.Timers}, {"schedules", view.Schedules}} {
+		items, behind := of.found.Items, of.found.NextCursor != nil
 		if n := len(items); behind && (n == 0 || items[n-1].DueAt.Before(end)) {
-			whole, err := page.Get[page.List[apiclient.TimerItem]](v, "/timers", url.Values{"kind": {kind}, "limit": {hourMost}})
+			whole, err := page.Get[page.List[apiclient.TimerItem]](v, "/timers", url.Values{"kind": {of.kind}, "limit": {hourMost}})
 			if err != nil {
 				return nil, err
 			}

@@ -5,7 +5,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/weft-run/weft/internal/intake"
+	"github.com/weft-run/weft/internal/nodetest"
 	"github.com/weft-run/weft/internal/polltest"
+	"github.com/weft-run/weft/internal/store/etcdstore"
+	"github.com/weft-run/weft/pkg/node"
 )
 
 // altered gives the results of a request of Elsa's alterations by instance, each as its codes, and "ok" for one that took them.
@@ -149,5 +153,36 @@ root:
 	}
 	if got := altered(t, s.post(t, "/api/v1/alterations/run", `{"workflowInstanceIds": ["elsa-2#", "elsa-3#", "elsa-4#"], "alterations": [{"type": "Cancel"}]}`, 200)); len(got) != 3 || got[s.own("elsa-4#")] != "ok" || s.subStatus(t, "elsa-3#") != "Cancelled" {
 		t.Errorf("%v", got)
+	}
+}
+
+// What an instance refuses for the moment only is the answer to nothing: the whole request is refused, and takes effect
+// when it is repeated with its key.
+func TestAlterationsThatAreToBeRepeatedAreRefusedAsAWhole(t *testing.T) {
+	t.Parallel()
+	n := nodetest.Start(t, node.Config{})
+	s := serverOf(t, n)
+	s.publish(t, "id: wait#\nvariables: {n: {type: Int64, value: 1}}\nroot:\n  - event: go#\n")
+	s.post(t, "/api/v1/definitions/wait#/execute", `{"instanceId": "w#"}`, 200)
+	const change = `{"workflowInstanceIds": ["w#", "none#"], "alterations": [{"type": "ModifyVariable", "variableId": "n", "value": 2}]}`
+	for code, refuses := range map[string]func(now bool){
+		"paused": func(now bool) { n.Runtime().Intake().SetPaused(now) },
+		"store-nearly-full": func(now bool) {
+			level := intake.Roomy
+			if now {
+				level = intake.Full
+			}
+			n.Runtime().Intake().SetSpace(level, etcdstore.Space{})
+		},
+	} {
+		key := "Idempotency-Key: " + code
+		refuses(true)
+		if a := s.post(t, "/api/v1/alterations/run", change, 503, key); a.code() != code {
+			t.Errorf("%s: %s", code, a.body)
+		}
+		refuses(false)
+		if got := altered(t, s.post(t, "/api/v1/alterations/run", change, 200, key)); got[s.own("w#")] != "ok" || got[s.own("none#")] != "instance-not-found" {
+			t.Errorf("%s: %v", code, got)
+		}
 	}
 }

@@ -265,7 +265,7 @@ func each(c *serve.Call, ids []string, change *workflow.Alter, names []string) (
 			}
 			accepted, err := c.API.Config.Runtime.Commands.Alter(ctx, id, change, own)
 			var refused *workflow.Error
-			if err != nil && (!errors.As(err, &refused) || refused.Code == workflow.CodeKeyReused || refused.Code == workflow.CodeUnknownOutcome || refused.Code == workflow.CodeBusy) {
+			if err != nil && (!errors.As(err, &refused) || refused.Code == workflow.CodeKeyReused || serve.AsksToRepeat(refused.Code)) {
 				return err // the whole request is to be repeated: it is the same for who was altered already
 			}
 			results[i] = result(id, names, accepted, refused, c.API.Config.Now())

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -75,12 +76,12 @@ var status = map[workflow.Code]int{
 	codeHost:                        http.StatusMisdirectedRequest,
 }
 
+// AsksToRepeat tells whether a refusal with this code is of the moment: its answer has Retry-After.
+func AsksToRepeat(code workflow.Code) bool { return retryAfter(status[code], 0) > 0 }
+
 // title is the short text of each status as RFC 9457 wants it.
 func title(code workflow.Code, status int) string {
-	if t := titles[code]; t != "" {
-		return t
-	}
-	return http.StatusText(status)
+	return cmp.Or(titles[code], http.StatusText(status))
 }
 
 var titles = map[workflow.Code]string{

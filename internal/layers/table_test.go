@@ -179,6 +179,7 @@ var table = map[string]place{
 	"internal/authoring/check/dotnet":    {floor: 1, wing: "engine", step: 1},
 	"internal/authoring/check/ignored":   {floor: 1, wing: "engine", step: 1},
 	"internal/authoring/suggest":         {floor: 1, wing: "engine", step: 4},
+	"internal/elsastate":                 {floor: 1, wing: "engine", step: 4},
 	"pkg/workflowtest/trial":             {floor: 1, wing: "engine", step: 5},
 	"pkg/workflowtest/suite":             {floor: 1, wing: "engine", step: 6},
 	"pkg/workflowtest":                   {floor: 1, wing: "engine", step: 7},

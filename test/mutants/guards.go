@@ -38,7 +38,7 @@ const (
 )
 
 // patches are all that have no other form.
-var patches = slices.Concat(guards, httpGuards, scriptGuards, resumeGuards, interruptGuards, bodyGuards)
+var patches = slices.Concat(guards, httpGuards, scriptGuards, resumeGuards, interruptGuards, bodyGuards, moveGuards)
 
 // guards; note n is that of docs/etcd-notes.md.
 var guards = []patch{

@@ -468,6 +468,7 @@ func (a commands) validateHere(all []ask.Source, strict bool) error {
 type reading struct {
 	ask.Source
 	def      *workflow.Definition // as far as it could be read; nil: not at all
+	prog     *engine.Program      // nil: it has mistakes
 	problems workflow.Problems
 }
 
@@ -490,8 +491,11 @@ func checkHere(all []ask.Source, read func(ask.Source, workflow.Types) (*workflo
 	}}
 	for i, c := range out {
 		if c.def != nil {
-			_, found := check.Definition(c.def, check.Options{Options: opts, Child: func(id string) *workflow.Definition { return defs[id] }, Starts: func(event string) []string { return check.StartedBy(defs, event) }})
+			prog, found := check.Definition(c.def, check.Options{Options: opts, Child: func(id string) *workflow.Definition { return defs[id] }, Starts: func(event string) []string { return check.StartedBy(defs, event) }})
 			out[i].problems = c.problems.Join(found)
+			if bad, _ := out[i].problems.Split(); len(bad) == 0 {
+				out[i].prog = prog
+			}
 		}
 	}
 	return out

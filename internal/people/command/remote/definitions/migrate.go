@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/weft-run/weft/internal/authoring/format"
+	"github.com/weft-run/weft/internal/elsastate"
 	"github.com/weft-run/weft/internal/people/command/ask"
 	"github.com/weft-run/weft/pkg/activities"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -35,6 +36,8 @@ const (
 type migration struct {
 	asker    *ask.Asker
 	out      string           // directory for YAML; "": none is written
+	moved    string           // directory for instances; "": none is looked at
+	versions map[string]int   // that definitions have here, by id; 1 if it is not said
 	unread   map[string]error // why a source could not be read
 	unpacked int              // bytes out of archives
 }
@@ -46,16 +49,22 @@ func (a commands) migrateCommand() *cobra.Command {
 		Long: "Read what Elsa 3 exported, files, directories and zip archives, and say of each definition whether it runs unchanged, runs with differences\n" +
 			"(each with its place), or is refused (place, reason, what to write instead). No node is asked: the built-in activities are known, and the\n" +
 			"definitions know each other. --out writes those that run as YAML into a directory, and no file that is there already; without it nothing is\n" +
-			"written. What runs need not be converted: weft apply takes Elsa's JSON as it is. The exit code is 1 if one is refused.",
+			"written. What runs need not be converted: weft apply takes Elsa's JSON as it is. --instances takes instances that Elsa exported too, and\n" +
+			"writes those that can go on here into a directory, for weft instances import, with their definitions among the files. The exit code is 1\n" +
+			"if one is refused.",
 		RunE: func(_ *cobra.Command, args []string) error {
 			sources, err := g.exported(args)
 			if err != nil {
 				return err
 			}
-			return g.tell(g.moving(sources))
+			sources, instances := g.apart(sources)
+			moves := g.moving(sources)
+			return g.tell(moves, g.instances(instances, moves))
 		},
 	}
 	elsa.Flags().StringVar(&g.out, "out", "", "directory for the definitions as YAML")
+	elsa.Flags().StringVar(&g.moved, "instances", "", "directory for exported instances in Weft's form")
+	elsa.Flags().StringToIntVar(&g.versions, "as-version", nil, "the version that a definition has in Weft, for its instances, as DEFINITION=VERSION (default: 1)")
 	cmd := &cobra.Command{Use: "migrate", Short: "Move to Weft from Elsa 3"}
 	cmd.AddCommand(elsa)
 	return cmd
@@ -120,7 +129,7 @@ func (g *migration) inside(archive ask.Source) ([]ask.Source, error) {
 		if strings.EqualFold(filepath.Ext(f.Name), ".zip") {
 			err = errors.New("it is an archive within an archive: unpack that one")
 		} else {
-			src, err = entry(f)
+			src, err = g.entry(f)
 		}
 		if err != nil {
 			g.unread[name] = err
@@ -133,14 +142,18 @@ func (g *migration) inside(archive ask.Source) ([]ask.Source, error) {
 	return out, nil
 }
 
-// entry reads a file of an archive, and of one that is too large for a definition a byte more than that, which tells it.
-func entry(f *zip.File) ([]byte, error) {
+// entry reads a file of an archive, and of one that is too large for what it may be a byte more than that, which tells it.
+func (g *migration) entry(f *zip.File) ([]byte, error) {
+	most := int64(workflow.MaxSource)
+	if g.moved != "" {
+		most = elsastate.MaxFile
+	}
 	r, err := f.Open()
 	if err != nil {
 		return nil, err
 	}
 	defer r.Close()
-	return io.ReadAll(io.LimitReader(r, workflow.MaxSource+1))
+	return io.ReadAll(io.LimitReader(r, most+1))
 }
 
 // verdict is what becomes of a source.
@@ -177,7 +190,7 @@ func (g *migration) moving(sources []ask.Source) []*move {
 		}
 		id := heads[i].DefinitionID
 		switch {
-		case errors.Is(err, errNoDefinition) && s.Name != "-":
+		case errors.Is(err, errInstance), errors.Is(err, errNoDefinition) && s.Name != "-":
 			moves[i].verdict, moves[i].why = leftAlone, err.Error()
 			continue
 		case err != nil && !errors.Is(err, errNoDefinition):
@@ -253,9 +266,12 @@ func (h head) String() string {
 	return text
 }
 
-var errNoDefinition = errors.New("it is no definition: it has no root")
+var (
+	errNoDefinition = errors.New("it is no definition: it has no root")
+	errInstance     = errors.New("it is an instance: --instances DIRECTORY makes it one of Weft's")
+)
 
-// headOf reads the head of a definition, of Elsa 1 and 2 too. [errNoDefinition]: it is other JSON.
+// headOf reads the head of a definition, of Elsa 1 and 2 too. [errNoDefinition] and [errInstance]: it is other JSON.
 func headOf(src []byte) (h head, err error) {
 	if bytes.HasPrefix(src, []byte("\xff\xfe")) || bytes.HasPrefix(src, []byte("\xfe\xff")) {
 		return h, errors.New("it is UTF-16: save it as UTF-8")
@@ -273,6 +289,8 @@ func headOf(src []byte) (h head, err error) {
 	switch {
 	case slices.ContainsFunc(top.Items, func(item json.RawMessage) bool { return format.LooksLikeDefinition(item, "x.json") }):
 		return h, fmt.Errorf("it is a list of %d definitions: give each a file of its own", len(top.Items))
+	case elsastate.Looks(model):
+		return h, errInstance
 	case !format.LooksLikeDefinition(model, "x.json") && top.Activities == nil:
 		return h, errNoDefinition
 	}
@@ -281,11 +299,17 @@ func headOf(src []byte) (h head, err error) {
 }
 
 // tell writes what is to be written, and tells what was found.
-func (g *migration) tell(moves []*move) error {
+func (g *migration) tell(moves []*move, instances []*movedInstance) error {
+	if err := g.place(instances); err != nil {
+		return err
+	}
 	if g.out != "" {
 		if err := converted(moves, g.out); err != nil {
 			return err
 		}
+	}
+	if err := g.write(instances); err != nil {
+		return err
 	}
 	counts := map[verdict]int{}
 	var items []any
@@ -304,14 +328,22 @@ func (g *migration) tell(moves []*move) error {
 	}
 	var err error
 	if g.asker.AsData() {
-		err = g.asker.Data(map[string]any{"items": items})
+		data := map[string]any{"items": items}
+		if g.moved != "" {
+			data["instances"] = instanceItems(instances)
+		}
+		err = g.asker.Data(data)
 	} else {
-		_, err = fmt.Fprintln(g.asker.Out, ask.Printable(report(moves, counts)))
+		text := report(moves, counts)
+		if g.moved != "" {
+			text += instanceReport(instances)
+		}
+		_, err = fmt.Fprintln(g.asker.Out, ask.Printable(text))
 	}
 	if err != nil {
 		return err
 	}
-	if counts[refused] > 0 {
+	if counts[refused] > 0 || slices.ContainsFunc(instances, func(m *movedInstance) bool { return m.verdict == refused }) {
 		return ask.Exit(ask.ExitBad, nil)
 	}
 	return nil

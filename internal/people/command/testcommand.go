@@ -19,18 +19,21 @@ var errFailed = errors.New("tests failed")
 // newTestCommand is weft test: it runs test files, without a node.
 func newTestCommand(stdout io.Writer) *cobra.Command {
 	var only string
+	var against []string
 	var asJSON, strict, again bool
 	cmd := &cobra.Command{
 		Use:   "test FILE|DIRECTORY...",
 		Short: "Test workflows: run test files (*.test.yaml) with mocked activities and virtual time",
 		Long: "Test workflows without a node: each case of a test file runs a definition with mocked activities and a clock\n" +
 			"that the test moves, and compares what happened with what is expected. docs/testing.md describes the files.\n" +
+			"--against runs each case on other definitions too, such as an export of Elsa's beside its YAML, or the next version, and\n" +
+			"tells where lines, ends, outputs and what completed differ; recorded: in a case does the same with what Elsa did.\n" +
 			"Directories are searched for *.test.yaml. The exit code is 1 if any case fails or what a file has cannot be read, and 2 if there is no such file.",
 		Args:          cobra.MinimumNArgs(1),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			opts := workflowtest.FileOptions{Strict: strict}
+			opts := workflowtest.FileOptions{Strict: strict, Against: against}
 			if only != "" {
 				var err error
 				if opts.Only, err = regexp.Compile(only); err != nil {
@@ -45,6 +48,7 @@ func newTestCommand(stdout io.Writer) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&only, "run", "", "only the cases whose name matches this regular expression")
+	cmd.Flags().StringArrayVar(&against, "against", nil, "a definition, or a directory of them, that each case is run on too, in the place of the one with its id: what differs fails the case")
 	cmd.Flags().BoolVar(&strict, "strict", false, "what may be a mistake in a definition fails its cases")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "the results as one JSON object")
 	cmd.Flags().BoolVar(&again, "watch", false, "run them again when a file changes, until interrupted")

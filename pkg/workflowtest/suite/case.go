@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"go.yaml.in/yaml/v4"
 
@@ -27,11 +28,15 @@ type testCase struct {
 	start  bool
 	steps  []step
 	expect *expectation
+
+	recorded     string // an instance that Elsa exported with its logs; "": none
+	recordedLine int
 }
 
 // step is something that a test does, or a look in between.
 type step struct {
 	line   int
+	at     time.Time // when it happens; zero: now
 	do     func(*trial.Run) error
 	expect *expectation
 }
@@ -177,11 +182,17 @@ func (r *fileReader) testCase(n *yaml.Node, common trial.Config, i int) testCase
 		r.list(v, "steps", func(_ int, item *yaml.Node) { c.steps = append(c.steps, r.step(item)) })
 	}
 	known["expect"] = func(k, v *yaml.Node) { c.expect = r.expectation(k, v) }
+	known["recorded"] = func(k, v *yaml.Node) {
+		c.recorded, c.recordedLine = r.path(v, "recorded"), k.Line
+		if r.sent {
+			r.problem(v, "recorded names a file, and a test that runs on a node reads none")
+		}
+	}
 	r.fields(n, "a case", known)
 	if c.expect == nil {
 		c.expect = &expectation{line: n.Line}
 	}
-	if c.expect.want.Incidents == nil && c.expect.want.Status != workflow.Faulted {
+	if c.recorded == "" && c.expect.want.Incidents == nil && c.expect.want.Status != workflow.Faulted {
 		c.expect.want.Incidents = []string{} // what a case does not expect should not go wrong
 	}
 	return c

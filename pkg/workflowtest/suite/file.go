@@ -22,6 +22,7 @@ type FileOptions struct {
 	Registry *engine.Registry // nil: the built-in activities
 	Only     *regexp.Regexp   // run the cases whose name matches; nil: all
 	Strict   bool             // a warning about a definition fails the case
+	Against  []string         // definitions, each in the place of the one with its id: each case is run on these too, and what differs is a failure
 }
 
 // FileResult is what became of a test file.
@@ -74,6 +75,10 @@ func RunFile(file string, opts FileOptions) (FileResult, error) {
 	if opts.Registry == nil {
 		opts.Registry = activities.Default()
 	}
+	others, err := sideOf(opts.Against, opts.Registry)
+	if err != nil {
+		return FileResult{}, err
+	}
 	res := FileResult{File: file, Cases: []CaseResult{}}
 	for i := range s.cases {
 		c := &s.cases[i]
@@ -82,14 +87,18 @@ func RunFile(file string, opts FileOptions) (FileResult, error) {
 			continue
 		}
 		c.cfg.Registry = opts.Registry
-		res.add(c, opts)
+		res.add(c, opts, others)
 	}
 	return res, nil
 }
 
 // add runs a case.
-func (r *FileResult) add(c *testCase, opts FileOptions) {
+func (r *FileResult) add(c *testCase, opts FileOptions, others *side) {
 	done := c.run()
+	if done.run != nil {
+		done.Failures = append(done.Failures, c.differences(done.run)...)
+		done.Failures = append(done.Failures, others.differences(c, done.run)...)
+	}
 	for _, w := range done.warnings {
 		text := workflow.Problems{w}.Error()
 		if opts.Strict {
@@ -141,6 +150,10 @@ func (c *testCase) run() ended {
 			return done
 		}
 		if c.bounds.Enough(len(done.Failures)) {
+			return done
+		}
+		if err := s.until(r); err != nil {
+			fail(s.line, err)
 			return done
 		}
 		if s.expect != nil {

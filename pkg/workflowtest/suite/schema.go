@@ -72,6 +72,7 @@ func caseSchema() object {
 	props["start"] = described("boolean", "false: a step starts it.")
 	props["steps"] = listOf(object{"$ref": "#/$defs/step"}, "What happens, in order.")
 	props["expect"] = object{"$ref": "#/$defs/expect"}
+	props["recorded"] = described("string", "An instance that Elsa exported with its logs, a path from this file: lines, end, outputs and what completed are to be the same.")
 	return closed("A case.", props)
 }
 
@@ -80,6 +81,7 @@ func stepSchema() object {
 		"advance": described("string", "The clock moves; timers fire in order."), "event": described("string", "The name of an event that comes."), "task": described("string", "A task that is completed."),
 		"child": described("string", "A held child that ends, by its definition."), "resume": described("string", "A bookmark that is resumed, by its name or its activity."), "trigger": described("string", "The trigger that starts the instance."),
 		"start": object{"description": "Start the instance."}, "retry": object{"description": "Retry the instance."}, "cancel": object{"description": "Cancel the instance."}, "expect": object{"$ref": "#/$defs/expect"},
+		"at":      described("string", "When it happens, such as 2026-03-01T12:00:00Z; the clock moves there first."),
 		"payload": object{"description": "Of an event."}, "correlationId": described("string", "Of an event."), "early": described("boolean", "The event may come before anyone waits for it."),
 		"result": object{"description": "Of a task."}, "error": described("string", "Of a task that fails."), "input": mapOf(object{}, "Of a resume or trigger."),
 		"status": object{"enum": ends, "description": "How a child ends."}, "output": mapOf(object{}, "Of a child."),

@@ -65,7 +65,7 @@ func RunSent(ctx context.Context, sent Sent) (FileResult, error) {
 		caseCtx, stop := context.WithCancelCause(ctx)
 		c.cfg.Registry = activities.Default()
 		c.bounds = &trial.Bounds{Context: caseCtx, Stop: stop, Source: sources.source, Evaluators: sent.Evaluators}
-		res.add(c, FileOptions{Strict: sent.Strict})
+		res.add(c, FileOptions{Strict: sent.Strict}, nil)
 		stop(nil)
 		if err := ctx.Err(); err != nil {
 			return FileResult{}, fmt.Errorf("the tests did not come to their end: %w", err)

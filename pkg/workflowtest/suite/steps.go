@@ -29,6 +29,7 @@ type stepFields struct {
 	early         bool
 	status        workflow.SubStatus
 	given         []string // the keys beside the kind
+	at            bool     // it says when it happens
 }
 
 // beside are the keys that a kind of step takes.
@@ -75,6 +76,7 @@ func (r *fileReader) step(n *yaml.Node) step {
 	field("error", func(v *yaml.Node) { f.failure, f.failed = r.text(v, "error"), true })
 	field("correlationId", func(v *yaml.Node) { f.correlation = r.text(v, "correlationId") })
 	field("early", func(v *yaml.Node) { f.early = r.flag(v, "early") })
+	known["at"] = func(_, v *yaml.Node) { s.at, f.at = r.time(v), true }
 	field("status", func(v *yaml.Node) { f.status = r.status(v, ends) })
 	bare := n.Kind == yaml.ScalarNode && slices.Contains([]string{"cancel", "retry", "start"}, n.Value)
 	if bare {
@@ -82,7 +84,7 @@ func (r *fileReader) step(n *yaml.Node) step {
 	} else {
 		r.fields(n, "a step", known)
 	}
-	if f.kind == "" {
+	if f.kind == "" && !f.at {
 		r.problem(n, "a step has one of the keys %s", strings.Join(stepKinds, ", "))
 	}
 	for _, g := range f.given {
@@ -94,8 +96,22 @@ func (r *fileReader) step(n *yaml.Node) step {
 	return s
 }
 
+// until moves the clock to the time at which a step happens.
+func (s *step) until(run *trial.Run) error {
+	if s.at.IsZero() {
+		return nil
+	}
+	d := s.at.Sub(run.Now())
+	if d < 0 {
+		return fmt.Errorf("it happens at %s, and the clock shows %s by then", s.at.Format(time.RFC3339Nano), run.Now().Format(time.RFC3339Nano))
+	}
+	return run.Advance(d)
+}
+
 func (f *stepFields) do(run *trial.Run) error {
 	switch f.kind {
+	case "": // only the time passes
+		return nil
 	case "start":
 		return run.Start()
 	case "event":

@@ -149,6 +149,12 @@ func (r *Run) other(def *workflow.Definition, src []byte) error {
 	return nil
 }
 
+// ReadDefinition reads a definition in YAML or Elsa's JSON. An error lists what is wrong with it.
+func ReadDefinition(file string, types workflow.Types) (*workflow.Definition, error) {
+	def, _, err := readDefinition(file, types, nil)
+	return def, err
+}
+
 func readDefinition(file string, types workflow.Types, g *Bounds) (*workflow.Definition, []byte, error) {
 	src, err := g.read(file)
 	if err != nil {
@@ -159,7 +165,7 @@ func readDefinition(file string, types workflow.Types, g *Bounds) (*workflow.Def
 		read = elsajson.Read
 	}
 	def, problems := read(src, file, types)
-	if len(problems) > 0 {
+	if problems, _ = problems.Split(); len(problems) > 0 {
 		hint := ""
 		if slices.ContainsFunc(problems, func(p workflow.Problem) bool { return p.Code == "unknown-activity-type" }) {
 			hint = "\nan activity that only another program has may be mocked, by its type, id or name"

@@ -2,7 +2,6 @@ package endpoint
 
 import (
 	"bytes"
-	"encoding/base64"
 	"fmt"
 	"mime"
 	"net/http"
@@ -26,25 +25,25 @@ type File struct {
 	Content           []byte
 }
 
-// value is what a workflow gets of a file: its members by their names, and by those that they have in .NET.
-func (f *File) value() map[string]any {
-	return map[string]any{
-		"name": f.Field, "fileName": f.Name, "contentType": f.Type, "length": int64(len(f.Content)),
-		"Name": f.Field, "FileName": f.Name, "ContentType": f.Type, "Length": int64(len(f.Content)),
-		"content": base64.StdEncoding.EncodeToString(f.Content),
+// part names a file in what its sender is told.
+func (f *File) part() string {
+	if f.Field == "" && f.Name == "" {
+		return "the body"
 	}
+	if f.Field == "" {
+		return fmt.Sprintf("the file %q", f.Name)
+	}
+	return fmt.Sprintf("the file %q in the part %q", f.Name, f.Field)
 }
 
 // refusedFiles holds the files of a form against the rules of its endpoint. It gives the outcome by which the workflow
 // goes on without them, or the error of the first rule that one of them does not keep.
 func refusedFiles(sent []File, rules *files.Rules) (outcome string, err error) {
 	if rules == nil {
-		return "", workflow.Fail(workflow.CodeInvalid, fmt.Sprintf("the part %q is the file %q, and this endpoint was published by a version of Weft that took no files: publish its definition again, or send what is in it as a field",
-			sent[0].Field, sent[0].Name))
+		return "", workflow.Fail(workflow.CodeInvalid, fmt.Sprintf("there is %s, and this endpoint was published by a version of Weft that took no files: publish its definition again, or send what is in it as a field", sent[0].part()))
 	}
 	if rules.Unreadable {
-		return "", workflow.Fail(workflow.CodeInvalid, fmt.Sprintf("the part %q is the file %q, and the rules for files that this endpoint waits with cannot be read: cancel its instance and start another, or send what is in it as a field",
-			sent[0].Field, sent[0].Name))
+		return "", workflow.Fail(workflow.CodeInvalid, fmt.Sprintf("there is %s, and the rules for files that this endpoint waits with cannot be read: cancel its instance and start another, or send what is in it as a field", sent[0].part()))
 	}
 	for _, rule := range []struct {
 		keeps   func(f *File) bool
@@ -54,9 +53,9 @@ func refusedFiles(sent []File, rules *files.Rules) (outcome string, err error) {
 		goesOn  bool
 	}{
 		{
-			func(f *File) bool { return rules.MaxSize == 0 || int64(len(f.Content)) <= max(rules.MaxSize, 0) },
+			func(f *File) bool { return int64(len(f.Content)) <= largest(rules) },
 			func(f *File) string {
-				return fmt.Sprintf("has %d bytes; this endpoint takes up to %d of a file", len(f.Content), max(rules.MaxSize, 0))
+				return fmt.Sprintf("has %d bytes; this endpoint takes up to %d of a file", len(f.Content), largest(rules))
 			},
 			workflow.CodeTooLarge, files.TooLarge, rules.SizeGoesOn,
 		},
@@ -95,11 +94,19 @@ func refusedFiles(sent []File, rules *files.Rules) (outcome string, err error) {
 			case rule.goesOn:
 				return rule.outcome, nil
 			default:
-				return "", workflow.Fail(rule.code, fmt.Sprintf("nothing was done: the file %q in the part %q %s", f.Name, f.Field, rule.says(f)))
+				return "", workflow.Fail(rule.code, fmt.Sprintf("nothing was done: %s %s", f.part(), rule.says(f)))
 			}
 		}
 	}
 	return "", nil
+}
+
+// largest is how many bytes a file may have.
+func largest(rules *files.Rules) int64 {
+	if rules.MaxSize == 0 {
+		return files.MaxSize
+	}
+	return min(max(rules.MaxSize, 0), files.MaxSize)
 }
 
 // extensions are those of a file by the whole of its name, and by what is before a colon, which is all that some file

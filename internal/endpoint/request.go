@@ -8,6 +8,7 @@ import (
 	"github.com/weft-run/weft/internal/answers"
 	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/files"
 )
 
 // Request is a request for an HTTP endpoint that a definition declares.
@@ -17,7 +18,8 @@ type Request struct {
 	Query         map[string]any
 	Headers       map[string]any
 	ContentType   string
-	Body          string
+	Body          string               // "": it is no text
+	Length        int64                // of a body that is no text, in bytes; 0: that of Body
 	Parse         func() (Body, error) // reads the body; asked once it is known who takes it
 	CorrelationID string
 	InstanceID    string
@@ -30,7 +32,9 @@ type Request struct {
 	// over; nil: that ends with the call's context.
 	Waiting context.Context
 
-	at *etcdstore.Endpoint // that it is for
+	at    *etcdstore.Endpoint // that it is for
+	files []File              // that its place takes
+	list  []any               // what the workflow gets of them
 }
 
 // Found reports whether [Finder.Find] found the endpoint of the request.
@@ -66,9 +70,10 @@ func (r *Request) Input(place *workflow.Endpoint) (map[string]any, error) {
 		}
 	}
 	body, parsed, refused := r.Body, Body{}, ""
-	tooLarge := place.MaxBody > 0 && int64(len(body)) > place.MaxBody
+	length := max(r.Length, int64(len(body)))
+	tooLarge := place.MaxBody > 0 && length > place.MaxBody
 	if tooLarge && !place.TooLarge {
-		return nil, tooLargeFor(int64(len(body)), place.MaxBody)
+		return nil, tooLargeFor(length, place.MaxBody)
 	}
 	if tooLarge {
 		body = ""
@@ -84,14 +89,34 @@ func (r *Request) Input(place *workflow.Endpoint) (map[string]any, error) {
 			}
 		}
 	}
-	files := []any{}
-	for i := range parsed.Files {
-		if refused == "" {
-			files = append(files, parsed.Files[i].value())
-		}
+	r.files, r.list = nil, []any{}
+	if refused == "" {
+		r.files = parsed.Files
+	}
+	for range r.files {
+		r.list = append(r.list, nil) // until it is known of which instance they are
 	}
 	return map[string]any{"method": r.Method, "path": r.Path, "routeData": data, "query": r.Query, "headers": r.Headers,
-		"contentType": r.ContentType, "body": body, "parsedBody": parsed.Value, "files": files, "refused": refused, "tooLarge": tooLarge}, nil
+		"contentType": r.ContentType, "body": body, "parsedBody": parsed.Value, "files": r.list, "refused": refused, "tooLarge": tooLarge}, nil
+}
+
+// HasFiles reports whether the place that took the input takes files of the request.
+func (r *Request) HasFiles() bool { return len(r.files) > 0 }
+
+// Keep keeps the files of a request beside the instance that gets its input, in which they are from then on; known: the
+// instance is there.
+func (r *Request) Keep(ctx context.Context, store *etcdstore.Contents, instance string, known bool) ([]files.Content, error) {
+	kept := make([]files.Content, len(r.files))
+	for i := range r.files {
+		f := &r.files[i]
+		var err error
+		if kept[i], err = store.Put(ctx, instance, known, f.Content); err != nil {
+			return nil, err
+		}
+		ref := files.Ref{Instance: instance, Hash: kept[i].Hash, Bytes: int64(len(f.Content)), Name: f.Name, Type: f.Type, Field: f.Field}
+		r.list[i] = ref.Value()
+	}
+	return kept, nil
 }
 
 func tooLargeFor(length, limit int64) error {

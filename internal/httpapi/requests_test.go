@@ -180,6 +180,13 @@ func (r *wireRow) try(t *testing.T, s *server, client *http.Client) {
 			if err := json.Unmarshal([]byte(answer), &got); err != nil {
 				t.Fatalf("%v: %s", err, answer)
 			}
+			list, _ := got["files"].([]any)
+			for _, f := range list {
+				if at, _ := f.(map[string]any)["content"].(string); !strings.HasPrefix(at, "weft-file:") {
+					t.Errorf("a file has the content %q", at)
+				}
+				delete(f.(map[string]any), "content") // another for each instance
+			}
 		}
 		wanted, err := json.Marshal(r.has[name])
 		if err != nil {

@@ -119,6 +119,7 @@ var table = map[string]place{
 	"internal/catalog/notation": {floor: 1, wing: "engine", step: 1},
 	"internal/catalog/schedule": {floor: 2, wing: "catalog"},
 	"internal/answers":          {floor: 2},
+	"internal/instancefiles":    {floor: 2},
 	"internal/etcd":             {floor: 2},
 	"internal/inspect":          {floor: 2},
 	"internal/intake":           {floor: 2},
@@ -146,6 +147,7 @@ var table = map[string]place{
 	"internal/store/etcdstore/internal/record": {floor: 1, wing: "store", step: 1},
 	"internal/store/etcdstore/jobs":            {floor: 1, wing: "store", step: 2},
 	"internal/store/etcdstore/signouts":        {floor: 1, wing: "store", step: 2},
+	"internal/store/etcdstore/contents":        {floor: 1, wing: "store", step: 2},
 	"internal/store/etcdstore":                 {floor: 1, wing: "store", step: 4},
 
 	"pkg/engine":                         {floor: 1, wing: "engine"},

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/files"
 )
 
 // Fence is the proof of ownership that a commit compares: the lock's key, the
@@ -23,6 +24,9 @@ type Record struct {
 	State  json.RawMessage   `json:"state,omitempty"` // the engine's; empty before the first burst's end
 	Seq    int64             `json:"seq"`             // of the last commit; 0: created, nothing ran yet
 	Gate   *Gate             `json:"gate,omitempty"`  // held while the instance runs
+
+	// Contents: files lie beside the instance, and go with it. The store fills it in.
+	Contents bool `json:"contents,omitempty"`
 
 	// The oldest entry that is left of the journal (0: the first) and about how
 	// large the journal is. A commit fills them in.
@@ -350,6 +354,7 @@ type Commit struct {
 	Sends     []Send
 	Requeue   []QueueItem
 	Dead      []DeadLetter
+	Contents  []files.Content   // files that the burst kept beside the instance
 	Continue  *workflow.Command // left in the own mailbox: the burst goes on
 
 	// Release asks to free the lock in the same transaction if no mail is newer
@@ -360,6 +365,15 @@ type Commit struct {
 	// Form is how After is written, decided when the commit is first sent, so that a copy writes the same:
 	// 0: not decided.
 	Form Form
+}
+
+// Files are those that lie beside the instance since this commit: what its burst kept, and what came with its commands.
+func (c *Commit) Files() []files.Content {
+	list := c.Contents
+	for i := range c.Consumed {
+		list = append(list[:len(list):len(list)], c.Consumed[i].Command.Contents...)
+	}
+	return list
 }
 
 // Form is how the record of an instance is written.

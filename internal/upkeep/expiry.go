@@ -4,13 +4,14 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/internal/upkeep/loop"
 	"github.com/weft-run/weft/pkg/metrics"
 )
 
-// expiry ends what waits in the queue, and the records of commands and keys, by their age.
+// expiry ends what waits in the queue, the records of commands and keys, and files without an instance, by their age.
 type expiry struct{ worker }
 
 // expireQueue turns what has waited in the queue for as long as QueueTTL, also behind
@@ -78,4 +79,38 @@ func (x *expiry) expireRecords(ctx context.Context) error {
 		}
 		return next != "" && err == nil, err
 	})
+}
+
+const (
+	filesEvery = 10 * time.Minute // how often files are looked for that have no instance
+	filesLife  = time.Hour        // of a file before there is its instance
+)
+
+// sweepFiles deletes files that were put for an instance which never came, or went before them. One node does
+// it; two at once do no harm.
+func (x *expiry) sweepFiles(ctx context.Context) error {
+	cursor := ""
+	var last time.Time
+	return x.loop(ctx, "files without an instance", x.cfg.AgeEvery, nil, func(ctx context.Context) (bool, error) {
+		if x.cfg.Session.PreferredNode("files") != x.cfg.Session.NodeID() || cursor == "" && time.Since(last) < filesEvery {
+			return false, nil
+		}
+		last = time.Now()
+		var err error
+		cursor, err = x.sweepSome(ctx, cursor)
+		return cursor != "" && err == nil, err
+	})
+}
+
+// sweepSome is one step of that, behind a cursor.
+func (x *expiry) sweepSome(ctx context.Context, cursor string) (next string, err error) {
+	mark, ok := x.cfg.Age.Now().Before(filesLife)
+	if !ok {
+		return "", nil
+	}
+	gone, next, err := x.cfg.Contents.Sweep(ctx, mark.Revision, cursor)
+	if gone > 0 {
+		x.cfg.Log.InfoContext(ctx, "files deleted of which there is no instance: requests that brought them were not accepted", "instances", gone)
+	}
+	return next, err
 }

@@ -11,10 +11,12 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/weft-run/weft/internal/upkeep"
 	"github.com/weft-run/weft/internal/upkeep/membertest"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/runtime"
 	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/files"
 )
 
 // Nodes whose clocks are off, each of which takes two events: one that meets nobody,
@@ -157,4 +159,41 @@ func TestWhatCannotBeReadKeepsNoExpiryGoing(t *testing.T) {
 		t.Error("that etcd did not answer is no error")
 	}
 	silent.Disarm()
+}
+
+// Files of which there is no instance go an hour after they came, by the cluster's age; those of instances stay.
+func TestFilesWithoutAnInstanceGoAfterAnHour(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, 1, func(cfg *membertest.Config) { cfg.AgeEvery = 50 * time.Millisecond })
+	m := c[0]
+	m.Publish(membertest.Single)
+	id := m.Start("single", "files-1", "").ID
+	var kept files.Content
+	there := func(of string) bool {
+		t.Helper()
+		if err := upkeep.SweepFiles(t.Context(), m.Upkeep); err != nil {
+			t.Fatal(err)
+		}
+		return m.Store.Contents.Stands(t.Context(), of, kept.Hash, 4) == nil
+	}
+	put := func(of string) {
+		t.Helper()
+		var err error
+		if kept, err = m.Store.Contents.Put(t.Context(), of, of == id, []byte("file")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put("nobody")
+	put(id)
+	if !there("nobody") {
+		t.Error("it went at once")
+	}
+	grow(t, c, 2*time.Hour)
+	put("newer")
+	if there("nobody") {
+		t.Error("it is there after two hours")
+	}
+	if !there("newer") || !there(id) {
+		t.Error("what is needed went")
+	}
 }

@@ -110,3 +110,12 @@ func (u *Upkeep) Measure(ctx context.Context, shard, n int) (means []float64, er
 func (u *Upkeep) PurgeJobs(ctx context.Context, keep time.Duration, most int) error {
 	return u.jobs.purge(ctx, keep, most)
 }
+
+// SweepFiles looks at all files once.
+func SweepFiles(ctx context.Context, u *Upkeep) error {
+	cursor, err := u.expiry.sweepSome(ctx, "")
+	for cursor != "" && err == nil {
+		cursor, err = u.expiry.sweepSome(ctx, cursor)
+	}
+	return err
+}

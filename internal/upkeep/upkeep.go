@@ -22,12 +22,13 @@ import (
 
 // Config joins the parts of a node. All but the last group are required.
 type Config struct {
-	Runtime *runtime.Runtime // what was accepted earlier is delivered through it
-	Store   *etcdstore.Upkeep
-	Reader  *etcdstore.Reader
-	Jobs    *etcdstore.Jobs
-	Catalog *catalog.Catalog
-	Session *cluster.Session
+	Runtime  *runtime.Runtime // what was accepted earlier is delivered through it
+	Store    *etcdstore.Upkeep
+	Reader   *etcdstore.Reader
+	Jobs     *etcdstore.Jobs
+	Contents *etcdstore.Contents
+	Catalog  *catalog.Catalog
+	Session  *cluster.Session
 	// Client opens one instance: client.Local on a node that is alone,
 	// client.Distributed in a cluster.
 	Client  func(id string) client.Client
@@ -89,8 +90,8 @@ type Upkeep struct {
 
 // New checks the configuration. It starts nothing.
 func New(cfg Config) (*Upkeep, error) {
-	if cfg.Runtime == nil || cfg.Store == nil || cfg.Reader == nil || cfg.Jobs == nil || cfg.Catalog == nil || cfg.Session == nil || cfg.Client == nil || cfg.Node == nil || cfg.Wakeups == nil || cfg.Age == nil {
-		return nil, errors.New("upkeep: Runtime, Store, Reader, Jobs, Catalog, Session, Client, Node, Wakeups and Age are required")
+	if cfg.Runtime == nil || cfg.Store == nil || cfg.Reader == nil || cfg.Jobs == nil || cfg.Contents == nil || cfg.Catalog == nil || cfg.Session == nil || cfg.Client == nil || cfg.Node == nil || cfg.Wakeups == nil || cfg.Age == nil {
+		return nil, errors.New("upkeep: Runtime, Store, Reader, Jobs, Contents, Catalog, Session, Client, Node, Wakeups and Age are required")
 	}
 	cfg.EtcdQuota = cmp.Or(cfg.EtcdQuota, 2<<30)
 	cfg.Opening = cmp.Or(cfg.Opening, 64)
@@ -125,7 +126,7 @@ func (u *Upkeep) Run(ctx context.Context) error {
 		u.mailboxes.workMailboxes, u.mailboxes.sweepMailboxes, u.outbox.resolveSends,
 		u.timers.fireTimers, u.timers.fireSchedules, u.timers.placeTimers,
 		u.queue.workQueue, u.queue.dropMarks, u.gates.workGates,
-		u.aging.keepAge, u.balance.keepBalance, u.expiry.expireQueue, u.expiry.expireRecords,
+		u.aging.keepAge, u.balance.keepBalance, u.expiry.expireQueue, u.expiry.expireRecords, u.expiry.sweepFiles,
 		u.space.watchSpace, u.control.watchControl, u.jobs.workJobs, u.jobs.purgeJobs, u.census.takeCensus, u.queue.cfg.Store.Follow,
 	}, u.retention.Works()...) {
 		g.Go(func() error { return work(ctx) })

@@ -41,6 +41,7 @@ var builtins = []func() (workflow.Descriptor, engine.Activity){
 	flowchart.Fork,
 	flowchart.Join,
 	flowchart.Node,
+	web.DownloadHTTPFile,
 	web.FlowSendHTTPRequest,
 	flowchart.Switch,
 	flowchart.Flowchart,
@@ -53,6 +54,7 @@ var builtins = []func() (workflow.Descriptor, engine.Activity){
 	parallel,
 	parallelForEach,
 	publishEvent,
+	web.ReadFile,
 	retry.Policy,
 	runCSharp,
 	runJavaScript,
@@ -69,6 +71,7 @@ var builtins = []func() (workflow.Descriptor, engine.Activity){
 	switchActivity,
 	timer,
 	while,
+	web.WriteFileHTTPResponse,
 	web.WriteHTTPResponse,
 	writeLine,
 }

@@ -9,6 +9,7 @@ var examples = map[string]string{
 	"container":             "- container: [{writeLine: a}, {writeLine: b}]\n",
 	"correlate":             "- correlate: ${{ inputs.orderId }}\n",
 	"cron":                  "- {cron: \"0 0 8 * * MON-FRI\", trigger: true}\n",
+	"downloadHttpFile":      "- downloadHttpFile: {url: \"https://a.example/report.pdf\"}\n  result: answer\n",
 	"delay":                 "- delay: 48h\n",
 	"dispatchWorkflow":      "- dispatchWorkflow: {workflowDefinitionId: pack, input: {order: \"${{ inputs.orderId }}\"}}\n",
 	"end":                   "- flowchart:\n    activities: {a: {writeLine: a}, z: {end: }}\n    connections: [a -> z]\n",
@@ -31,6 +32,7 @@ var examples = map[string]string{
 	"parallel":              "- parallel: [{writeLine: a}, {writeLine: b}]\n",
 	"parallelForEach":       "- parallelForEach: ${{ inputs.items }}\n  body: {runTask: pack}\n",
 	"publishEvent":          "- publishEvent: {eventName: shipped, payload: {order: \"${{ inputs.orderId }}\"}}\n",
+	"readFile":              "- readFile: {file: \"${{ variables.answer }}\", as: json}\n  result: answer\n",
 	"retryPolicy":           "- retryPolicy:\n    attempts: 3\n    body: {sendHttpRequest: \"https://a.example\"}\n    onGiveUp: {writeLine: \"${{ variables.Error }}\"}\n",
 	"runCSharp":             "- runCSharp: return Input.amount / 2;\n  result: n\n",
 	"runJavaScript":         "- runJavaScript: inputs.items.length * 2\n  result: n\n",
@@ -47,6 +49,7 @@ var examples = map[string]string{
 	"switch":                "- switch:\n    - {label: large, when: \"${{ inputs.amount > 1000 }}\", then: {writeLine: large}}\n  default: {writeLine: small}\n",
 	"timer":                 "- {timer: 10m, trigger: true}\n",
 	"while":                 "- while: ${{ variables.n < 3 }}\n  body: {setVariable: {variable: n, value: \"${{ variables.n + 1 }}\"}}\n",
+	"writeFileHttpResponse": "- writeFileHttpResponse: {content: \"${{ variables.answer }}\", filename: report.pdf}\n",
 	"writeHttpResponse":     "- writeHttpResponse: {statusCode: 200, content: {order: \"${{ inputs.orderId }}\"}}\n",
 	"writeLine":             "- writeLine: Order ${{ inputs.orderId }}\n",
 }

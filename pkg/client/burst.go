@@ -67,6 +67,9 @@ func (s *served) nothing() bool {
 func (o *owner) open(ctx context.Context, work *batch) (*burst, error) {
 	x := &burst{handle: o.handle, before: o.base, env: o.n.cfg.Env(), trace: tracing.Traceparent(ctx)}
 	x.why = work.why
+	if o.n.cfg.Files != nil {
+		x.env.Files = o.n.cfg.Files(o.id, parentOf(work, o.base), o.base != nil)
+	}
 	x.env.Stopped = o.course.stopped
 	x.env.Takeover = work.counted
 	x.gated = o.course.gated
@@ -149,6 +152,20 @@ func onlyImport(work *batch) *workflow.Command {
 		return &work.hands[0].cmd
 	}
 	return nil
+}
+
+// parentOf is the instance that started another one; "": none did.
+func parentOf(work *batch, base *store.Record) string {
+	var parent *workflow.Parent
+	if base != nil {
+		parent = base.Header.Parent
+	} else if cmd, _ := firstStart(work, base); cmd != nil {
+		parent = cmd.Start.Parent
+	}
+	if parent == nil {
+		return ""
+	}
+	return parent.InstanceID
 }
 
 func firstStart(work *batch, base *store.Record) (*workflow.Command, time.Time) {

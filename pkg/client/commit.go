@@ -42,7 +42,7 @@ func (x *burst) commit(ctx context.Context, g ground) (*store.Commit, error) {
 		After: store.Record{Header: res.Instance, State: res.State, Seq: 1},
 		Node:  x.handle.n.cfg.NodeID, Takeover: x.env.Takeover, Joined: res.Joined,
 		Journal: res.Journal, Variables: res.Variables, Created: res.Created, Burned: res.Burned, Consumed: x.consumed,
-		Requeue: x.requeue, Dead: x.dead, SeenMail: g.seen,
+		Requeue: x.requeue, Dead: x.dead, Contents: res.Contents, SeenMail: g.seen,
 		// The release looks for stimuli of as many bookmarks only.
 		Release: g.release && !x.goOn && (!g.unmatched || len(res.Instance.Bookmarks) <= etcdstore.MaxUnlocked),
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/metrics"
 	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/files"
 )
 
 // Config is what the instances of a node share.
@@ -22,7 +23,8 @@ type Config struct {
 	Definitions Definitions          // required
 	// Env makes the environment of one burst, when that is opened; required.
 	Env     func() engine.Env
-	Wakeups Wakeups // nil: nobody is told
+	Files   func(instance, parent string, known bool) files.Store // those beside an instance, which is in the store, if it is known there; nil: none are kept
+	Wakeups Wakeups                                               // nil: nobody is told
 	Limits  Limits
 
 	UnlockedResumes bool // a resume in hand takes no lock while its burst has no effect outside

@@ -9,6 +9,7 @@ import (
 	"github.com/weft-run/weft/internal/secrets"
 	"github.com/weft-run/weft/pkg/metrics"
 	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/files"
 )
 
 // Env is all that a burst may use of the world outside it. The same state,
@@ -17,6 +18,7 @@ type Env struct {
 	Now      func() time.Time                                 // required
 	Lines    func(text string)                                // where WriteLine writes besides the journal; nil: nowhere
 	HTTP     *http.Client                                     // for activities that call out; it guards private addresses; nil: such activities fault
+	Files    files.Store                                      // of the instance; nil: files are neither kept nor read
 	Head     func(definitionID string) (version int, ok bool) // the published head, for starting children
 	Answers  func(definitionID string) bool                   // an instance of its published version may answer an HTTP request, see [Program.Answers]; nil: none does
 	Version  func(version int) (*Program, error)              // of the instance's definition, for migrations; nil: there are none
@@ -72,6 +74,7 @@ type Result struct {
 	Events   []Sent             // stimuli to send
 	Response *workflow.Response // what WriteHttpResponse wrote
 	Answers  []Answer           // to callers whose request an earlier command brought
+	Contents []files.Content    // that were kept beside the instance
 
 	Variables workflow.VariableChanges // for the journal
 	Joined    int                      // saves that are made with a later one (docs/decisions/0007)

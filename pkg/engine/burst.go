@@ -14,6 +14,7 @@ import (
 
 	"github.com/weft-run/weft/internal/callers"
 	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/files"
 )
 
 // Burst is one uninterrupted execution of an instance, from load to commit. It
@@ -70,6 +71,7 @@ type Burst struct {
 	children    []ChildStart
 	cancels     []string
 	events      []Sent
+	contents    []files.Content
 	response    *workflow.Response
 	callers     callers.List
 	weight      int // of the journal and of what goes to others, about, in bytes
@@ -240,7 +242,7 @@ func (b *Burst) Header() workflow.Instance { return b.snapshot() }
 // same, to the byte. It reports whether the burst is worth keeping: not if [Burst.Renew]
 // will refuse it.
 func (b *Burst) Committed() (keep bool) {
-	b.burned, b.items, b.children, b.cancels, b.events, b.response = nil, nil, nil, nil, nil, nil
+	b.burned, b.items, b.children, b.cancels, b.events, b.contents, b.response = nil, nil, nil, nil, nil, nil, nil
 	b.dirty, b.fresh, b.askCommit, b.backCommit, b.owed, b.weight = false, false, false, false, owed{}, 0
 	b.asked, b.secured = false, false
 	b.callers.Committed()
@@ -299,7 +301,7 @@ func (b *Burst) Result() (Result, error) {
 	r := Result{
 		Instance: b.snapshot(), State: state,
 		Burned: slices.Clone(b.burned), Journal: b.items[:len(b.items):len(b.items)],
-		Children: slices.Clone(b.children), Cancel: slices.Clone(b.cancels), Events: slices.Clone(b.events), Response: b.response,
+		Children: slices.Clone(b.children), Cancel: slices.Clone(b.cancels), Events: slices.Clone(b.events), Contents: slices.Clone(b.contents), Response: b.response,
 		Variables: b.variables.changes(b.root), Joined: max(b.owed.saves-1, 0),
 	}
 	b.callers.Told(func(key string, response *workflow.Response) { r.Answers = append(r.Answers, Answer{key, response}) })

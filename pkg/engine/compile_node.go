@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/near"
 )
 
 // goType is the type of inputs that hold Go values, for activities that exist in Go only.
@@ -156,7 +157,7 @@ func (c *compiler) input(n *Node, d workflow.InputDescriptor, e workflow.Express
 // bare tells those who forgot it how an expression is written.
 func bare(v any) string {
 	text, _ := v.(string)
-	if !workflow.IsBareCode(text) {
+	if !near.IsBareCode(text) {
 		return ""
 	}
 	return "; an expression is written ${{ " + workflow.Shorten(strings.Trim(strings.TrimSpace(text), "{} ")) + " }}"

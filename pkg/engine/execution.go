@@ -10,9 +10,10 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/files"
+	"github.com/weft-run/weft/pkg/workflow/value"
 )
 
 // Execution is one execution of an activity: what its code sees of the
@@ -295,21 +296,9 @@ func (x *Execution) WriteLine(text string) {
 		text = hiddenText
 	}
 	if x.b.env.LogLines {
-		x.Log().Info("writeLine", "definition", x.b.header.DefinitionID, "version", x.b.header.Version, "text", CutLine(x.Redact(text)))
+		x.Log().Info("writeLine", "definition", x.b.header.DefinitionID, "version", x.b.header.Version, "text", value.CutLine(x.Redact(text)))
 	}
 	x.b.journal(x, EventWriteLine, text, nil)
-}
-
-// maxLine bounds a line where the node sends it, in bytes: a workflow may write large values in
-// a loop, and disks and collectors of logs are not the workflow's.
-const maxLine = 8 << 10
-
-// CutLine is a line as it is sent, with its size if it was longer.
-func CutLine(text string) string {
-	if n := len(text); n > maxLine {
-		return fmt.Sprintf("%s … (%d bytes in all)", strings.ToValidUTF8(text[:maxLine], ""), n)
-	}
-	return text
 }
 
 // HTTP is the client for outgoing calls. It returns an error if the node has
@@ -322,6 +311,11 @@ func (x *Execution) HTTP() (*http.Client, error) {
 		return nil, fmt.Errorf("this node makes no outgoing HTTP calls")
 	}
 	return x.b.env.HTTP, nil
+}
+
+// Files are those beside the instance.
+func (x *Execution) Files() files.Beside {
+	return files.Beside{Of: x.b.env.Files, Instance: x.b.header.ID, Redact: x.b.env.Secrets.Redact, Kept: &x.b.contents}
 }
 
 // Log is the node's log, with the instance and the activity.

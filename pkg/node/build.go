@@ -21,6 +21,7 @@ import (
 	"github.com/weft-run/weft/internal/expression/turns"
 	"github.com/weft-run/weft/internal/httpapi"
 	"github.com/weft-run/weft/internal/httpapi/serve"
+	"github.com/weft-run/weft/internal/instancefiles"
 	"github.com/weft-run/weft/internal/live"
 	"github.com/weft-run/weft/internal/outgoing"
 	"github.com/weft-run/weft/internal/store/etcdstore"
@@ -34,6 +35,8 @@ import (
 	"github.com/weft-run/weft/pkg/refresh"
 	"github.com/weft-run/weft/pkg/runtime"
 	"github.com/weft-run/weft/pkg/runtime/front"
+	"github.com/weft-run/weft/pkg/workflow/files"
+	"github.com/weft-run/weft/pkg/workflow/value"
 )
 
 // build makes every part, the lowest floor first. What has to be undone goes
@@ -188,6 +191,9 @@ func (n *Node) buildRuntime(kept *etcdstore.Store) error {
 	n.bursts, err = client.NewNode(client.Config{
 		Store: kept.Instances, Process: n.session.Process(), NodeID: n.cfg.NodeID, Processes: n.session, Grace: max(30*time.Second, 3*n.cfg.SessionTTL), Env: n.environment(), Wakeups: wakeups, Log: n.log, Metrics: n.metrics, Tracer: n.tracer,
 		Definitions: front.Definitions{Catalog: n.catalog}, Limits: client.Limits{PerDefinition: n.cfg.BurstsPerDefinition, Bytes: n.cfg.BurstBytes}, LateAfter: n.cfg.ReplyWait, UnlockedResumes: n.cfg.ResumeLocking == ResumeLockingAuto,
+		Files: func(instance, parent string, known bool) files.Store {
+			return instancefiles.Of{Store: kept.Contents, Instance: instance, Parent: parent, Known: known}
+		},
 		HeldBack: func() bool { return n.runtime.Intake().HoldsBack() },
 	})
 	if err != nil {
@@ -201,7 +207,7 @@ func (n *Node) buildRuntime(kept *etcdstore.Store) error {
 		open, locks = func(id string) client.Client { return n.bursts.Local(id) }, nil
 	}
 	n.runtime, err = runtime.New(runtime.Config{
-		Stimuli: kept.Stimuli, Reader: kept.Reader, Jobs: kept.Jobs, Catalog: n.catalog, Session: n.session, Client: open, Node: n.bursts, Wakeups: wakeups, Age: age.Now,
+		Stimuli: kept.Stimuli, Reader: kept.Reader, Jobs: kept.Jobs, Contents: kept.Contents, Catalog: n.catalog, Session: n.session, Client: open, Node: n.bursts, Wakeups: wakeups, Age: age.Now,
 		ReplyWait: n.cfg.ReplyWait, QueueTTL: n.cfg.QueueTTL, Show: n.redact, Purge: n.purge(kept), Log: n.log, Metrics: n.metrics, Tracer: n.tracer, Now: n.cfg.Now,
 	})
 	if err != nil {
@@ -225,7 +231,7 @@ func (n *Node) buildRuntime(kept *etcdstore.Store) error {
 		return err
 	}
 	n.upkeep, err = upkeep.New(upkeep.Config{
-		Runtime: n.runtime, Store: kept.Upkeep, Reader: kept.Reader, Jobs: kept.Jobs, Catalog: n.catalog, Session: n.session, Client: open, Node: n.bursts, Wakeups: wakeups, Age: age, Locks: locks,
+		Runtime: n.runtime, Store: kept.Upkeep, Reader: kept.Reader, Jobs: kept.Jobs, Contents: kept.Contents, Catalog: n.catalog, Session: n.session, Client: open, Node: n.bursts, Wakeups: wakeups, Age: age, Locks: locks,
 		Retention: n.cfg.Retention.upkeep(), EtcdQuota: n.cfg.EtcdQuota, Defragment: n.defragment, Disk: n.disk,
 		Log: n.log, Metrics: n.metrics, Tracer: n.tracer, Now: n.cfg.Now,
 	})
@@ -272,7 +278,7 @@ type lineWriter struct {
 }
 
 func (l *lineWriter) write(text string) {
-	text = engine.CutLine(text)
+	text = value.CutLine(text)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	_, _ = io.WriteString(l.w, text+"\n") // the journal has it in any case

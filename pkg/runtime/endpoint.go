@@ -3,6 +3,7 @@ package runtime
 import (
 	"cmp"
 	"context"
+	"io"
 	"strings"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/pkg/runtime/front"
 	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/files"
 )
 
 // EndpointRequest is a request for an HTTP endpoint that a definition declares.
@@ -81,6 +83,11 @@ func (e *Endpoints) Endpoint(ctx context.Context, req EndpointRequest) (Endpoint
 // says; [Endpoints.Endpoint] goes on from there with the body.
 func (e *Endpoints) FindEndpoint(ctx context.Context, req *EndpointRequest, length int64) error {
 	return e.finder.Find(ctx, req, length)
+}
+
+// OpenFile is the file that an answer has in the place of a body, as [endpoint.OpenFile] says.
+func (e *Endpoints) OpenFile(ctx context.Context, ref files.Ref, next func()) (io.ReadSeeker, error) {
+	return endpoint.OpenFile(ctx, e.cfg.Contents, ref, next)
 }
 
 // missed tells whether a request had no effect, since what it was for was gone.

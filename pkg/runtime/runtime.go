@@ -38,8 +38,8 @@ type Runtime struct {
 
 // New checks the configuration.
 func New(cfg front.Config) (*Runtime, error) {
-	if cfg.Stimuli == nil || cfg.Reader == nil || cfg.Jobs == nil || cfg.Catalog == nil || cfg.Session == nil || cfg.Client == nil || cfg.Node == nil || cfg.Wakeups == nil || cfg.Age == nil || cfg.QueueTTL == 0 {
-		return nil, errors.New("runtime: Stimuli, Reader, Jobs, Catalog, Session, Client, Node, Wakeups, Age and QueueTTL are required")
+	if cfg.Stimuli == nil || cfg.Reader == nil || cfg.Jobs == nil || cfg.Contents == nil || cfg.Catalog == nil || cfg.Session == nil || cfg.Client == nil || cfg.Node == nil || cfg.Wakeups == nil || cfg.Age == nil || cfg.QueueTTL == 0 {
+		return nil, errors.New("runtime: Stimuli, Reader, Jobs, Contents, Catalog, Session, Client, Node, Wakeups, Age and QueueTTL are required")
 	}
 	cfg.ReplyWait = cmp.Or(cfg.ReplyWait, time.Second)
 	if cfg.Log == nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/weft-run/weft/internal/tracing"
 	"github.com/weft-run/weft/pkg/runtime/front"
 	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/files"
 )
 
 // Sender finds out who a stimulus is for, and delivers it.
@@ -159,6 +160,9 @@ func (d *delivery) try(ctx context.Context) (res front.SendResult, done bool, er
 		case !d.request.inTurn(ctx, b.InstanceID+"/"+d.hash):
 			return res, false, nil
 		}
+		if cmd.Contents, err = d.keepFiles(ctx, b.InstanceID, true); err != nil {
+			return res, false, err
+		}
 		return d.mailer.Resume(ctx, &b, cmd)
 	case n == 1:
 		return d.start(ctx, met.Triggers[0])
@@ -213,6 +217,10 @@ func awaitable(c *catalog.Catalog, activityType string) error {
 // definition and the activity, so a repeat meets the same instance.
 func (d *delivery) start(ctx context.Context, t store.TriggerRef) (front.SendResult, bool, error) {
 	p := d.planTrigger(t)
+	var err error
+	if p.cmd.Contents, err = d.keepFiles(ctx, p.id, false); err != nil {
+		return front.SendResult{}, false, err
+	}
 	if p.gate != nil {
 		res, err := d.startGated(ctx, p)
 		return res, true, err
@@ -241,6 +249,19 @@ func (d *delivery) startGated(ctx context.Context, p *plan) (front.SendResult, e
 		outcome = workflow.OutcomeAccepted
 	}
 	return front.SendResult{Outcomes: []front.TargetOutcome{{InstanceID: p.id, Outcome: outcome}}, Response: res.Response}, nil
+}
+
+// keepFiles keeps the files of a request beside the instance that it is for, before anything says that it was accepted.
+// Those that nothing refers to in the end go with the instance, or by a sweep.
+func (d *delivery) keepFiles(ctx context.Context, instance string, known bool) ([]files.Content, error) {
+	if d.request == nil || !d.request.HasFiles() {
+		return nil, nil
+	}
+	kept, err := d.request.Keep(ctx, d.cfg.Contents, instance, known)
+	if err != nil && workflow.CodeOf(err) == "" {
+		err = etcdstore.Unavailable("the files of the request could not be kept", err)
+	}
+	return kept, err
 }
 
 // planTrigger makes the start that a trigger means.

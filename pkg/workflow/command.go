@@ -2,6 +2,8 @@ package workflow
 
 import (
 	"time"
+
+	"github.com/weft-run/weft/pkg/workflow/files"
 )
 
 // CommandKind says what an instance has to do.
@@ -37,24 +39,25 @@ const ContinueID = "~continue"
 // through mailbox, queue, retry and takeover, so a repeated burst derives the
 // same ids from it.
 type Command struct {
-	ID        string         `json:"id"`
-	Kind      CommandKind    `json:"kind"`
-	CreatedAt time.Time      `json:"createdAt"`
-	Attempts  int            `json:"attempts,omitempty"` // takeovers so far
-	Replays   int            `json:"replays,omitempty"`  // how often it was sent again from its dead letter
-	Begun     []Begun        `json:"begun,omitempty"`    // by whom, the last takeovers that nobody took back
-	Start     *Start         `json:"start,omitempty"`
-	Bookmark  string         `json:"bookmark,omitempty"` // resume, childEnd
-	Input     map[string]any `json:"input,omitempty"`    // resume, childEnd
-	Stimulus  *Stimulus      `json:"stimulus,omitempty"` // what resumed it; lets a command whose bookmark is gone go back to the queue
-	State     []byte         `json:"state,omitempty"`    // import: the encoded state
-	IfSeq     int64          `json:"ifSeq,omitempty"`    // import: refused unless the instance is at this sequence number (0: any)
-	Alter     *Alter         `json:"alter,omitempty"`
-	Key       *CommandKey    `json:"key,omitempty"`     // the caller's Idempotency-Key, whose answer the commit records
-	Several   bool           `json:"several,omitempty"` // its stimulus had several targets; if the bookmark is gone it is requeued for this instance only
-	Due       *time.Time     `json:"due,omitempty"`     // when it was due, of what time has sent
-	Timer     bool           `json:"timer,omitempty"`   // a due timer sent it; dropped if its bookmark is gone
-	Trace     string         `json:"trace,omitempty"`   // W3C traceparent of who sent it; absent unless the sender traces
+	ID        string          `json:"id"`
+	Kind      CommandKind     `json:"kind"`
+	CreatedAt time.Time       `json:"createdAt"`
+	Attempts  int             `json:"attempts,omitempty"` // takeovers so far
+	Replays   int             `json:"replays,omitempty"`  // how often it was sent again from its dead letter
+	Begun     []Begun         `json:"begun,omitempty"`    // by whom, the last takeovers that nobody took back
+	Start     *Start          `json:"start,omitempty"`
+	Bookmark  string          `json:"bookmark,omitempty"` // resume, childEnd
+	Input     map[string]any  `json:"input,omitempty"`    // resume, childEnd
+	Stimulus  *Stimulus       `json:"stimulus,omitempty"` // what resumed it; lets a command whose bookmark is gone go back to the queue
+	State     []byte          `json:"state,omitempty"`    // import: the encoded state
+	IfSeq     int64           `json:"ifSeq,omitempty"`    // import: refused unless the instance is at this sequence number (0: any)
+	Alter     *Alter          `json:"alter,omitempty"`
+	Key       *CommandKey     `json:"key,omitempty"`      // the caller's Idempotency-Key, whose answer the commit records
+	Several   bool            `json:"several,omitempty"`  // its stimulus had several targets; if the bookmark is gone it is requeued for this instance only
+	Due       *time.Time      `json:"due,omitempty"`      // when it was due, of what time has sent
+	Timer     bool            `json:"timer,omitempty"`    // a due timer sent it; dropped if its bookmark is gone
+	Trace     string          `json:"trace,omitempty"`    // W3C traceparent of who sent it; absent unless the sender traces
+	Contents  []files.Content `json:"contents,omitempty"` // files that lie beside the instance for it
 }
 
 // Begun is one process that took a command over, began to run it, and has neither

@@ -29,6 +29,7 @@ const (
 	CodeTaskNotFound       Code = "task-not-found"
 	CodeDeadLetterNotFound Code = "dead-letter-not-found"
 	CodeQueueItemNotFound  Code = "queue-item-not-found"
+	CodeContentNotFound    Code = "content-not-found" // a file that lay beside an instance
 	CodeReceiptNotFound    Code = "receipt-not-found" // nothing is known of an Idempotency-Key
 	CodeJobNotFound        Code = "job-not-found"
 	CodeJobRunning         Code = "job-running"

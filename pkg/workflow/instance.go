@@ -2,6 +2,8 @@ package workflow
 
 import (
 	"time"
+
+	"github.com/weft-run/weft/pkg/workflow/files"
 )
 
 // Status is the coarse state of an instance.
@@ -156,4 +158,5 @@ type Response struct {
 	ContentType string            `json:"contentType,omitempty"`
 	Headers     map[string]string `json:"headers,omitempty"`
 	Body        []byte            `json:"body,omitempty"`
+	File        *files.Ref        `json:"file,omitempty"` // sent in the place of the body, in ranges if the caller asks for them
 }

@@ -147,12 +147,12 @@ func (m *member) build(w *world, kv *clientv3.Client, log *slog.Logger, collecto
 	open := func(id string) client.Client {
 		return m.bursts.Distributed(locks, id, client.RetryPolicy{Base: 50 * time.Millisecond})
 	}
-	m.Runtime, err = runtime.New(runtime.Config{Stimuli: m.store.Stimuli, Reader: m.store.Reader, Jobs: m.store.Jobs, Catalog: m.catalog, Session: m.session, Node: m.bursts, Client: open, Wakeups: wakeups, Age: age.Now, Log: log,
+	m.Runtime, err = runtime.New(runtime.Config{Stimuli: m.store.Stimuli, Reader: m.store.Reader, Jobs: m.store.Jobs, Contents: m.store.Contents, Catalog: m.catalog, Session: m.session, Node: m.bursts, Client: open, Wakeups: wakeups, Age: age.Now, Log: log,
 		Metrics: collectors, ReplyWait: 500 * time.Millisecond, QueueTTL: w.queueTTL(), Now: m.now})
 	if err != nil {
 		return err
 	}
-	m.upkeep, err = upkeep.New(upkeep.Config{Runtime: m.Runtime, Store: m.store.Upkeep, Reader: m.store.Reader, Jobs: m.store.Jobs, Catalog: m.catalog, Session: m.session, Node: m.bursts, Client: open, Wakeups: wakeups, Age: age, Locks: locks, Log: log,
+	m.upkeep, err = upkeep.New(upkeep.Config{Runtime: m.Runtime, Store: m.store.Upkeep, Reader: m.store.Reader, Jobs: m.store.Jobs, Contents: m.store.Contents, Catalog: m.catalog, Session: m.session, Node: m.bursts, Client: open, Wakeups: wakeups, Age: age, Locks: locks, Log: log,
 		Metrics: collectors, Opening: 16, Retention: w.retention(), AgeEvery: time.Second, Now: m.now})
 	return err
 }

@@ -38,7 +38,7 @@ const (
 )
 
 // patches are all that have no other form.
-var patches = slices.Concat(guards, httpGuards, scriptGuards, resumeGuards, interruptGuards, bodyGuards, moveGuards)
+var patches = slices.Concat(guards, httpGuards, scriptGuards, resumeGuards, interruptGuards, bodyGuards, moveGuards, fileGuards)
 
 // guards; note n is that of docs/etcd-notes.md.
 var guards = []patch{
@@ -698,7 +698,7 @@ var guards = []patch{
 		"if err != nil || e == nil || !slices.Contains(e.Commands, fate.Command) {", "if err != nil || e == nil {", "./pkg/runtime", "TestAReceiptIsOfItsOwnInstance"},
 	{"a key is for one request with its query", "internal/httpapi/serve/call.go",
 		"c.Query.Encode(), ", "", inAPI, "TestAKeyIsForOneRequest"},
-	{"lines on standard output are bounded", "pkg/engine/execution.go",
+	{"lines on standard output are bounded", "pkg/workflow/value/cut.go",
 		"n > maxLine {", "n > maxLine && false {", "./pkg/node", "TestLinesAreBounded"},
 	{"ids are no directories", "pkg/workflow/ids.go",
 		"if id == \".\" || id == \"..\" {", "if false {", "./pkg/workflow", "TestIDs"},

@@ -22,7 +22,7 @@ import (
 // Endpoint is the one route of all endpoints. It is not in the table: the
 // mux would clean paths that belong to the definitions. A definition says whether
 // an endpoint is for authenticated callers; without a word it is for everybody.
-var Endpoint = serve.Route{Kind: serve.Starts, Role: auth.Anyone, Name: "endpoint", Path: serve.EndpointPrefix, Bare: true, Serve: answerEndpoint, AnyQuery: true, MayWait: true, Idempotent: true, Before: findEndpoint}
+var Endpoint = serve.Route{Kind: serve.Starts, Role: auth.Anyone, Name: "endpoint", Path: serve.EndpointPrefix, Bare: true, Files: true, Serve: answerEndpoint, AnyQuery: true, MayWait: true, Idempotent: true, Before: findEndpoint}
 
 // findEndpoint finds out by the head of a request whether there is something for
 // it, and who may ask.
@@ -67,12 +67,21 @@ func findEndpoint(c *serve.Call) error {
 }
 
 func answerEndpoint(c *serve.Call) (serve.Reply, error) {
-	if !utf8.Valid(c.Body) && c.MediaType() != wire.MultipartType { // whose files may be anything
-		return serve.Reply{}, binary()
-	}
 	req := c.Found
-	req.Body, req.Parse = string(c.Body), func() (runtime.EndpointBody, error) { return parsedBody(c) }
-	var err error
+	raw, is, err := wire.Raw(c.Body, c.Request.Header)
+	switch {
+	case err != nil:
+		return serve.Reply{}, serve.Invalid("bad-form", "", "the body is a file, and "+err.Error())
+	case is:
+		req.Length = int64(len(c.Body))
+		req.Parse = func() (runtime.EndpointBody, error) {
+			return runtime.EndpointBody{Files: []runtime.EndpointFile{runtime.EndpointFile(raw)}}, nil
+		}
+	case c.MediaType() != wire.MultipartType && !utf8.Valid(c.Body):
+		return serve.Reply{}, binary()
+	default:
+		req.Body, req.Length, req.Parse = string(c.Body), int64(len(c.Body)), func() (runtime.EndpointBody, error) { return parsedBody(c) }
+	}
 	if req.Key, err = c.Key(); err != nil {
 		return serve.Reply{}, err
 	}
@@ -162,6 +171,9 @@ func written(c *serve.Call, res *workflow.Response) (serve.Reply, error) {
 	if answer.RawType == "" && len(answer.Raw) > 0 {
 		answer.RawType = "text/plain; charset=utf-8"
 	}
+	if res.File != nil {
+		return withFile(c, res, answer)
+	}
 	return answer, nil
 }
 
@@ -218,7 +230,7 @@ func values(v url.Values) map[string]any {
 }
 
 func binary() error {
-	return workflow.Fail(serve.CodeMediaType, "endpoints take text, JSON and forms with files; this body is binary, or text in a charset that its Content-Type does not name")
+	return workflow.Fail(serve.CodeMediaType, "endpoints take text, JSON, forms and files; this body, or a field of this form, is binary, or text in a charset that its Content-Type does not name")
 }
 
 // parsedBody is the body as a value if it is JSON or a form, with the files of that, else its text; nil
@@ -226,12 +238,21 @@ func binary() error {
 // told by its content. What says that it is JSON has to be JSON.
 func parsedBody(c *serve.Call) (body runtime.EndpointBody, err error) {
 	if len(c.Body) > 0 && c.MediaType() == wire.MultipartType {
+		if err := c.Charge(int64(len(c.Body))); err != nil { // for the copies of its parts
+			return body, err
+		}
 		form, files, err := wire.Multipart(c.Body, c.Request.Header.Get("Content-Type"))
 		if err != nil {
 			return body, serve.Invalid("bad-form", "", "the form of parts cannot be read: "+err.Error())
 		}
-		if len(files) == 0 && !utf8.Valid(c.Body) {
+		switch most := c.API.Config.MaxBody; {
+		case len(files) == 0 && !utf8.Valid(c.Body):
 			return body, binary()
+		case len(files) == 0 && int64(len(c.Body)) > most: // it is kept as text
+			return body, workflow.Fail(workflow.CodeTooLarge, fmt.Sprintf("the form has %d bytes and no file; without one there may be %d", len(c.Body), most))
+		}
+		if fields := fieldBytes(form); fields > c.API.Config.MaxBody {
+			return body, workflow.Fail(workflow.CodeTooLarge, fmt.Sprintf("the fields of the form have %d bytes, without its files; there may be %d: send what is large as a file", fields, c.API.Config.MaxBody))
 		}
 		for _, f := range files {
 			body.Files = append(body.Files, runtime.EndpointFile(f))
@@ -241,6 +262,17 @@ func parsedBody(c *serve.Call) (body runtime.EndpointBody, err error) {
 	}
 	body.Value, err = parsedText(c)
 	return body, err
+}
+
+// fieldBytes is how many bytes the fields of a form have, which are kept in the state.
+func fieldBytes(form url.Values) (n int64) {
+	for name, all := range form {
+		n += int64(len(name))
+		for _, v := range all {
+			n += int64(len(v))
+		}
+	}
+	return n
 }
 
 func parsedText(c *serve.Call) (any, error) {

@@ -302,7 +302,7 @@ func (a *API) page(rt *Route, c *Call) (Reply, error) {
 		return answer, err
 	}
 	if len(raw) > largePage {
-		if err := c.charge(int64(len(raw))); err != nil {
+		if err := c.Charge(int64(len(raw))); err != nil {
 			return Reply{}, err
 		}
 	}
@@ -336,9 +336,9 @@ func (c *Call) Caller() string {
 	return "address " + cmp.Or(host, c.Request.RemoteAddr)
 }
 
-// charge takes n bytes of what all bodies in flight may have. It is given back
+// Charge takes n bytes of what all bodies in flight may have. It is given back
 // when the request is over.
-func (c *Call) charge(n int64) error {
+func (c *Call) Charge(n int64) error {
 	b := &c.API.places.bodies
 	if n = min(n, b.most-c.charged); n <= 0 {
 		return nil // it has all of it, alone
@@ -372,7 +372,7 @@ func (b *bodyReader) Read(p []byte) (int, error) {
 	more := int64(n) - b.free
 	b.free = max(0, b.free-int64(n))
 	if more > 0 {
-		if cerr := b.c.charge(more); cerr != nil {
+		if cerr := b.c.Charge(more); cerr != nil {
 			return n, cerr
 		}
 	}
@@ -399,7 +399,7 @@ func (c *Call) Weigh() error {
 	if n > maxValues && !c.manyValues {
 		return workflow.Fail(workflow.CodeTooLarge, fmt.Sprintf("the body has %d JSON values; there may be %d", n, maxValues))
 	}
-	return c.charge(n * valueBytes)
+	return c.Charge(n * valueBytes)
 }
 
 // arriving gives a request that has a body the time for it, before anything else

@@ -47,11 +47,11 @@ func TestBodiesShareTheirMemory(t *testing.T) {
 		return &Call{API: a, Request: r}
 	}
 	one, two := from("192.0.2.1:1"), from("192.0.2.2:1")
-	if one.charge(600) != nil || two.charge(600) == nil || two.charge(400) != nil {
+	if one.Charge(600) != nil || two.Charge(600) == nil || two.Charge(400) != nil {
 		t.Error("1000 bytes were not shared as they should be")
 	}
 	two.release()
-	if one.charge(5000) != nil { // a body that is larger than all of it has it alone
+	if one.Charge(5000) != nil { // a body that is larger than all of it has it alone
 		t.Error("one alone has no room")
 	}
 	one.release()

@@ -37,6 +37,7 @@ var status = map[workflow.Code]int{
 	workflow.CodeTaskNotFound:       http.StatusNotFound,
 	workflow.CodeDeadLetterNotFound: http.StatusNotFound,
 	workflow.CodeQueueItemNotFound:  http.StatusNotFound,
+	workflow.CodeContentNotFound:    http.StatusNotFound,
 	workflow.CodeReceiptNotFound:    http.StatusNotFound,
 	workflow.CodeJobNotFound:        http.StatusNotFound,
 	workflow.CodeJobRunning:         http.StatusConflict,

@@ -54,6 +54,7 @@ type Route struct {
 	Body     any    // zero value of the request body; nil: none
 	BodyDoc  string // for a body that is not plain JSON
 	MaxBody  int64  // 0: the configured limit
+	Files    bool   // one that holds files may have more
 	Answers  map[int]any
 	Events   map[string]any  // what an answer streams, by the name of the event
 	Problems []workflow.Code // beside those that every route can answer
@@ -195,7 +196,7 @@ func (a *API) run(rt *Route, w http.ResponseWriter, r *http.Request) {
 	}
 	if answer.Handler != nil {
 		if !rt.Streams { // who has one is cut off by what it does not read
-			hurryReader(a, w)
+			a.Hurry(w)
 		}
 		answer.Handler.ServeHTTP(w, r)
 		return
@@ -234,7 +235,7 @@ func (a *API) arrived(rt *Route, c *Call) (leave func(), err error) {
 			return nil, err
 		}
 	}
-	if err := c.readBody(cmp.Or(rt.MaxBody, a.Config.MaxBody), func() error {
+	if err := c.readBody(wire.Limit(rt.Files, c.Request.Header, cmp.Or(rt.MaxBody, a.Config.MaxBody)), func() error {
 		if rt.Before == nil {
 			return nil
 		}
@@ -250,9 +251,8 @@ func (a *API) arrived(rt *Route, c *Call) (leave func(), err error) {
 	return place()
 }
 
-// hurryReader bounds how long a caller may take from now on to read the answer that is there, or the next part of it. It is
-// short: what is left of the time for a wait is not for reading.
-func hurryReader(a *API, w http.ResponseWriter) { hurry(w, a.Config.BodyTimeout) }
+// Hurry bounds how long a caller may take from now on to read the answer that is there, or its next part: what is left of a wait is not for reading.
+func (a *API) Hurry(w http.ResponseWriter) { hurry(w, a.Config.BodyTimeout) }
 
 func hurry(w http.ResponseWriter, d time.Duration) {
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(d)) // tests' writers have none
@@ -395,13 +395,13 @@ func (a *API) write(w http.ResponseWriter, r *http.Request, answer Reply) {
 	if !ExchangeOf(r).Theirs {
 		body = wire.Gzipped(r, h, body)
 	}
-	hurryReader(a, w)
+	a.Hurry(w)
 	w.WriteHeader(answer.Status)
 	if r.Method == http.MethodHead {
 		return
 	}
 	for part := range slices.Chunk(body, answerPart) {
-		hurryReader(a, w)
+		a.Hurry(w)
 		if _, err := w.Write(part); err != nil { // the client is gone, or does not read
 			return
 		}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"mime"
 	"mime/multipart"
+	"net/http"
 	"net/textproto"
 	"net/url"
 	"regexp"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/weft-run/weft/internal/charset"
 	"github.com/weft-run/weft/internal/pairs"
+	"github.com/weft-run/weft/pkg/workflow/files"
 )
 
 // MultipartType is what forms with files are sent as, and those that curl makes with -F.
@@ -121,6 +123,58 @@ func Unbound(body []byte, contentType string) []byte {
 		}
 	}
 	return out
+}
+
+// MaxUpload is how many bytes a body with files has at most: a file, and what is around it.
+const MaxUpload = files.MaxSize + 1<<20
+
+// Limit is how many bytes a body may have by the head of its request: more than usual where it may be, or hold, a file.
+func Limit(takesFiles bool, h http.Header, usual int64) int64 {
+	media, _, err := mime.ParseMediaType(h.Get("Content-Type"))
+	if takesFiles && err == nil && (media == MultipartType || isBinary(media)) {
+		return max(usual, MaxUpload)
+	}
+	return usual
+}
+
+// binaries are types of bodies that are files, beside images, sounds, films and fonts.
+var binaries = map[string]bool{
+	"application/octet-stream": true, "application/pdf": true, "application/zip": true, "application/x-zip-compressed": true, "application/gzip": true, "application/x-gzip": true,
+	"application/x-tar": true, "application/x-7z-compressed": true, "application/vnd.rar": true, "application/x-rar-compressed": true, "application/wasm": true, "application/msword": true, "application/rtf": true,
+}
+
+func isBinary(media string) bool {
+	kind, sub, _ := strings.Cut(media, "/")
+	switch {
+	case strings.HasSuffix(sub, "+xml"), strings.HasSuffix(sub, "+json"): // image/svg+xml is text
+		return false
+	case kind == "image", kind == "audio", kind == "video", kind == "font":
+		return true
+	}
+	return binaries[media] || kind == "application" && (strings.HasPrefix(sub, "vnd.openxmlformats-") || strings.HasPrefix(sub, "vnd.oasis.opendocument.") || strings.HasPrefix(sub, "vnd.ms-"))
+}
+
+// isText tells whether a body of this type is none but text, or a form: bytes that are no text are a mistake in it.
+func isText(media string) bool {
+	return media == "" || media == FormType || media == MultipartType || strings.HasPrefix(media, "text/") || IsJSON(media) || strings.HasSuffix(media, "xml") || strings.HasSuffix(media, "yaml") || strings.HasSuffix(media, "javascript")
+}
+
+// Raw is the file that a body is as a whole; false: it is text, or a form.
+func Raw(body []byte, h http.Header) (File, bool, error) {
+	declared := h.Get("Content-Type")
+	media, _, _ := mime.ParseMediaType(declared)
+	if len(body) == 0 || !isBinary(media) && (isText(media) || utf8.Valid(body)) {
+		return File{}, false, nil
+	}
+	f := File{Type: declared, Content: body}
+	if given := h.Get("Content-Disposition"); given != "" {
+		_, params, err := mime.ParseMediaType(given)
+		if err != nil || !utf8.ValidString(params["filename"]) {
+			return f, true, errors.New("its Content-Disposition, which names the file, cannot be read")
+		}
+		f.Field, f.Name = params["name"], params["filename"]
+	}
+	return f, true, nil
 }
 
 // Multipart reads the fields and the files of a form of parts, multipart/form-data.

@@ -10,6 +10,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/contents"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/internal/tracing"
@@ -180,11 +181,13 @@ const deletedRecord = "~deleted"
 // etcd would compare one by one.
 func (s *Instances) guard(c *store.Commit, t *prepared) {
 	id := c.After.Header.ID
+	there := contents.Compares(s.conn.Conn, c)
+	t.foreign = len(there)
 	if c.Unlocked != nil {
-		t.cmps = s.guardUnlocked(c)
+		t.cmps = append(s.guardUnlocked(c), there...)
 		return
 	}
-	t.cmps = fenceCompares(c.Fence)
+	t.cmps = append(fenceCompares(c.Fence), there...)
 	switch {
 	case c.Before != nil:
 		t.cmps = append(t.cmps, db.ModifiedAt(s.conn.Keys.Instance(id), c.Before.Modified))
@@ -205,6 +208,7 @@ func (s *Instances) guard(c *store.Commit, t *prepared) {
 
 func (s *Instances) writeInstance(c *store.Commit, o *db.Ops) {
 	h := &c.After.Header
+	c.After.Contents = c.Before != nil && c.Before.Contents || len(c.Files()) > 0
 	written := o.Put(s.conn.Keys.Journal(h.ID, c.After.Seq), newJournalEntry(c))
 	s.keepJournal(c, written, o)
 	if c.Form == store.Undecided && s.placesApart(c) {
@@ -291,6 +295,7 @@ func (s *Instances) deleteInstance(c *store.Commit, o *db.Ops) {
 	if len(c.Before.Parts) > 0 {
 		partsOf(s.conn).delete(o, id)
 	}
+	contents.DeleteOf(s.conn.Conn, o, c.Before)
 }
 
 type deletedEntry struct {

@@ -8,6 +8,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/contents"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -44,7 +45,7 @@ type NewInstance struct {
 // writeNew puts a Pending instance, its index entries and its start command.
 func (s *conn) writeNew(o *db.Ops, n *NewInstance) {
 	h := &n.Header
-	r := store.Record{Header: *h, Gate: n.Gate}
+	r := store.Record{Header: *h, Gate: n.Gate, Contents: len(n.Command.Contents) > 0}
 	o.Put(s.Keys.Instance(h.ID), r)
 	s.WriteIndex(o, nil, &r)
 	o.Put(s.Keys.Mail(h.ID, n.Command.ID), n.Command)
@@ -55,7 +56,7 @@ func (s *conn) writeNew(o *db.Ops, n *NewInstance) {
 
 // newGuard: the instance is absent, and was never created by this command
 // (a delete leaves the record); the gate is free, unless the caller compares it
-// otherwise; the definition's head, the trigger and the send record are as found. A
+// otherwise; the definition's head, the trigger, the send record and files that were put for it are as found. A
 // node that stood still must not start what another has put behind the gate since.
 func (s *conn) newGuard(n *NewInstance, gate bool) []clientv3.Cmp {
 	cmps := []clientv3.Cmp{db.Absent(s.Keys.Instance(n.Header.ID)), db.Absent(s.Keys.CommandRecord(n.Header.ID, n.Command.ID))}
@@ -68,6 +69,7 @@ func (s *conn) newGuard(n *NewInstance, gate bool) []clientv3.Cmp {
 	if t := n.Trigger; t != nil {
 		cmps = append(cmps, db.ModifiedAt(s.Keys.Trigger(t.Hash, t.DefinitionID, t.ActivityID), t.Modified))
 	}
+	cmps = append(cmps, contents.There(s.Conn, n.Header.ID, n.Command.Contents)...)
 	return append(cmps, s.SendStands(n.Send)...)
 }
 

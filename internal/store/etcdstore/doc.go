@@ -19,5 +19,5 @@
 // What knows no record, requests, compares and pages, is in internal/db; keys, and the
 // records that several parts write, are in internal/record: a commit puts mail, outbox,
 // queue items, dead letters, timers and children, and upkeep repairs all of them. Parts that
-// know no other, [Jobs] and [SignOuts], are packages beside each other.
+// know no other, [Jobs], [SignOuts] and [Contents], are packages beside each other.
 package etcdstore

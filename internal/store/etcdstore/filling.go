@@ -58,7 +58,7 @@ const (
 
 // kindsOfFilling say in words what the first parts of keys are; what is not among them is "other".
 var kindsOfFilling = map[string]string{
-	"instance": "records", "part": "records", "journal": "journals", "bookmark": "bookmarks", "task": "bookmarks", "timer": "timers", "cron": "timers",
+	"instance": "records", "part": "records", "content": "files", "journal": "journals", "bookmark": "bookmarks", "task": "bookmarks", "timer": "timers", "cron": "timers",
 	"mailbox": "mail", "cancel": "mail", "send": "mail", "sent": "mail", "queue": "queue", "queue-mark": "queue", "dead": "dead letters", "idem": "answers", "idem-expiry": "answers",
 	"index": "lists", "by-correlation": "lists", "by-parent": "lists", "label": "lists", "finished": "lists", "incident": "webhooks", "incident-wanted": "webhooks",
 	"webhook": "webhooks", "webhook-at": "webhooks", "webhook-due": "webhooks", "webhook-failed": "webhooks", "job": "jobs", "job-open": "jobs", "damaged": "set aside",
@@ -171,7 +171,7 @@ func (l *fillingLook) owned(kind, key string, value []byte, size int64) {
 	parts := strings.Split(key, "/")
 	var id string
 	switch kind {
-	case "instance", "part", "journal", "cancel":
+	case "instance", "part", "content", "journal", "cancel":
 		id = parts[1]
 	case "mailbox":
 		id = parts[min(2, len(parts)-1)]

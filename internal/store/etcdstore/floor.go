@@ -1,6 +1,7 @@
 package etcdstore
 
 import (
+	"github.com/weft-run/weft/internal/store/etcdstore/contents"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/internal/store/etcdstore/jobs"
@@ -74,6 +75,9 @@ type Jobs = jobs.Jobs
 
 // SignOuts keeps which sessions of the console have ended before their time.
 type SignOuts = signouts.SignOuts
+
+// Contents is that of package contents.
+type Contents = contents.Contents
 
 // MaxOpenJobs is how many jobs are looked at that have not ended.
 const MaxOpenJobs = jobs.MaxOpenJobs

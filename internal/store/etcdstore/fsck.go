@@ -13,6 +13,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/contents"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 )
@@ -67,7 +68,7 @@ func (s *Upkeep) Fsck(ctx context.Context) (*Check, error) {
 	if err := f.read(ctx); err != nil {
 		return nil, err
 	}
-	rules := []func(){f.meta, f.heads, f.instances, fsckParts{f}.check, f.indexed, f.journals, f.indexes, f.bookmarks, f.tasks, f.deadLetters, f.jobs, f.timers, f.queue, f.sends, f.mail, f.movers, fsckGates{f}.check,
+	rules := []func(){f.meta, f.heads, f.instances, fsckParts{f}.check, func() { kept(f) }, f.indexed, f.journals, f.indexes, f.bookmarks, f.tasks, f.deadLetters, f.jobs, f.timers, f.queue, f.sends, f.mail, f.movers, fsckGates{f}.check,
 		f.triggers, f.schedules, f.versions, f.occurrences, f.webhooks, f.incidents, f.signOuts, f.idempotency, f.locks, func() { strangers(f) }, f.format}
 	for _, rule := range rules {
 		if rule(); f.err != nil {
@@ -245,9 +246,22 @@ func (f *fsck) follows(cause string) bool {
 
 // kinds are what the keys of this format begin with, up to the first slash.
 var kinds = []string{
-	"ability", "bookmark", "by-correlation", "by-parent", "cancel", "cron", "damaged", "dead", "definition", "definition-content", "definition-index", "definition-ref", "definition-retired",
+	"ability", "bookmark", "by-correlation", "by-parent", "cancel", "content", "cron", "damaged", "dead", "definition", "definition-content", "definition-index", "definition-ref", "definition-retired",
 	"definition-use", "definition-version", "endpoint", "finished", "gate", "idem", "idem-expiry", "incident", "incident-wanted", "index", "instance", "job", "job-open", "journal", "label", "lock",
 	"mailbox", "meta", "nodes", "part", "queue", "queue-mark", "route", "send", "sent", "signed-out", "task", "timer", "trigger", "webhook", "webhook-at", "webhook-due", "webhook-failed",
+}
+
+// kept: what package contents says of theirs.
+func kept(f *fsck) {
+	var below []string
+	f.under("content/", func(name string, _ *mvccpb.KeyValue, _ []string) {
+		below = append(below, strings.TrimPrefix(name, "content/"))
+	})
+	has := func(id string) bool { return f.records[id] != nil || f.lostWith(id) || f.foreign["instance/"+id] }
+	contents.Check(below, has, func(rule, below, detail, hint string) {
+		n := f.report(rule, "content/"+below, "%s", detail)
+		n.Passing, n.Hint = hint == "", hint
+	})
 }
 
 // strangers: each key is of a kind that this program knows. Others may be a newer program's.

@@ -87,6 +87,7 @@ func goldenBuilders(k record.Keys) []call {
 		by(k.KeyRecord, oddText), by(k.Expiries), by(k.Expiry, int64(86400000), k.CommandRecord("~send", oddText)), by(k.KeyExpiries), by(k.KeyExpiry, int64(12345678901234), k.KeyRecord("k1")),
 		by(k.Indexes), by(k.Index, workflow.Faulted), by(k.IndexOf, workflow.Faulted, oddID), by(k.IndexOfVersion, workflow.Faulted, oddID, 3), by(k.Running, oddID),
 		by(k.Children, oddText), by(k.Labels), by(k.Labelled, oddText, ""), by(k.Labelled, "a", oddText), by(k.Tasks, ""), by(k.Tasks, oddText), by(k.Correlation, ""), by(k.Correlation, oddText), by(k.FinishedIn, 10),
+		by(record.ContentKeys{Root: k.Root}.Contents), by(record.ContentKeys{Root: k.Root}.ContentsOf, oddTenant), by(record.ContentKeys{Root: k.Root}.Content, oddID, "b0d1"), by(record.ContentKeys{Root: k.Root}.Piece, oddID, "b0d1", 0), by(record.ContentKeys{Root: k.Root}.Piece, oddTenant, "b0d1", 15),
 		by(k.Pause), by(k.Format), by(k.Age), by(k.Balance), by(k.Links), by(k.Aside, k.Mail("i1", oddText), int64(42), 0), by(k.Aside, k.Mail("i1", oddText), int64(42), 2),
 		by(k.Shapes, "GET", "any"), by(k.Shape, "POST", "/Orders/{id:int}/é/"), by(k.Shape, "GET", "files/{**rest}"), by(k.Shape, "GET", ""),
 		by(k.Jobs), by(k.Job, oddText), by(k.OpenJobs),

@@ -89,6 +89,9 @@ var golden = []struct {
 		Header: goldenInstance, State: []byte(`{"v":1,"seq":7,"executions":[{"id":"a","parent":-1,"node":"root"}]}`), Seq: 5, Gate: &goldenGate, JournalFrom: 2, JournalBytes: 4096,
 	}},
 	{"instance/<id>", "instance-new", &store.Record{Header: workflow.Instance{ID: "i1", DefinitionID: "order-approval", Version: 3, Status: workflow.StatusRunning, SubStatus: workflow.Pending, CreatedAt: goldenAt, UpdatedAt: goldenAt}}},
+	{"instance/<id>", "instance-files", &store.Record{Header: workflow.Instance{ID: "i1", DefinitionID: "order-approval", Version: 3, Status: workflow.StatusRunning, SubStatus: workflow.Pending, CreatedAt: goldenAt, UpdatedAt: goldenAt}, Contents: true}},
+	{"mailbox/<shard>/<id>/<command>", "mail-files", &workflow.Command{ID: "c1", Kind: workflow.CommandResume, CreatedAt: goldenAt, Contents: []files.Content{{Hash: "b0d1"}}}},
+	{"idem/k/<key>", "answer-file", &store.Answer{BodyHash: "b0d1", Response: &workflow.Response{Status: 200, ContentType: "application/pdf", File: &files.Ref{Instance: "i1", Hash: "b0d1", Bytes: 5, Name: "a.pdf", Type: "application/pdf"}}}},
 	{"instance/<id>", "instance-labels", &store.Record{Header: workflow.Instance{
 		ID: "i1", DefinitionID: "order-approval", Version: 3, Status: workflow.StatusRunning, SubStatus: workflow.Executing, CreatedAt: goldenAt, UpdatedAt: goldenAt,
 		Labels: map[string]string{"region": "north <1>", "customer": "4711"},
@@ -224,7 +227,7 @@ var noRecord = map[string]string{
 	"job-open/": "empty",
 	"nodes/":    "of pkg/cluster", "ability/": "of pkg/cluster", "lock/…/": "of pkg/cluster", "endpoint/": "empty", "queue-mark/": "empty", "task/": "empty", "by-correlation/": "empty", "by-parent/": "empty",
 	"incident-wanted/": "empty", "label/": "empty", "signed-out/": "empty", "index/": "empty, or a number", "idem-expiry/": "empty", "definition-retired/": "empty", "definition-use/": "empty",
-	"gate/": "an id", "part/": "a piece of JSON", "finished/": "a number", "idem-expiry/k/": "a number", "meta/pause": "a word", "idem/c/…/": "a text that nobody reads", "damaged/": "bytes of another key",
+	"gate/": "an id", "part/": "a piece of JSON", "content/": "a piece of a file", "finished/": "a number", "idem-expiry/k/": "a number", "meta/pause": "a word", "idem/c/…/": "a text that nobody reads", "damaged/": "bytes of another key",
 }
 
 // What this program writes of its format is golden: one of another number has a file of its own.

@@ -20,6 +20,12 @@ type late struct {
 }
 
 var lateCopies = []late{
+	{"sweeping files of an instance that comes", func(w *world) (func() error, func()) {
+		w.kept("a", "hers")
+		before := w.revision()
+		return func() error { _, _, err := w.Contents.Sweep(w.ctx(), before, ""); return err },
+			func() { w.withFile("a", "another") }
+	}},
 	{"queueing, refused for a bookmark that is burned later", func(w *world) (func() error, func()) {
 		item, l := w.item("i", event("paid")), w.look(event("paid"))
 		w.instance("a", "paid") // between look and transaction

@@ -11,6 +11,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/contents"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -167,6 +168,7 @@ func (r *removal) remove(ctx context.Context) (bool, error) {
 	r.s.ForgetIncidents(&r.rec.Header, t.Ops)
 	t.Tail = append(t.Tail, clientv3.OpDelete(r.s.Keys.JournalOf(r.id), clientv3.WithPrefix()))
 	partsOf(r.s).delete(t.Ops, r.id)
+	contents.Delete(r.s.Conn, t.Ops, r.id)
 	return db.Applied(t.Submit(ctx))
 }
 

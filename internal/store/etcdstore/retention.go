@@ -11,6 +11,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/contents"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -138,7 +139,7 @@ func (s *Upkeep) Purge(ctx context.Context, ids []string, locks func(id string) 
 			}
 			continue
 		}
-		if batch.entries+entries > journalSlice {
+		if entries += contents.Weight(rec); batch.entries+entries > journalSlice {
 			if purged, err = batch.send(ctx, purged); err != nil {
 				return purged, errors.Join(failed, err)
 			}
@@ -169,6 +170,7 @@ func (p *purge) add(rec *store.Record, guard []clientv3.Cmp, entries int64) {
 	if len(rec.Parts) > 0 {
 		partsOf(p.s.conn).delete(o, rec.Header.ID)
 	}
+	contents.DeleteOf(p.s.conn.Conn, o, rec)
 	p.list = append(p.list, clientv3.OpTxn(guard, o.List(), nil))
 	p.ids = append(p.ids, rec.Header.ID)
 	p.entries += entries

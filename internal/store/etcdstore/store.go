@@ -8,6 +8,7 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"github.com/weft-run/weft/internal/store/etcdstore/contents"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/internal/store/etcdstore/jobs"
@@ -64,6 +65,7 @@ type Store struct {
 	Jobs        *jobs.Jobs
 	Webhooks    *Webhooks
 	SignOuts    *signouts.SignOuts
+	Contents    *contents.Contents
 }
 
 // Definitions keeps workflow definitions, their versions, and the triggers, routes and
@@ -115,7 +117,7 @@ func New(cfg Config) (*Store, error) {
 	c.waiting, c.queued = newFollower(c, c.Keys.Root+"bookmark/", false), newFollower(c, c.Keys.Queues(), true)
 	c.sending, c.boxes = newFollower(c, c.Keys.Sends(), true), newFollower(c, c.Keys.Mailboxes(), true)
 	keep := max(recordTTL, cmp.Or(cfg.KeepKeys, keyTTL))
-	s := &Store{conn: c, Definitions: &Definitions{c}, Instances: &Instances{conn: c}, Stimuli: &Stimuli{c}, Reader: &Reader{conn: c, keepKeys: keep}, Jobs: jobs.New(c.Conn), Webhooks: &Webhooks{c}, SignOuts: signouts.New(c.Conn),
+	s := &Store{conn: c, Definitions: &Definitions{c}, Instances: &Instances{conn: c}, Stimuli: &Stimuli{c}, Reader: &Reader{conn: c, keepKeys: keep}, Jobs: jobs.New(c.Conn), Webhooks: &Webhooks{c}, SignOuts: signouts.New(c.Conn), Contents: contents.New(c.Conn),
 		Upkeep: &Upkeep{conn: c, keepKeys: keep}}
 	if cfg.KeepJournal > 0 {
 		// A commit whose answer was lost is found by its entry, however many came

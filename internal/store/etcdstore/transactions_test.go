@@ -11,6 +11,7 @@ import (
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/files"
 )
 
 // transaction is one kind of write: prepare makes the world for it and gives the
@@ -65,6 +66,27 @@ var transactions = []transaction{
 		s := w.SignOuts
 		w.ok(s.Put(w.ctx(), store.SignOut{Until: w.now, Who: "key:a", Session: "s"}))
 		return func() (string, error) { return done(s.Forget(w.ctx(), w.now.Add(time.Hour))) }
+	}},
+	{name: "keeping a file", prepare: func(w *world) func() (string, error) {
+		w.instance("a", "paid")
+		return func() (string, error) {
+			c, err := w.Contents.Put(w.ctx(), "a", true, []byte("what is in it"))
+			return c.Hash, err
+		}
+	}},
+	{name: "sweeping files", prepare: func(w *world) func() (string, error) {
+		w.withFile("a", "hers")
+		w.kept("b", "nobody's")
+		before := w.revision()
+		return func() (string, error) {
+			_, next, err := w.Contents.Sweep(w.ctx(), before, "")
+			return next, err
+		}
+	}},
+	{name: "commit of a new instance with a file", prepare: func(w *world) func() (string, error) {
+		c := w.first("a", w.lock("a", "me"))
+		c.Contents = []files.Content{w.kept("a", "hers")}
+		return func() (string, error) { return committed(w.Commit(w.ctx(), c)) }
 	}},
 	{name: "settling", prepare: func(w *world) func() (string, error) {
 		w.instance("a", "paid")

@@ -15,6 +15,7 @@ import (
 	"github.com/weft-run/weft/internal/authoring/publish"
 	"github.com/weft-run/weft/internal/catalog"
 	"github.com/weft-run/weft/internal/expression"
+	"github.com/weft-run/weft/internal/instancefiles"
 	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/internal/upkeep"
 	"github.com/weft-run/weft/internal/upkeep/retention"
@@ -26,6 +27,7 @@ import (
 	"github.com/weft-run/weft/pkg/metrics"
 	"github.com/weft-run/weft/pkg/runtime"
 	"github.com/weft-run/weft/pkg/runtime/front"
+	"github.com/weft-run/weft/pkg/workflow/files"
 )
 
 // Main runs the tests of a package that starts members.
@@ -153,6 +155,9 @@ func (m *Member) build(cfg *Config, name, id string) error {
 		Wakeups: m.Wakeups, Log: m.log, Metrics: cfg.Metrics,
 		UnlockedResumes: true, // as nodes are shipped
 		Definitions:     front.Definitions{Catalog: m.Catalog},
+		Files: func(instance, parent string, known bool) files.Store {
+			return instancefiles.Of{Store: m.Store.Contents, Instance: instance, Parent: parent, Known: known}
+		},
 		Env: func() engine.Env {
 			return engine.Env{Now: func() time.Time { return cfg.Now().UTC() }, Head: head, Answers: answers}
 		},
@@ -160,12 +165,12 @@ func (m *Member) build(cfg *Config, name, id string) error {
 	if err != nil {
 		return err
 	}
-	m.Runtime, err = runtime.New(runtime.Config{Stimuli: m.Store.Stimuli, Reader: m.Store.Reader, Jobs: m.Store.Jobs, Catalog: m.Catalog, Session: m.Session, Client: cfg.Client, Node: m.Node, Wakeups: m.Wakeups, Age: m.Age.Now,
+	m.Runtime, err = runtime.New(runtime.Config{Stimuli: m.Store.Stimuli, Reader: m.Store.Reader, Jobs: m.Store.Jobs, Contents: m.Store.Contents, Catalog: m.Catalog, Session: m.Session, Client: cfg.Client, Node: m.Node, Wakeups: m.Wakeups, Age: m.Age.Now,
 		QueueTTL: cfg.QueueTTL, ReplyWait: cfg.ReplyWait, Show: cfg.Show, Log: cfg.Log, Metrics: cfg.Metrics, Now: cfg.Now})
 	if err != nil {
 		return err
 	}
-	m.Upkeep, err = upkeep.New(upkeep.Config{Runtime: m.Runtime, Store: m.Store.Upkeep, Reader: m.Store.Reader, Jobs: m.Store.Jobs, Catalog: m.Catalog, Session: m.Session, Client: cfg.Client, Node: m.Node, Wakeups: m.Wakeups, Age: m.Age,
+	m.Upkeep, err = upkeep.New(upkeep.Config{Runtime: m.Runtime, Store: m.Store.Upkeep, Reader: m.Store.Reader, Jobs: m.Store.Jobs, Contents: m.Store.Contents, Catalog: m.Catalog, Session: m.Session, Client: cfg.Client, Node: m.Node, Wakeups: m.Wakeups, Age: m.Age,
 		Locks: m.Session.Locks(), Retention: cfg.Retention, Opening: cfg.Opening, AgeEvery: cfg.AgeEvery, Rest: cfg.Rest, CensusEvery: cfg.CensusEvery, JobRests: cfg.JobRests, BalanceEvery: cfg.BalanceEvery, Skew: cfg.Skew, Log: cfg.Log, Metrics: cfg.Metrics, Now: cfg.Now})
 	return err
 }

@@ -1,6 +1,8 @@
 package web
 
 import (
+	"cmp"
+	"context"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -19,6 +21,7 @@ import (
 	"github.com/weft-run/weft/internal/inflate"
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/files"
 )
 
 // Types of bodies of forms.
@@ -57,13 +60,32 @@ func bytesOf(v any, media string) ([]byte, bool) {
 	return raw, true
 }
 
+// givenContent is what is to be sent, and givenType its type: DownloadHttpFile of Elsa has names of its own for them.
+func givenContent(x *engine.Execution) any {
+	if x.Node().Given("requestContent") {
+		return x.Value("requestContent")
+	}
+	return x.Value("content")
+}
+
+func givenType(x *engine.Execution) string {
+	if x.Node().Given("requestContentType") {
+		return x.Text("requestContentType")
+	}
+	return x.Text("contentType")
+}
+
 // sentBody is the body that the inputs content and contentType mean, and its type; "": there is none. Text is
 // sent as it is, in the charset of its type; an object as the fields of a form, if the type is that of forms, a
 // list of bytes as these, if the type is no text, and everything else as JSON.
-func sentBody(x *engine.Execution) (body []byte, contentType string, err error) {
-	given := x.Text("contentType")
+func sentBody(ctx context.Context, x *engine.Execution) (body []byte, contentType string, err error) {
+	given := givenType(x)
 	media, _, _ := mime.ParseMediaType(given) // what cannot be read is sent as it is
-	content := x.Value("content")
+	content := givenContent(x)
+	if ref, ok := files.RefOf(content); ok {
+		body, err = x.Files().Read(ctx, ref)
+		return body, cmp.Or(given, ref.Type, octets), err
+	}
 	elsa := x.Node().Activity().Place.Pointer != ""
 	if text, ok := content.(string); ok && elsa && media == formType && strings.HasPrefix(strings.TrimSpace(text), "{") { // the text of an object
 		var fields map[string]any
@@ -148,8 +170,8 @@ func escapedQuery(query string) string {
 }
 
 // readBody reads an answer, compressed or not, up to the limit.
-func readBody(resp *http.Response) ([]byte, error) {
-	plain, err := inflate.Plain(resp.Header, resp.Body, maxResponseBody) // the transport has unpacked what it asked for itself
+func readBody(resp *http.Response, most int64) ([]byte, error) {
+	plain, err := inflate.Plain(resp.Header, resp.Body, most) // the transport has unpacked what it asked for itself
 	var unknown *inflate.CodingError
 	if errors.As(err, &unknown) {
 		plain, err = resp.Body, nil // as it came, in base64
@@ -157,10 +179,10 @@ func readBody(resp *http.Response) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	body, err := io.ReadAll(io.LimitReader(plain, maxResponseBody+1))
+	body, err := io.ReadAll(io.LimitReader(plain, most+1))
 	var large *http.MaxBytesError
-	if errors.As(err, &large) || len(body) > maxResponseBody {
-		return nil, fmt.Errorf("the answer is larger than %d bytes", maxResponseBody)
+	if errors.As(err, &large) || int64(len(body)) > most {
+		return nil, fmt.Errorf("the answer is larger than %d bytes", most)
 	}
 	return body, err
 }

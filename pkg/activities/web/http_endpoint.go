@@ -40,8 +40,8 @@ func HTTPEndpoint() (workflow.Descriptor, engine.Activity) {
 		Outputs: []workflow.OutputDescriptor{
 			{Name: "result", Type: "Object", Fields: []string{"method", "path", "routeData", "query", "headers", "contentType", "body", "parsedBody", "files", "refused", "tooLarge"}, Description: "The request."},
 			{Name: "parsedContent", Type: "Object", Description: "The body: JSON and forms as values, other text as text."},
-			{Name: "files", Type: "Object[]", Description: "The files of a form, each with name (of its field), fileName, contentType, length and content (in base64)."},
-			{Name: "file", Type: "Object", Fields: []string{"name", "fileName", "contentType", "length", "Name", "FileName", "ContentType", "Length", "content"}, Description: "The first of them."},
+			{Name: "files", Type: "Object[]", Description: "The files of a form, or the body if that is one, each with name (of its field), fileName, contentType, length and sha256. ReadFile gives what is in one."},
+			{Name: "file", Type: "Object", Fields: []string{"name", "fileName", "contentType", "length", "Name", "FileName", "ContentType", "Length", "sha256", "content"}, Description: "The first of them."},
 			{Name: "routeData", Type: "Object", Fields: []string{}, Description: "The parameters of the path."},
 			{Name: "queryStringData", Type: "Object", Fields: []string{}, Description: "The parameters of the query."},
 			{Name: "headers", Type: "Object", Fields: []string{}, Description: "The headers."},

@@ -37,7 +37,7 @@ func requestInputs() []workflow.InputDescriptor {
 	return []workflow.InputDescriptor{
 		{Name: "url", Type: "String", Required: true, Description: "Where to send the request; http or https."},
 		{Name: "method", Type: "String", Default: "GET", Usual: usualMethods, Description: "The HTTP method."},
-		{Name: "content", Type: "Object", Description: "The body: text is sent as it is, a list of bytes under a type that is no text as these bytes, anything else as JSON, or as a form if contentType is application/x-www-form-urlencoded."},
+		{Name: "content", Type: "Object", Description: "The body: text is sent as it is, a file as what is in it, a list of bytes under a type that is no text as these bytes, anything else as JSON, or as a form if contentType is application/x-www-form-urlencoded."},
 		{Name: "contentType", Type: "String", Description: "The body's type; the default follows from the content. The body is written in the charset that it names."},
 		{Name: "authorization", Type: "String", Sensitive: true, Description: "The Authorization header."},
 		{Name: "requestHeaders", Type: "Object", Sensitive: true, Description: "Headers, an object of texts."},
@@ -78,11 +78,16 @@ var failed = []int{408, 429, 500, 502, 503, 504}
 // send sends the request that x's inputs describe, with retries. It returns an
 // error if the request itself is wrong or not allowed, or ctx ended.
 func send(ctx context.Context, x *engine.Execution) (*exchange, error) {
+	return sendUpTo(ctx, x, maxResponseBody)
+}
+
+// sendUpTo is send for answers of up to so many bytes.
+func sendUpTo(ctx context.Context, x *engine.Execution, most int64) (*exchange, error) {
 	client, err := x.HTTP()
 	if err != nil {
 		return nil, err
 	}
-	body, contentType, err := sentBody(x)
+	body, contentType, err := sentBody(ctx, x)
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +121,7 @@ func send(ctx context.Context, x *engine.Execution) (*exchange, error) {
 		if err := setHeaders(x, req, contentType); err != nil {
 			return false, err
 		}
-		last = attempt(client, req, timeout)
+		last = attempt(client, req, timeout, most)
 		if last.failure != nil {
 			last.explain(ctx, x, req, timeout)
 		}
@@ -203,14 +208,14 @@ func (e *exchange) retryAfter(now time.Time) time.Duration {
 }
 
 // attempt makes one request within its time.
-func attempt(client *http.Client, req *http.Request, timeout time.Duration) *exchange {
+func attempt(client *http.Client, req *http.Request, timeout time.Duration, most int64) *exchange {
 	ctx, cancel := context.WithTimeout(req.Context(), timeout)
 	defer cancel()
 	resp, err := client.Do(req.WithContext(ctx))
 	if err == nil {
 		defer resp.Body.Close()
 		var body []byte
-		if body, err = readBody(resp); err == nil {
+		if body, err = readBody(resp, most); err == nil {
 			return &exchange{status: resp.StatusCode, header: resp.Header, body: body}
 		}
 	}
@@ -234,7 +239,7 @@ func checkURL(text string) (*url.URL, error) {
 func setHeaders(x *engine.Execution, req *http.Request, contentType string) error {
 	req.Header.Set("Idempotency-Key", x.IdempotencyKey())
 	req.Header.Set("User-Agent", outgoing.UserAgent)
-	if contentType != "" && (req.ContentLength != 0 || x.Text("contentType") != "") {
+	if contentType != "" && (req.ContentLength != 0 || givenType(x) != "") {
 		req.Header.Set("Content-Type", contentType)
 	}
 	if a := x.Text("authorization"); a != "" {

@@ -127,6 +127,14 @@ func (flowSendHTTPRequestActivity) Execute(ctx context.Context, x *engine.Execut
 	if err != nil {
 		return err
 	}
+	return goOn(x, e, func() error {
+		e.publish(x)
+		return nil
+	})
+}
+
+// goOn completes an activity of a flowchart by what became of its request; publish sets the outputs of an answer.
+func goOn(x *engine.Execution, e *exchange, publish func() error) error {
 	if e.failure != nil {
 		outcome := "Failed to connect"
 		if e.late {
@@ -142,7 +150,9 @@ func (flowSendHTTPRequestActivity) Execute(ctx context.Context, x *engine.Execut
 		x.SetOutcomes(outcome)
 		return nil
 	}
-	e.publish(x)
+	if err := publish(); err != nil {
+		return err
+	}
 	outcome, expected := "Unmatched status code", false
 	for _, code := range x.List("expectedStatusCodes") {
 		if engine.Text(code) == strconv.Itoa(e.status) {

@@ -12,6 +12,7 @@ import (
 	"github.com/weft-run/weft/internal/charset"
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/files"
 )
 
 // WriteHTTPResponse answers the request that the instance began or went on with.
@@ -21,7 +22,7 @@ func WriteHTTPResponse() (workflow.Descriptor, engine.Activity) {
 		Description: "Answers the HTTP request that started or resumed the instance, or the one that waits for it, as long as its caller waits (requestTimeout of the endpoint). " +
 			"The first answer counts. When nobody is there to answer, that is an incident, and the instance goes on.",
 		Inputs: []workflow.InputDescriptor{
-			{Name: "content", Type: "Object", Description: "The body: text is sent as it is, a list of bytes under a type that is no text as these bytes, anything else as JSON."},
+			{Name: "content", Type: "Object", Description: "The body: text is sent as it is, a file as what is in it, a list of bytes under a type that is no text as these bytes, anything else as JSON."},
 			{Name: "contentType", Type: "String", Description: "The body's type; the default follows from the content."},
 			{Name: "statusCode", Type: "HttpStatusCode", Default: 200, Description: `The status, such as 200 or "OK".`},
 			{Name: "responseHeaders", Type: "Object", Description: "Headers, an object of texts."},
@@ -31,10 +32,17 @@ func WriteHTTPResponse() (workflow.Descriptor, engine.Activity) {
 
 type writeHTTPResponseActivity struct{}
 
-func (writeHTTPResponseActivity) Execute(_ context.Context, x *engine.Execution) error {
+func (writeHTTPResponseActivity) Execute(ctx context.Context, x *engine.Execution) error {
 	r := workflow.Response{Status: int(x.Int("statusCode")), ContentType: x.Text("contentType")}
 	asIs := false
-	switch v := x.Value("content").(type) {
+	value := x.Value("content")
+	if ref, ok := files.RefOf(value); ok {
+		if err := x.Files().Check(ctx, ref); err != nil {
+			return err
+		}
+		r.File, r.ContentType, value = &ref, firstText(r.ContentType, ref.Type, octets), nil
+	}
+	switch v := value.(type) {
 	case nil:
 	case string:
 		r.Body = []byte(v)

@@ -16,11 +16,12 @@ import (
 
 // Config joins the parts of a node. All but the last group are required.
 type Config struct {
-	Stimuli *etcdstore.Stimuli
-	Reader  *etcdstore.Reader
-	Jobs    *etcdstore.Jobs
-	Catalog *catalog.Catalog
-	Session *cluster.Session
+	Stimuli  *etcdstore.Stimuli
+	Reader   *etcdstore.Reader
+	Jobs     *etcdstore.Jobs
+	Contents *etcdstore.Contents
+	Catalog  *catalog.Catalog
+	Session  *cluster.Session
 	// Client opens one instance: client.Local on a node that is alone,
 	// client.Distributed in a cluster.
 	Client  func(id string) client.Client

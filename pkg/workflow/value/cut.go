@@ -1,6 +1,8 @@
 package value
 
 import (
+	"fmt"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -34,4 +36,16 @@ func CutBytes(s string, bytes int) string {
 		bytes--
 	}
 	return s[:bytes] + "…"
+}
+
+// maxLine bounds a line where the node sends it, in bytes: a workflow may write large values in
+// a loop, and disks and collectors of logs are not the workflow's.
+const maxLine = 8 << 10
+
+// CutLine is a line as it is sent, with its size if it was longer.
+func CutLine(text string) string {
+	if n := len(text); n > maxLine {
+		return fmt.Sprintf("%s … (%d bytes in all)", strings.ToValidUTF8(text[:maxLine], ""), n)
+	}
+	return text
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/weft-run/weft/pkg/engine"
+	"github.com/weft-run/weft/pkg/workflow/value"
 )
 
 // Limits of a case of a test that was sent.
@@ -89,7 +90,7 @@ func (b *Bounds) keep(bytes int) error {
 // line is a line as it is kept, and compared: a long one is its beginning, and tells by its hash
 // whether the rest is the same.
 func (b *Bounds) line(text string) string {
-	cut := engine.CutLine(text)
+	cut := value.CutLine(text)
 	if b == nil || len(cut) == len(text) && cut == text {
 		return text
 	}

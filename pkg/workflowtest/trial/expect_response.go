@@ -27,13 +27,14 @@ func (c *checker) response(want *Response) {
 			c.differ("response.headers."+name, "got %q, want %q", got.Headers[name], want.Headers[name])
 		}
 	}
-	if want.Body == nil || want.Body == string(got.Body) {
+	raw := c.run.body(got)
+	if want.Body == nil || want.Body == string(raw) {
 		return
 	}
-	var body any = string(got.Body)
+	var body any = string(raw)
 	if _, isText := want.Body.(string); !isText {
-		if err := workflow.Unmarshal(got.Body, &body); err != nil {
-			c.differ("response.body", "got %s, which is no JSON, want %s", Show(string(got.Body)), Show(want.Body))
+		if err := workflow.Unmarshal(raw, &body); err != nil {
+			c.differ("response.body", "got %s, which is no JSON, want %s", Show(string(raw)), Show(want.Body))
 			return
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/weft-run/weft/internal/secrets"
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/files"
 )
 
 // Run is one test of one definition: the instance under test, the children that
@@ -40,6 +41,7 @@ type Run struct {
 	lines     []string
 	published []workflow.Stimulus
 	response  *workflow.Response
+	files     map[files.Ref][]byte // of all instances, by instance and hash
 }
 
 // instance is one instance as a store would have it.
@@ -62,12 +64,13 @@ const (
 	maxActivities = 100_000 // that one command runs without a wait; a node would go on
 )
 
-func (r *Run) env() engine.Env {
+func (r *Run) env(instance string) engine.Env {
 	env := engine.Env{
 		Now:     func() time.Time { return r.now },
 		Lines:   r.line,
 		Head:    r.head,
 		Secrets: r.secrets,
+		Files:   kept{r, instance},
 		Link: func(l workflow.Link) (string, error) {
 			return "https://weft.test/links/" + l.Bookmark + "?outcome=" + url.QueryEscape(l.Outcome), nil
 		},
@@ -104,13 +107,17 @@ func (r *Run) Start() error {
 // Trigger starts the instance under test at an activity that is a trigger, by
 // its id, as if its stimulus had come with this input: for an event
 // {"payload": …}, for an HTTP endpoint {"method", "path", "routeData", "query",
-// "headers", "parsedBody", …}; a timer brings none. As on a node the instance gets
+// "headers", "parsedBody", "files", …}, of which files are {"fileName", "contentType", "content"} with the content as text; a timer brings none. As on a node the instance gets
 // nothing of [Config.Input]: a trigger has none to give, and an input that is
 // required faults it.
 func (r *Run) Trigger(activityID string, input map[string]any) error {
 	var has []string
 	for _, t := range r.main.Triggers() {
 		if t.ActivityID == activityID {
+			input, err := r.withFiles(r.cfg.InstanceID, input)
+			if err != nil {
+				return err
+			}
 			return r.begin(&workflow.Start{Trigger: activityID, TriggerInput: input})
 		}
 		has = append(has, t.ActivityID)
@@ -140,7 +147,7 @@ func (r *Run) started() bool { return len(r.instances) > 0 }
 
 // create makes an instance and runs its first burst.
 func (r *Run) create(id string, p *engine.Program, start *workflow.Start) error {
-	burst, err := engine.New(p, id, start, r.now, r.env())
+	burst, err := engine.New(p, id, start, r.now, r.env(id))
 	if err != nil {
 		return err
 	}
@@ -192,7 +199,7 @@ func (r *Run) load(in *instance) (*engine.Burst, error) {
 	if err := workflow.Unmarshal(raw, &h); err != nil {
 		return nil, fmt.Errorf("decode instance %s: %w", in.id, err)
 	}
-	return engine.Load(in.prog, h, in.state, r.env())
+	return engine.Load(in.prog, h, in.state, r.env(in.id))
 }
 
 // keep commits what a burst gave.

@@ -379,8 +379,7 @@ func (b *bodyReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// freeBody is what every body may have beside the budget, so that a flood of large
-// ones refuses no small one.
+// freeBody is what every body may have beside the budget, so that a flood of large ones refuses no small one.
 const freeBody = 8 << 10
 
 // maxValues bounds the values of a JSON body: objects, arrays and all within them.

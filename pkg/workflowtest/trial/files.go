@@ -55,8 +55,8 @@ func (k kept) Check(ctx context.Context, ref files.Ref) error {
 	return err
 }
 
-// withFiles keeps the files that the input of an endpoint has as text, as a node does before the endpoint gets it.
-func (r *Run) withFiles(instance string, input map[string]any) (map[string]any, error) {
+// take keeps the files that the input of an endpoint has as text, as a node does before the endpoint gets it.
+func (k kept) take(input map[string]any) (map[string]any, error) {
 	list, _ := input["files"].([]any)
 	if len(list) == 0 {
 		return input, nil
@@ -68,11 +68,11 @@ func (r *Run) withFiles(instance string, input map[string]any) (map[string]any, 
 		if !ok {
 			return nil, errors.New("files are objects with content, a text, and fileName, contentType and name")
 		}
-		c, err := kept{r, instance}.Keep(context.Background(), []byte(text))
+		c, err := k.Keep(context.Background(), []byte(text))
 		if err != nil {
 			return nil, err
 		}
-		ref := files.Ref{Instance: instance, Hash: c.Hash, Bytes: int64(len(text))}
+		ref := files.Ref{Instance: k.instance, Hash: c.Hash, Bytes: int64(len(text))}
 		ref.Name, _ = m["fileName"].(string)
 		ref.Type, _ = m["contentType"].(string)
 		ref.Field, _ = m["name"].(string)
@@ -83,9 +83,9 @@ func (r *Run) withFiles(instance string, input map[string]any) (map[string]any, 
 }
 
 // body is what the caller of an endpoint gets.
-func (r *Run) body(of *workflow.Response) []byte {
+func (k kept) body(of *workflow.Response) []byte {
 	if of.File == nil {
 		return of.Body
 	}
-	return r.files[placeOf(of.File.Instance, of.File.Hash)]
+	return k.run.files[placeOf(of.File.Instance, of.File.Hash)]
 }

@@ -114,7 +114,7 @@ func (r *Run) Trigger(activityID string, input map[string]any) error {
 	var has []string
 	for _, t := range r.main.Triggers() {
 		if t.ActivityID == activityID {
-			input, err := r.withFiles(r.cfg.InstanceID, input)
+			input, err := kept{r, r.cfg.InstanceID}.take(input)
 			if err != nil {
 				return err
 			}

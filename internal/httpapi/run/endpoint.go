@@ -80,7 +80,10 @@ func answerEndpoint(c *serve.Call) (serve.Reply, error) {
 	case c.MediaType() != wire.MultipartType && !utf8.Valid(c.Body):
 		return serve.Reply{}, binary()
 	default:
-		req.Body, req.Length, req.Parse = string(c.Body), int64(len(c.Body)), func() (runtime.EndpointBody, error) { return parsedBody(c) }
+		if c.MediaType() != wire.MultipartType || int64(len(c.Body)) <= c.API.Config.MaxBody { // else it holds files, and is no text
+			req.Body = string(c.Body)
+		}
+		req.Length, req.Parse = int64(len(c.Body)), func() (runtime.EndpointBody, error) { return parsedBody(c) }
 	}
 	if req.Key, err = c.Key(); err != nil {
 		return serve.Reply{}, err

@@ -76,9 +76,10 @@ func convertType(v any, alias string) (any, error) {
 }
 
 func toText(v any) (any, error) {
+	if _, is := v.(string); is {
+		return v, nil // as it is: another one would be put into an interface again
+	}
 	switch v := v.(type) {
-	case string:
-		return v, nil
 	case bool:
 		return strconv.FormatBool(v), nil
 	case int64:
@@ -95,10 +96,7 @@ func toText(v any) (any, error) {
 		return v.UTC().Format(time.RFC3339Nano), nil
 	}
 	raw, err := workflow.Marshal(v)
-	if err != nil {
-		return nil, err
-	}
-	return string(raw), nil
+	return string(raw), err
 }
 
 // Text gives the text of any value: strings as they are, numbers and booleans

@@ -68,9 +68,12 @@ func (s recordParts) put(o *db.Ops, before, r *store.Record, apart bool) int64 {
 		}
 	}
 	raw, err := workflow.Marshal(r)
-	if err != nil || len(raw) > most || len(raw) < partsAbove && wide == nil || !apart {
-		s.drop(o, before, nil)
+	if err != nil {
 		return o.Put(key, r) // which tells what is wrong
+	}
+	if len(raw) > most || len(raw) < partsAbove && wide == nil || !apart {
+		s.drop(o, before, nil)
+		return o.PutEncoded(key, r, raw)
 	}
 	had := map[string]int64{}
 	if before != nil {

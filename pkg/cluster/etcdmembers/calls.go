@@ -3,6 +3,7 @@ package etcdmembers
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
@@ -16,14 +17,42 @@ import (
 // age is the time of one leader, as far as is known: calls that are made in it end
 // with it.
 type age struct {
-	ctx context.Context // of all calls of the age
-	end context.CancelCauseFunc
+	mu    sync.Mutex
+	calls map[uint64]context.CancelCauseFunc // by number
+	last  uint64                             // number
+	over  error                              // why it ended; nil: it goes on
 }
 
-func newAge() *age {
-	a := &age{}
-	a.ctx, a.end = context.WithCancelCause(context.Background())
-	return a
+func newAge() *age { return &age{calls: map[uint64]context.CancelCauseFunc{}} }
+
+// end ends the age, and its calls.
+func (a *age) end(why error) {
+	a.mu.Lock()
+	calls := a.calls
+	a.calls, a.over = nil, why
+	a.mu.Unlock()
+	for _, cancel := range calls {
+		cancel(why)
+	}
+}
+
+// join adds a call, which leaves by its number; if the age is over, the call ends at once.
+func (a *age) join(cancel context.CancelCauseFunc) uint64 {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.over != nil {
+		cancel(a.over)
+		return 0
+	}
+	a.last++
+	a.calls[a.last] = cancel
+	return a.last
+}
+
+func (a *age) leave(call uint64) {
+	a.mu.Lock()
+	delete(a.calls, call)
+	a.mu.Unlock()
 }
 
 // newLeader begins another age. What the new leader, or no leader at all, is needed for
@@ -37,8 +66,8 @@ func (m *Members) newLeader() {
 func (m *Members) within(ctx context.Context) (context.Context, func()) {
 	a := m.age.Load()
 	ctx, cancel := context.WithCancelCause(ctx)
-	stop := context.AfterFunc(a.ctx, func() { cancel(context.Cause(a.ctx)) })
-	return ctx, func() { stop(); cancel(nil) }
+	call := a.join(cancel)
+	return ctx, func() { a.leave(call); cancel(nil) }
 }
 
 // errLeader is unavailable, as from a connection that broke: the outcome of a write is

@@ -58,6 +58,11 @@ func EncodeWithin(v any, limit int) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode %T: %w", v, err)
 	}
+	return pack(v, raw, limit)
+}
+
+// pack makes of v, which is raw as JSON, what is kept.
+func pack(v any, raw []byte, limit int) ([]byte, error) {
 	if len(raw) > limit {
 		return nil, fmt.Errorf("%w: a record of %d bytes before it is compressed (at most %d)", ErrTooLarge, len(raw), limit)
 	}

@@ -109,6 +109,16 @@ func (o *Ops) Fail(key string, err error) {
 // for render.
 func (o *Ops) Put(key string, v any) int64 {
 	raw, err := EncodeWithin(v, o.Most)
+	return o.putPacked(key, raw, err)
+}
+
+// PutEncoded is Put for a v that is raw as JSON.
+func (o *Ops) PutEncoded(key string, v any, raw []byte) int64 {
+	raw, err := pack(v, raw, o.Most)
+	return o.putPacked(key, raw, err)
+}
+
+func (o *Ops) putPacked(key string, raw []byte, err error) int64 {
 	if err != nil {
 		o.Fail(key, err)
 	}

@@ -33,10 +33,25 @@ func (s *Conn) WriteIndex(o *db.Ops, was *workflow.Instance, r *store.Record) {
 // IndexValue is what an entry of an instance's lists says: nothing, but for that of an end, whose commit it names.
 // Webhooks know an end by it, as a restored etcd gives that commit another revision.
 func IndexValue(k Keys, key string, r *store.Record) []byte {
-	if r.Header.Status != workflow.StatusFinished || key != k.IndexEntry(&r.Header) {
+	if r.Header.Status != workflow.StatusFinished {
+		return nil
+	}
+	var room [usualKey]byte
+	if key != string(appendIndexEntry(room[:0], k, &r.Header)) {
 		return nil
 	}
 	return CommitNumber(r)
+}
+
+// usualKey is how many bytes a key has at most, as a rule.
+const usualKey = 192
+
+func appendIndexEntry(b []byte, k Keys, h *workflow.Instance) []byte {
+	b = append(append(append(append(b, k.Root...), indexes...), h.SubStatus...), '/')
+	b = append(append(b, h.DefinitionID...), '/')
+	b = append(strconv.AppendInt(b, int64(h.Version), 10), '/')
+	b = append(appendNewest(b, h.CreatedAt), '/')
+	return append(b, h.ID...)
 }
 
 // CommitNumber is the number of the commit that wrote a record, as the index has it.

@@ -239,7 +239,9 @@ func AgeKey(age int64) string { return fmt.Sprintf("%013d", age) }
 // Indexes is what the indexes begin with. [Keys.Index] lists the instances of one sub-status, by definition and version. What
 // follows that in an entry is the same in all lists of instances ([Place]), so that
 // several merge.
-func (k Keys) Indexes() string { return k.Root + "index/" }
+func (k Keys) Indexes() string { return k.Root + indexes }
+
+const indexes = "index/"
 
 // Index is what the entries of a sub-status begin with.
 func (k Keys) Index(sub workflow.SubStatus) string { return k.Indexes() + string(sub) + "/" }
@@ -254,9 +256,10 @@ func (k Keys) IndexOfVersion(sub workflow.SubStatus, definition string, version 
 	return k.IndexOf(sub, definition) + strconv.Itoa(version) + "/"
 }
 
-// IndexEntry is where an instance stands.
+// IndexEntry is where an instance stands: what [Keys.IndexOfVersion] and [Place] give, made at once, as each commit has it.
 func (k Keys) IndexEntry(h *workflow.Instance) string {
-	return k.IndexOfVersion(h.SubStatus, h.DefinitionID, h.Version) + Place(h)
+	var room [usualKey]byte
+	return string(appendIndexEntry(room[:0], k, h))
 }
 
 // Children lists the instances that one has started.

@@ -85,8 +85,10 @@ func (k timerKeys) TimersOf(b *workflow.Bookmark) (all []string) {
 }
 
 // Newest is a time as part of a key whose range begins with the latest one. Where it is used nothing is later than 2286.
-func Newest(t time.Time) string {
-	return fmt.Sprintf("%013d", LastShort-min(max(0, t.UnixMilli()), LastShort))
+func Newest(t time.Time) string { return string(appendNewest(nil, t)) }
+
+func appendNewest(b []byte, t time.Time) []byte {
+	return fmt.Appendf(b, "%013d", LastShort-min(max(0, t.UnixMilli()), LastShort))
 }
 
 // FromNewest is the time of such a part; the beginning of time if it is none.

@@ -497,6 +497,14 @@ Count = TypedDict("Count", {
     "exact": "bool",  # false: so many at least.
 })
 
+Crash = TypedDict("Crash", {
+    "calls": "int",  # To the outside, that it makes.
+    "left": "int",  # Failures that were left out, as they are too many.
+    "notes": "List[str]",  # What is to be known, such as calls that may be made again with the same key.
+    "points": "int",  # At which a node may fail.
+    "runs": "int",  # Each with one failure.
+})
+
 DeadLetter = TypedDict("DeadLetter", {
     "activityType": "NotRequired[str]",
     "command": "NotRequired[str]",  # Kind of the command, if it was one.
@@ -1655,6 +1663,7 @@ Tried = TypedDict("Tried", {
 })
 
 TriedCase = TypedDict("TriedCase", {
+    "crash": "Union[Crash, None]",  # Of one that was run with failures of nodes.
     "failures": "List[TriedFailure]",  # None: it passed.
     "journal": "List[str]",  # Of one that failed: what the instance did, 200 lines at most.
     "line": "int",  # Of the test file.
@@ -1683,6 +1692,7 @@ Trouble = TypedDict("Trouble", {
 })
 
 TryRequest = TypedDict("TryRequest", {
+    "crash": "NotRequired[bool]",  # Run each case that passes again for each failure that a node may have in it, 300 at most. What is wrong then fails the case, with the field crash.
     "definitionId": "NotRequired[str]",  # Needed without text.
     "strict": "NotRequired[bool]",  # A warning about a definition fails the case.
     "tests": "NotRequired[str]",  # A test file, as weft test takes it. What it calls definition is the one below; others, 50 at most, are published ones: their ids, or the names of their files without folders.

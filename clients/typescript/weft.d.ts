@@ -467,6 +467,19 @@ export interface Count {
   exact: boolean;
 }
 
+export interface Crash {
+  /** To the outside, that it makes. */
+  calls: number;
+  /** Failures that were left out, as they are too many. */
+  left: number;
+  /** What is to be known, such as calls that may be made again with the same key. */
+  notes: Array<string>;
+  /** At which a node may fail. */
+  points: number;
+  /** Each with one failure. */
+  runs: number;
+}
+
 export interface DeadLetter {
   activityType?: string;
   /** Kind of the command, if it was one. */
@@ -2081,6 +2094,8 @@ export interface Tried {
 }
 
 export interface TriedCase {
+  /** Of one that was run with failures of nodes. */
+  crash: Crash | null;
   /** None: it passed. */
   failures: Array<TriedFailure>;
   /** Of one that failed: what the instance did, 200 lines at most. */
@@ -2117,6 +2132,8 @@ export interface Trouble {
 }
 
 export interface TryRequest {
+  /** Run each case that passes again for each failure that a node may have in it, 300 at most. What is wrong then fails the case, with the field crash. */
+  crash?: boolean;
   /** Needed without text. */
   definitionId?: string;
   /** A warning about a definition fails the case. */

@@ -40,6 +40,21 @@ func TestAPauseEndsWithItsContext(t *testing.T) {
 	})
 }
 
+func TestNothingWaitsWithoutPauses(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		ctx, cancel := context.WithCancel(WithoutPauses(t.Context()))
+		if !Pause(ctx, time.Hour) || time.Since(began) != 0 {
+			t.Errorf("it waited %v", time.Since(began))
+		}
+		cancel()
+		if Pause(ctx, time.Hour) {
+			t.Error("a pause went well after the end of its context")
+		}
+	})
+}
+
 func TestJitterIsAFifthToEitherSide(t *testing.T) {
 	t.Parallel()
 	for _, d := range []time.Duration{0, 1, 4, 5, 7, time.Millisecond, 1500 * time.Millisecond, 10 * time.Minute, 100 * 365 * 24 * time.Hour} {

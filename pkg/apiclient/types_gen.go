@@ -320,6 +320,15 @@ type Count struct {
 	Exact bool  `json:"exact"` // false: so many at least.
 }
 
+// Crash is a part of other answers.
+type Crash struct {
+	Calls  int64    `json:"calls"`  // To the outside, that it makes.
+	Left   int64    `json:"left"`   // Failures that were left out, as they are too many.
+	Notes  []string `json:"notes"`  // What is to be known, such as calls that may be made again with the same key.
+	Points int64    `json:"points"` // At which a node may fail.
+	Runs   int64    `json:"runs"`   // Each with one failure.
+}
+
 // DeadLetter is a part of other answers.
 type DeadLetter struct {
 	ActivityType  string    `json:"activityType,omitempty"`
@@ -1611,6 +1620,7 @@ type Tried struct {
 
 // TriedCase is a part of other answers.
 type TriedCase struct {
+	Crash     *Crash         `json:"crash"`    // Of one that was run with failures of nodes.
 	Failures  []TriedFailure `json:"failures"` // None: it passed.
 	Journal   []string       `json:"journal"`  // Of one that failed: what the instance did, 200 lines at most.
 	Line      int64          `json:"line"`     // Of the test file.
@@ -1643,6 +1653,7 @@ type Trouble struct {
 
 // TryRequest is the body of [Client.TryDefinition]. Zero fields are left out.
 type TryRequest struct {
+	Crash        bool   `json:"crash,omitempty"`        // Run each case that passes again for each failure that a node may have in it, 300 at most. What is wrong then fails the case, with the field crash.
 	DefinitionID string `json:"definitionId,omitempty"` // Needed without text.
 	Strict       bool   `json:"strict,omitempty"`       // A warning about a definition fails the case.
 	Tests        string `json:"tests,omitempty"`        // A test file, as weft test takes it. What it calls definition is the one below; others, 50 at most, are published ones: their ids, or the names of their files without folders.

@@ -3,6 +3,8 @@ package workflowtest
 import (
 	"context"
 
+	"github.com/weft-run/weft/pkg/workflowtest/compare"
+	"github.com/weft-run/weft/pkg/workflowtest/crash"
 	"github.com/weft-run/weft/pkg/workflowtest/suite"
 	"github.com/weft-run/weft/pkg/workflowtest/trial"
 )
@@ -30,7 +32,7 @@ type (
 	// Answers plays the other side of outgoing HTTP requests, as [Config].HTTP: the first that
 	// fits a request answers it. One that none fits does not connect.
 	//
-	// Not guaranteed: that retries of a request take no time; they wait as on a node.
+	// The pauses between retries of a request take no time.
 	Answers = trial.Answers
 	// Answer is one answer. Zero fields of the request fit every one.
 	Answer = trial.Answer
@@ -53,7 +55,7 @@ type (
 	// Response is the expected answer of an HTTP endpoint. Zero fields are not looked at.
 	Response = trial.Response
 	// Mismatch is one difference between what was expected and what is.
-	Mismatch = trial.Mismatch
+	Mismatch = compare.Mismatch
 )
 
 // What runs test files, and what becomes of them.
@@ -74,6 +76,10 @@ type (
 	// with its context.
 	Sent = suite.Sent
 )
+
+// CrashReport is what failures of nodes do to a workflow: the calls that may be made again, with or without the same
+// Idempotency-Key and the same body, and each end that is another one.
+type CrashReport = crash.Report
 
 // Limits of a test that was sent.
 const (

@@ -354,6 +354,8 @@ func TestDefinitionsAreTestedFromTheirPage(t *testing.T) {
 	if p = v.post("/console/do/tryDefinition", url.Values{"b.definitionId": {"asked"}, "b.tests": {"cases: [{}]"}, "j.strict": {"true"}, "back": {at}}); !strings.Contains(p.text, `value="true" checked`) {
 		t.Errorf("what was chosen is lost\n%s", p.text)
 	}
+	p = v.post("/console/do/tryDefinition", url.Values{"b.definitionId": {"asked"}, "b.tests": {"cases: [{name: it waits, input: {who: Ada}}]"}, "j.crash": {"true"}, "back": {at}})
+	v.shows(p, "1 of 1 cases passed.", "Run again with failures of a node: 2 (points: 1).", `name="j.crash" value="true" checked`)
 
 	// Who may not is told so before and after.
 	o := s.as(auth.Operator)

@@ -36,6 +36,7 @@ type tryBody struct {
 	Text         string `json:"text" doc:"The definition: Weft's YAML, or Elsa's JSON. Absent: the published one of definitionId."`
 	DefinitionID string `json:"definitionId" doc:"Needed without text."`
 	Strict       bool   `json:"strict" doc:"A warning about a definition fails the case."`
+	Crash        bool   `json:"crash" doc:"Run each case that passes again for each failure that a node may have in it, 300 at most. What is wrong then fails the case, with the field crash."`
 }
 
 type triedView struct {
@@ -51,6 +52,16 @@ type triedCaseView struct {
 	Failures  []triedFailureView `json:"failures" doc:"None: it passed."`
 	Journal   []string           `json:"journal" doc:"Of one that failed: what the instance did, 200 lines at most."`
 	Variables map[string]any     `json:"variables" doc:"Of one that failed: as its last commit left them."`
+	Crash     *crashView         `json:"crash" doc:"Of one that was run with failures of nodes."`
+}
+
+// crashView is what failures of nodes do to a case.
+type crashView struct {
+	Calls  int      `json:"calls" doc:"To the outside, that it makes."`
+	Points int      `json:"points" doc:"At which a node may fail."`
+	Runs   int      `json:"runs" doc:"Each with one failure."`
+	Left   int      `json:"left" doc:"Failures that were left out, as they are too many."`
+	Notes  []string `json:"notes" doc:"What is to be known, such as calls that may be made again with the same key."`
 }
 
 type triedFailureView struct {
@@ -74,7 +85,7 @@ func tryDefinition(c *serve.Call) (serve.Reply, error) {
 		return src.Content, err
 	}
 	sent := workflowtest.Sent{
-		Test: []byte(b.Tests), Definition: []byte(b.Text), Strict: b.Strict, Evaluators: c.API.Config.Catalog.Evaluators(),
+		Test: []byte(b.Tests), Definition: []byte(b.Text), Strict: b.Strict, Crash: b.Crash, Evaluators: c.API.Config.Catalog.Evaluators(),
 		Other: func(ctx context.Context, name string) ([]byte, error) {
 			return source(ctx, workflowtest.DefinitionID(name))
 		},
@@ -108,7 +119,19 @@ func viewTried(res workflowtest.FileResult) triedView {
 		return triedCaseView{
 			Name: one.Name, Line: one.Line, Journal: append([]string{}, one.Journal...), Variables: shape.Object(one.Variables),
 			Failures: shape.Each(one.Failures, func(f workflowtest.Failure) triedFailureView { return triedFailureView{f.Line, f.Field, f.Message} }),
+			Crash:    viewCrash(one.Crash),
 		}
 	})}
 	return v
 }
+
+func viewCrash(r *workflowtest.CrashReport) *crashView {
+	if r == nil {
+		return nil
+	}
+	notes := append([]string{}, r.Notes()...)
+	return &crashView{Calls: r.Calls, Points: r.Points, Runs: r.Runs, Left: r.Left, Notes: notes[:min(len(notes), maxCrashNotes)]}
+}
+
+// maxCrashNotes is how many notes of a case are told.
+const maxCrashNotes = 50

@@ -201,7 +201,7 @@ func TestText(t *testing.T) {
 │  │     └─ after 48h:
 │  │        └─ fault not approved in time [if1.then.event1.onTimeout.fault1]
 │  └─ else:
-└─ sendHttpRequest POST https://ship.internal/orders
+└─ sendHttpRequest POST https://ship.internal/orders (retry 5)
 `
 	if b.String() != want {
 		t.Errorf("got\n%s", b.String())

@@ -18,9 +18,9 @@ var errFailed = errors.New("tests failed")
 
 // newTestCommand is weft test: it runs test files, without a node.
 func newTestCommand(stdout io.Writer) *cobra.Command {
-	var only string
+	var only, junit string
 	var against []string
-	var asJSON, strict, again bool
+	var asJSON, strict, again, crash bool
 	cmd := &cobra.Command{
 		Use:   "test FILE|DIRECTORY...",
 		Short: "Test workflows: run test files (*.test.yaml) with mocked activities and virtual time",
@@ -33,7 +33,7 @@ func newTestCommand(stdout io.Writer) *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			opts := workflowtest.FileOptions{Strict: strict, Against: against}
+			opts := workflowtest.FileOptions{Strict: strict, Against: against, Crash: crash}
 			if only != "" {
 				var err error
 				if opts.Only, err = regexp.Compile(only); err != nil {
@@ -43,16 +43,24 @@ func newTestCommand(stdout io.Writer) *cobra.Command {
 			if again {
 				return watchTests(cmd.Context(), stdout, args, opts)
 			}
-			_, err := runTests(stdout, args, opts, asJSON)
+			report, err := runTests(stdout, args, opts, asJSON)
+			if junit != "" && report != nil {
+				if err := writeJUnit(junit, report); err != nil {
+					return err
+				}
+			}
 			return err
 		},
 	}
 	cmd.Flags().StringVar(&only, "run", "", "only the cases whose name matches this regular expression")
 	cmd.Flags().StringArrayVar(&against, "against", nil, "a definition, or a directory of them, that each case is run on too, in the place of the one with its id: what differs fails the case")
 	cmd.Flags().BoolVar(&strict, "strict", false, "what may be a mistake in a definition fails its cases")
+	cmd.Flags().BoolVar(&crash, "crash", false, "run each case that passes again for each failure that a node may have in it")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "the results as one JSON object")
+	cmd.Flags().StringVar(&junit, "junit", "", "also write the results to this file, in the form of JUnit")
 	cmd.Flags().BoolVar(&again, "watch", false, "run them again when a file changes, until interrupted")
 	cmd.MarkFlagsMutuallyExclusive("json", "watch")
+	cmd.MarkFlagsMutuallyExclusive("junit", "watch")
 	return cmd
 }
 
@@ -62,15 +70,17 @@ type testReport struct {
 	Failed int                       `json:"failed"`
 	Files  []workflowtest.FileResult `json:"files"`
 	Errors []string                  `json:"errors"` // files that could not be read
+
+	reads []string // the definitions that the files name
 }
 
-// runTests runs test files once; it gives the definitions that they name.
-func runTests(w io.Writer, args []string, opts workflowtest.FileOptions, asJSON bool) (read []string, err error) {
+// runTests runs test files once; the report is nil if there are none.
+func runTests(w io.Writer, args []string, opts workflowtest.FileOptions, asJSON bool) (*testReport, error) {
 	files, err := workflowtest.Find(args...)
 	if err != nil {
 		return nil, &usageError{err}
 	}
-	report := testReport{Files: []workflowtest.FileResult{}, Errors: []string{}}
+	report := &testReport{Files: []workflowtest.FileResult{}, Errors: []string{}}
 	for _, file := range files {
 		res, err := workflowtest.RunFile(file, opts)
 		if err != nil {
@@ -81,7 +91,7 @@ func runTests(w io.Writer, args []string, opts workflowtest.FileOptions, asJSON 
 			continue
 		}
 		report.Files = append(report.Files, res)
-		read = append(read, res.Reads...)
+		report.reads = append(report.reads, res.Reads...)
 		report.Failed += res.Failed()
 		report.Passed += len(res.Cases) - res.Failed()
 		if !asJSON {
@@ -93,18 +103,18 @@ func runTests(w io.Writer, args []string, opts workflowtest.FileOptions, asJSON 
 		enc.SetEscapeHTML(false)
 		enc.SetIndent("", "  ")
 		if err := enc.Encode(report); err != nil {
-			return read, err
+			return report, err
 		}
 	}
 	switch {
 	case report.Failed > 0 || len(report.Errors) > 0:
-		return read, fmt.Errorf("%w: %s", errFailed, report.summary())
+		return report, fmt.Errorf("%w: %s", errFailed, report.summary())
 	case report.Passed == 0:
-		return read, errors.New("no case was run; look at --run")
+		return report, errors.New("no case was run; look at --run")
 	case !asJSON:
 		fmt.Fprintf(w, "ok: %s\n", report.summary())
 	}
-	return read, nil
+	return report, nil
 }
 
 func (r testReport) summary() string {
@@ -123,13 +133,15 @@ func showFile(w io.Writer, res workflowtest.FileResult) {
 	}
 	for _, c := range res.Cases {
 		if len(c.Failures) == 0 {
-			fmt.Fprintf(w, "  ok    %s\n", c.Name)
+			fmt.Fprintf(w, "  ok    %s%s\n", c.Name, tried(c.Crash))
+			showNotes(w, c.Crash)
 			continue
 		}
 		fmt.Fprintf(w, "  FAIL  %s\n", c.Name)
 		for _, f := range c.Failures {
 			fmt.Fprintf(w, "        %s:%d: %s\n", res.File, f.Line, strings.ReplaceAll(f.String(), "\n", "\n          "))
 		}
+		showNotes(w, c.Crash)
 		for i, line := range c.Journal {
 			if i == 0 {
 				fmt.Fprintln(w, "        what it did:")
@@ -141,5 +153,29 @@ func showFile(w io.Writer, res workflowtest.FileResult) {
 				fmt.Fprintf(w, "        variables: %s\n", raw)
 			}
 		}
+	}
+}
+
+// tried says how often a node failed in a case; nil: it was not tried.
+func tried(r *workflowtest.CrashReport) string {
+	if r == nil {
+		return ""
+	}
+	return fmt.Sprintf(" (also in %s with a failure of a node, at %s)", counted(r.Runs, "run"), counted(r.Points, "point"))
+}
+
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+func showNotes(w io.Writer, r *workflowtest.CrashReport) {
+	if r == nil {
+		return
+	}
+	for _, text := range r.Notes() {
+		fmt.Fprintf(w, "        note: %s\n", strings.ReplaceAll(text, "\n", "\n          "))
 	}
 }

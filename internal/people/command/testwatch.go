@@ -27,15 +27,15 @@ func watchTests(ctx context.Context, w io.Writer, args []string, opts workflowte
 	var read []string
 	for {
 		before := looks(args, read) // a change during the run counts
-		next, err := runTests(w, args, opts, false)
+		report, err := runTests(w, args, opts, false)
 		if err != nil && !errors.Is(err, errFailed) && len(before) == 0 {
 			return err // there is nothing to wait for
 		}
 		if err != nil {
 			fmt.Fprintln(w, err)
 		}
-		if !slices.Equal(read, next) && next != nil {
-			read = next
+		if report != nil && report.reads != nil && !slices.Equal(read, report.reads) {
+			read = report.reads
 			maps.Copy(before, looks(nil, read))
 		}
 		for maps.Equal(before, looks(args, read)) {

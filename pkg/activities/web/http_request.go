@@ -97,7 +97,7 @@ func sendUpTo(ctx context.Context, x *engine.Execution, most int64) (*exchange, 
 		return nil, err
 	}
 	shown := target.Redacted()
-	retries := retriesOf(x)
+	retries := Retries(x)
 	timeout := cmp.Or(x.Duration("timeout"), defaultTimeout) // 0: it was given, and has no value
 	expect, err := expected(x.Value("expect"))
 	if err != nil {
@@ -144,8 +144,8 @@ func sendUpTo(ctx context.Context, x *engine.Execution, most int64) (*exchange, 
 	return last, nil
 }
 
-// retriesOf is how often the inputs have a request tried again.
-func retriesOf(x *engine.Execution) int64 {
+// Retries is how often the inputs of a request have it tried again within one attempt of its activity.
+func Retries(x *engine.Execution) int64 {
 	if !x.Given("retries") && x.Bool("enableResiliency") {
 		return 3
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/weft-run/weft/internal/elsastate"
 	"github.com/weft-run/weft/pkg/engine"
+	"github.com/weft-run/weft/pkg/workflowtest/compare"
 	"github.com/weft-run/weft/pkg/workflowtest/trial"
 )
 
@@ -33,15 +34,15 @@ func (c *testCase) differences(run *trial.Run) []Failure {
 		return []Failure{{Line: c.recordedLine, Field: "recorded", Message: fmt.Sprintf("%s: %v", c.recorded, err)}}
 	}
 	base := filepath.Base(c.recorded)
-	was := trial.Seen{Status: rec.SubStatus, Output: rec.Output, Incidents: rec.Incidents, Completed: rec.Completed}
+	was := compare.Seen{Status: rec.SubStatus, Output: rec.Output, Incidents: rec.Incidents, Completed: rec.Completed}
 	for _, l := range rec.Lines {
-		was.Lines = append(was.Lines, trial.SeenLine{Text: l.Text, Known: l.Kept, Place: fmt.Sprintf("activity %s, %s %s", l.Activity, base, l.At)})
+		was.Lines = append(was.Lines, compare.SeenLine{Text: l.Text, Known: l.Kept, Place: fmt.Sprintf("activity %s, %s %s", l.Activity, base, l.At)})
 	}
 	seen := run.Seen()
 	return failures(seen.Differences(&was, "in Elsa"), c.recordedLine)
 }
 
-func failures(found []trial.Mismatch, line int) (out []Failure) {
+func failures(found []compare.Mismatch, line int) (out []Failure) {
 	for _, m := range found {
 		out = append(out, Failure{Line: line, Field: m.Field, Message: m.Detail})
 	}

@@ -2,6 +2,7 @@ package suite
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -14,6 +15,7 @@ import (
 	"github.com/weft-run/weft/pkg/activities"
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflowtest/crash"
 	"github.com/weft-run/weft/pkg/workflowtest/trial"
 )
 
@@ -23,6 +25,7 @@ type FileOptions struct {
 	Only     *regexp.Regexp   // run the cases whose name matches; nil: all
 	Strict   bool             // a warning about a definition fails the case
 	Against  []string         // definitions, each in the place of the one with its id: each case is run on these too, and what differs is a failure
+	Crash    bool             // a case that passes is run again for each failure of a node, see [crash.Try]
 }
 
 // FileResult is what became of a test file.
@@ -44,6 +47,8 @@ type CaseResult struct {
 	// variables of the workflow as its last commit left them.
 	Journal   []string       `json:"journal,omitempty"`
 	Variables map[string]any `json:"variables,omitempty"`
+
+	Crash *crash.Report `json:"crash,omitempty"` // what failures of nodes do to it; nil: they were not tried
 }
 
 // Failure is one thing that was not as the test file says, or could not be done.
@@ -99,6 +104,9 @@ func (r *FileResult) add(c *testCase, opts FileOptions, others *side) {
 		done.Failures = append(done.Failures, c.differences(done.run)...)
 		done.Failures = append(done.Failures, others.differences(c, done.run)...)
 	}
+	if opts.Crash && len(done.Failures) == 0 {
+		done.crash(c)
+	}
 	for _, w := range done.warnings {
 		text := workflow.Problems{w}.Error()
 		if opts.Strict {
@@ -107,7 +115,7 @@ func (r *FileResult) add(c *testCase, opts FileOptions, others *side) {
 			r.Warnings = append(r.Warnings, text)
 		}
 	}
-	if len(done.Failures) > 0 && done.run != nil {
+	if len(done.Failures) > 0 && done.run != nil && done.Crash == nil { // else it did what it should
 		done.Journal, done.Variables = trial.Told(done.run)
 	}
 	r.Cases = append(r.Cases, done.CaseResult)
@@ -130,43 +138,67 @@ type ended struct {
 
 func (c *testCase) run() ended {
 	done := ended{CaseResult: CaseResult{Name: c.name, Line: c.line, Failures: []Failure{}}}
-	fail := func(line int, err error) {
-		done.Failures = append(done.Failures, Failure{Line: line, Message: err.Error()})
-	}
 	r, err := trial.New(trial.Within(c.cfg, c.bounds))
-	if err == nil {
-		done.run, done.warnings = r, r.Warnings()
-		if c.start {
-			err = r.Start()
-		}
-	}
 	if err != nil {
-		fail(c.line, err)
+		done.Failures = append(done.Failures, Failure{Line: c.line, Message: err.Error()})
 		return done
 	}
-	for _, s := range c.steps {
-		if err := c.bounds.Check(r); err != nil {
-			fail(s.line, err)
-			return done
+	done.run, done.warnings = r, r.Warnings()
+	done.Failures = append(done.Failures, c.play(r, c.bounds)...)
+	return done
+}
+
+// play does what the case does, and compares; what comes behind something that cannot be done is left out.
+func (c *testCase) play(r *trial.Run, within *trial.Bounds) (failures []Failure) {
+	fail := func(line int, err error) []Failure {
+		return append(failures, Failure{Line: line, Message: err.Error()})
+	}
+	if c.start {
+		if err := r.Start(); err != nil {
+			return fail(c.line, err)
 		}
-		if c.bounds.Enough(len(done.Failures)) {
-			return done
+	}
+	for _, s := range c.steps {
+		if err := within.Check(r); err != nil {
+			return fail(s.line, err)
+		}
+		if within.Enough(len(failures)) {
+			return failures
 		}
 		if err := s.until(r); err != nil {
-			fail(s.line, err)
-			return done
+			return fail(s.line, err)
 		}
 		if s.expect != nil {
-			done.Failures = append(done.Failures, s.expect.check(r)...)
+			failures = append(failures, s.expect.check(r)...)
 			continue
 		}
 		if err := s.do(r); err != nil {
-			fail(s.line, err)
-			return done
+			return fail(s.line, err)
 		}
 	}
-	done.Failures = append(done.Failures, c.expect.check(r)...)
-	return done
+	return append(failures, c.expect.check(r)...)
+}
+
+// crash has nodes fail in the case, which passes.
+func (e *ended) crash(c *testCase) {
+	ctx, most := context.Background(), crash.MaxRuns
+	if c.bounds != nil {
+		ctx, most = c.bounds.Context, maxSentFailures
+	}
+	rep, err := crash.Try(ctx, c.cfg, c.bounds, most, func(r *trial.Run, within *trial.Bounds) (problems []string) {
+		for _, f := range c.play(r, within) {
+			problems = append(problems, f.String())
+		}
+		return problems
+	})
+	if err != nil {
+		e.Failures = append(e.Failures, Failure{Line: c.line, Message: err.Error()})
+		return
+	}
+	e.Crash = rep
+	for _, text := range rep.Failures() {
+		e.Failures = append(e.Failures, Failure{Line: c.line, Field: "crash", Message: text})
+	}
 }
 
 // Suffixes of test files: a node does not take them for definitions.

@@ -13,6 +13,7 @@ import (
 	"github.com/weft-run/weft/pkg/activities"
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflowtest/compare"
 	"github.com/weft-run/weft/pkg/workflowtest/trial"
 )
 
@@ -29,17 +30,19 @@ type Sent struct {
 	// Evaluators are those of the languages that may be used; nil: all.
 	Evaluators []engine.Evaluator
 	Strict     bool // a warning about a definition fails the case
+	Crash      bool // a case that passes is run again for each failure of a node
 }
 
 // Limits of a test that was sent: what it says is as large as it makes it.
 const (
-	MaxSentCases   = 100
-	MaxSentOthers  = 50      // definitions besides the one under test
-	maxSentSources = 8 << 20 // bytes of all the definitions
-	maxSentLines   = 200     // of a journal that is told
-	maxSentMessage = 16 << 10
-	maxSentAnswer  = 4 << 20 // bytes that are told of all cases; then little of each
-	leastTold      = 200     // bytes of one text, also then
+	MaxSentCases    = 100
+	MaxSentOthers   = 50      // definitions besides the one under test
+	maxSentSources  = 8 << 20 // bytes of all the definitions
+	maxSentLines    = 200     // of a journal that is told
+	maxSentFailures = 300     // of nodes, in one case
+	maxSentMessage  = 16 << 10
+	maxSentAnswer   = 4 << 20 // bytes that are told of all cases; then little of each
+	leastTold       = 200     // bytes of one text, also then
 )
 
 // The name of a file that was sent, and of its definition, in what is said of them.
@@ -65,7 +68,7 @@ func RunSent(ctx context.Context, sent Sent) (FileResult, error) {
 		caseCtx, stop := context.WithCancelCause(ctx)
 		c.cfg.Registry = activities.Default()
 		c.bounds = &trial.Bounds{Context: caseCtx, Stop: stop, Source: sources.source, Evaluators: sent.Evaluators}
-		res.add(c, FileOptions{Strict: sent.Strict}, nil)
+		res.add(c, FileOptions{Strict: sent.Strict, Crash: sent.Crash}, nil)
 		stop(nil)
 		if err := ctx.Err(); err != nil {
 			return FileResult{}, fmt.Errorf("the tests did not come to their end: %w", err)
@@ -89,7 +92,7 @@ func (t *telling) list(texts []string) []string {
 	more := len(texts) - maxSentLines
 	texts = texts[:min(len(texts), maxSentLines)]
 	for i := range texts {
-		texts[i] = t.text(texts[i], trial.MaxShown)
+		texts[i] = t.text(texts[i], compare.MaxShown)
 	}
 	if more > 0 {
 		texts = append(texts, fmt.Sprintf("(and %d more)", more))
@@ -98,7 +101,7 @@ func (t *telling) list(texts []string) []string {
 }
 
 func (t *telling) cut(c *CaseResult) {
-	c.Name = t.text(c.Name, trial.MaxShown)
+	c.Name = t.text(c.Name, compare.MaxShown)
 	if len(c.Failures) > trial.MaxFailures {
 		c.Failures = append(c.Failures[:trial.MaxFailures], Failure{Line: c.Line, Message: "there are more; the case went no further"})
 	}
@@ -114,7 +117,7 @@ func (t *telling) cut(c *CaseResult) {
 		case t.left <= 0:
 			continue
 		case size > min(t.left, maxSentMessage):
-			shown[name] = t.text(trial.Show(c.Variables[name]), trial.MaxShown)
+			shown[name] = t.text(compare.Show(c.Variables[name]), compare.MaxShown)
 		default:
 			shown[name] = c.Variables[name]
 			t.left -= size

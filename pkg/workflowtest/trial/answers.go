@@ -11,9 +11,7 @@ import (
 
 // Answers plays the other side of outgoing HTTP requests, as [Config].HTTP: the
 // first that fits a request answers it. One that none fits does not connect.
-//
-// Not guaranteed: that retries of a request take no time; they wait as on a
-// node.
+// The pauses between retries of a request take no time.
 type Answers []Answer
 
 var _ http.RoundTripper = Answers(nil)

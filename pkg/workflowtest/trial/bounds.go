@@ -32,6 +32,16 @@ type Bounds struct {
 	kept int // bytes, beside the instances
 }
 
+// Again are the same bounds for another run of the case.
+func (b *Bounds) Again() *Bounds {
+	if b == nil {
+		return nil
+	}
+	again := *b
+	again.kept = 0
+	return &again
+}
+
 func (b *Bounds) context() context.Context {
 	if b == nil {
 		return context.Background()

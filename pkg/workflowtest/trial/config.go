@@ -48,7 +48,9 @@ type Config struct {
 	HTTP     http.RoundTripper // where outgoing requests go; nil: they fault
 	Now      time.Time         // when the test begins; default 2026-01-01 00:00 UTC
 
-	bounds *Bounds // of a test that was sent; nil: none
+	bounds  *Bounds // of a test that was sent; nil: none
+	noted   bool    // see [Failing]
+	failure *Failure
 }
 
 // Within gives cfg for a case of a test that somebody sent: its run keeps to b, and takes
@@ -94,6 +96,10 @@ func New(cfg Config) (*Run, error) {
 		return nil, fmt.Errorf("workflowtest: %w", err)
 	}
 	r.stage = &stage{mocks: cfg.Mocks, answers: map[string]int{}, online: cfg.HTTP != nil, bounds: cfg.bounds}
+	if cfg.noted {
+		r.nodes = &nodes{run: r, failure: cfg.failure}
+		r.stage.nodes = r.nodes
+	}
 	r.registry = r.stage.registry(r.cfg.Registry)
 	if err := r.collect(); err != nil {
 		return nil, err

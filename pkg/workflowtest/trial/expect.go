@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflowtest/compare"
 )
 
 // Expect is what a test wants to see at one moment. Zero fields are not looked
@@ -48,17 +49,8 @@ type Response struct {
 	Headers     map[string]string
 }
 
-// Mismatch is one difference between what was expected and what is.
-type Mismatch struct {
-	Field  string // of [Expect], in the spelling of test files: lines, output.total, calls.ship.0.order
-	Detail string // may have several lines
-}
-
-// String gives field and detail.
-func (m Mismatch) String() string { return m.Field + ": " + m.Detail }
-
 // Check compares the run, as it is now, with what is expected.
-func (r *Run) Check(e Expect) []Mismatch {
+func (r *Run) Check(e Expect) []compare.Mismatch {
 	c := &checker{run: r, in: r.Instance()}
 	if !r.started() {
 		c.in.SubStatus = "not started"
@@ -87,14 +79,14 @@ func (r *Run) Check(e Expect) []Mismatch {
 type checker struct {
 	run   *Run
 	in    workflow.Instance
-	found []Mismatch
+	found []compare.Mismatch
 }
 
 func (c *checker) differ(field, format string, args ...any) {
 	if c.run.cfg.bounds.Enough(len(c.found)) {
 		return
 	}
-	c.found = append(c.found, Mismatch{field, fmt.Sprintf(format, args...)})
+	c.found = append(c.found, compare.Mismatch{Field: field, Detail: fmt.Sprintf(format, args...)})
 }
 
 func (c *checker) header(e Expect) {
@@ -118,7 +110,7 @@ func (c *checker) header(e Expect) {
 
 func (c *checker) lines(field string, got, want []string) {
 	if !slices.Equal(got, want) {
-		c.differ(field, "- wanted, + got\n%s", diffLines(want, got))
+		c.differ(field, "- wanted, + got\n%s", compare.Lines(want, got))
 	}
 }
 
@@ -128,9 +120,9 @@ func (c *checker) field(field string, got map[string]any, name string, want any)
 	switch {
 	case c.run.cfg.bounds.Enough(len(c.found)):
 	case !ok:
-		c.differ(field, "it has no value, want %s%s", Show(want), workflow.DidYouMean(name, slices.Collect(maps.Keys(got))))
-	case !equal(v, want):
-		c.differ(field, "got %s, want %s", Show(v), Show(want))
+		c.differ(field, "it has no value, want %s%s", compare.Show(want), workflow.DidYouMean(name, slices.Collect(maps.Keys(got))))
+	case !compare.Equal(v, want):
+		c.differ(field, "got %s, want %s", compare.Show(v), compare.Show(want))
 	}
 }
 
@@ -171,7 +163,7 @@ func (c *checker) incidents(want []string) {
 		matches = strings.Contains(got[i], want[i])
 	}
 	if !matches {
-		c.differ("incidents", "- wanted, + got\n%s", diffLines(want, got))
+		c.differ("incidents", "- wanted, + got\n%s", compare.Lines(want, got))
 	}
 }
 
@@ -231,8 +223,8 @@ func (c *checker) events(want []Published) {
 		if w.CorrelationID != "" && w.CorrelationID != st.CorrelationID {
 			c.differ(field+".correlationId", "got %q, want %q", st.CorrelationID, w.CorrelationID)
 		}
-		if payload := st.Input[workflow.EventInput]; w.Payload != nil && !equal(payload, w.Payload) {
-			c.differ(field+".payload", "got %s, want %s", Show(payload), Show(w.Payload))
+		if payload := st.Input[workflow.EventInput]; w.Payload != nil && !compare.Equal(payload, w.Payload) {
+			c.differ(field+".payload", "got %s, want %s", compare.Show(payload), compare.Show(w.Payload))
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflowtest/compare"
 )
 
 func (c *checker) response(want *Response) {
@@ -34,11 +35,11 @@ func (c *checker) response(want *Response) {
 	var body any = string(raw)
 	if _, isText := want.Body.(string); !isText {
 		if err := workflow.Unmarshal(raw, &body); err != nil {
-			c.differ("response.body", "got %s, which is no JSON, want %s", Show(string(raw)), Show(want.Body))
+			c.differ("response.body", "got %s, which is no JSON, want %s", compare.Show(string(raw)), compare.Show(want.Body))
 			return
 		}
 	}
-	if !equal(body, want.Body) {
-		c.differ("response.body", "got %s, want %s", Show(body), Show(want.Body))
+	if !compare.Equal(body, want.Body) {
+		c.differ("response.body", "got %s, want %s", compare.Show(body), compare.Show(want.Body))
 	}
 }

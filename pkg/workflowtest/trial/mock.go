@@ -2,12 +2,14 @@ package trial
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/weft-run/weft/pkg/activities/web"
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -71,6 +73,11 @@ type stage struct {
 	calls   []Call
 	online  bool // there is an HTTP client
 	bounds  *Bounds
+	nodes   *nodes // nil: they do not fail
+
+	// Of nodes that may fail:
+	now    *Call // that goes on
+	losing bool  // its mock has no answer, as that is lost
 }
 
 // registry wraps every activity.
@@ -138,7 +145,62 @@ func (w watched) Execute(ctx context.Context, x *engine.Execution) error {
 			return err
 		}
 	}
-	w.s.calls = append(w.s.calls, call)
+	if w.s.nodes != nil && !w.d.NoEffect && !w.d.Container {
+		_, m := w.s.find(x.Node())
+		return w.effect(x, &call, m, func() error { return w.do(ctx, x, &call) }, func() error { return w.lose(ctx, x, m) })
+	}
+	return w.do(ctx, x, &call)
+}
+
+// effect does do, which calls the outside, on a node that may fail. m is the mock of the call; nil: it has none.
+func (w watched) effect(x *engine.Execution, call *Call, m Mock, do, lose func() error) error {
+	ns := w.s.nodes
+	if err := ns.reach(BeforeCall, call.ActivityID); err != nil {
+		return err
+	}
+	n, before := ns.now, w.s.now
+	w.s.now, n.asked = call, false
+	defer func() { w.s.now = before }()
+	var err error
+	if m == nil {
+		err = do()
+	}
+	if !n.asked { // no request told of the call
+		ns.noteCall(x, call)
+		switch during := ns.reach(DuringCall, call.ActivityID); {
+		case during == nil:
+		case !errors.Is(during, errLost):
+			return during
+		case m != nil && slices.Contains(outgoing, w.d.Type) && web.Retries(x) > 0:
+			ns.noteCall(x, call) // it asked again
+		default:
+			return lose()
+		}
+	}
+	if m != nil {
+		err = do()
+	}
+	if err != nil {
+		return err
+	}
+	return ns.reach(AfterCall, call.ActivityID)
+}
+
+// lose is the call of x without its answer, for which an activity that sends requests has branches.
+func (w watched) lose(ctx context.Context, x *engine.Execution, m Mock) error {
+	if m == nil || !slices.Contains(outgoing, w.d.Type) {
+		return errLost
+	}
+	w.s.losing = true
+	defer func() { w.s.losing = false }()
+	return w.inner.Execute(ctx, x)
+}
+
+// do does what the activity does, or its mock.
+func (w watched) do(ctx context.Context, x *engine.Execution, call *Call) error {
+	if !w.s.nodes.silent() {
+		w.s.calls = append(w.s.calls, *call)
+	}
 	name, m := w.s.find(x.Node())
 	if m == nil {
 		if !w.s.online && slices.Contains(outgoing, w.d.Type) {
@@ -147,9 +209,11 @@ func (w watched) Execute(ctx context.Context, x *engine.Execution) error {
 		return w.inner.Execute(ctx, x)
 	}
 	n := w.s.answers[name]
-	w.s.answers[name]++
+	if !w.s.nodes.silent() {
+		w.s.answers[name]++
+	}
 	x.TriggerInput() // it is consumed, as by the activity itself
-	return m.reply(n, call).apply(x)
+	return m.reply(n, *call).apply(x)
 }
 
 // outgoing are the types that need an HTTP client.
@@ -185,10 +249,15 @@ func (r Reply) apply(x *engine.Execution) error {
 }
 
 func (w watched) Resume(ctx context.Context, x *engine.Execution, r engine.Resume) error {
-	if a, ok := w.inner.(engine.Resumer); ok {
+	a, ok := w.inner.(engine.Resumer)
+	switch {
+	case !ok:
+		return nil
+	case w.s.nodes == nil || w.d.NoEffect || w.d.Container:
 		return a.Resume(ctx, x, r)
 	}
-	return nil
+	call := Call{ActivityID: x.Node().ID(), Name: x.Node().Name(), Type: w.d.Type, Time: x.Clock(), Inputs: r.Input}
+	return w.effect(x, &call, nil, func() error { return a.Resume(ctx, x, r) }, func() error { return errLost })
 }
 
 func (w watched) ChildCompleted(ctx context.Context, x *engine.Execution, done engine.Completed) error {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/internal/cron"
+	"github.com/weft-run/weft/internal/pace"
 	"github.com/weft-run/weft/internal/secrets"
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -37,6 +38,7 @@ type Run struct {
 	queue     []queued
 	commands  int
 	secrets   *secrets.Set
+	nodes     *nodes // nil: they do not fail
 
 	lines     []string
 	published []workflow.Stimulus
@@ -78,12 +80,16 @@ func (r *Run) env(instance string) engine.Env {
 	if r.cfg.HTTP != nil {
 		env.HTTP = &http.Client{Transport: r.cfg.HTTP}
 	}
+	r.nodes.world(&env)
 	return env
 }
 
 // line keeps what WriteLine wrote. The journal has it too, and that is counted here: a burst
 // keeps it from now on.
 func (r *Run) line(text string) {
+	if r.nodes.silent() {
+		return
+	}
 	line := r.cfg.bounds.line(text)
 	if r.cfg.bounds.keep(len(line)+len(text)) == nil {
 		r.lines = append(r.lines, line)
@@ -166,20 +172,43 @@ func (r *Run) do(in *instance, cmd workflow.Command) (engine.Outcome, error) {
 		cmd.ID = fmt.Sprintf("%s-%d", cmd.Kind, r.commands)
 	}
 	cmd.CreatedAt = r.now
+	return r.obey(in, cmd, false)
+}
+
+// obey runs a command from what is saved of its instance. again: a node that is gone had begun it.
+func (r *Run) obey(in *instance, cmd workflow.Command, again bool) (engine.Outcome, error) {
 	for range maxCommits {
 		if err := r.cfg.bounds.Check(r); err != nil {
 			return "", err
 		}
+		n := r.nodes.begin(in, cmd, again)
 		burst, err := r.load(in)
 		if err != nil {
 			return "", err
 		}
-		out, err := burst.Run(r.cfg.bounds.context(), cmd)
+		out, err := burst.Run(pace.WithoutPauses(r.cfg.bounds.context()), cmd)
+		if r.nodes.end(n) {
+			if n.gone == Pause {
+				return n.out, n.err
+			}
+			again = true
+			continue
+		}
+		again = false
 		if err != nil {
 			return "", fmt.Errorf("run instance %s: %w", in.id, err)
 		}
-		if err := r.keep(in, burst); err != nil || out != engine.CommitFirst {
+		if err := r.keep(in, burst); err != nil {
 			return out, err
+		}
+		for _, id := range n.retries() {
+			r.todo = append(r.todo, func() error {
+				_, err := r.do(in, workflow.Command{Kind: workflow.CommandResume, Bookmark: id, Timer: true})
+				return err
+			})
+		}
+		if out != engine.CommitFirst {
+			return out, nil
 		}
 		if ran, _, _ := engine.GivesWay(burst); ran >= maxActivities {
 			return "", fmt.Errorf("instance %s has run %d activities without a wait; a test ends there, and a node would go on: has a loop no end?", in.id, ran)

@@ -13,6 +13,7 @@ type testsView struct {
 	ID      string
 	Tests   string
 	Strict  bool
+	Crash   bool
 	Refused *page.Problem // why they did not run
 	Result  *tried        // nil: they have not run
 }
@@ -33,6 +34,10 @@ type triedCase struct {
 	}
 	Journal   []string
 	Variables json.RawMessage
+	Crash     *struct {
+		Points, Runs int
+		Notes        []string
+	} // nil: no node failed in it
 
 	Whole bool // all is told of it; else only what failed first
 	Left  int  // failures that are not told
@@ -107,7 +112,7 @@ func firstTest(f face) string {
 func Tested(v *page.Visit, to *page.Answer, refused *page.Problem) {
 	form := v.Request.PostForm
 	view := testsView{
-		ID: form.Get("b.definitionId"), Tests: strings.ReplaceAll(form.Get("b.tests"), "\r\n", "\n"), Strict: form.Get("j.strict") == "true", Refused: refused,
+		ID: form.Get("b.definitionId"), Tests: strings.ReplaceAll(form.Get("b.tests"), "\r\n", "\n"), Strict: form.Get("j.strict") == "true", Crash: form.Get("j.crash") == "true", Refused: refused,
 	}
 	status := http.StatusOK
 	if refused != nil {

@@ -1,4 +1,4 @@
-package trial
+package compare
 
 import (
 	"strings"
@@ -7,8 +7,8 @@ import (
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
-// equal compares values as JSON does: 1 and 1.0 are the same number.
-func equal(a, b any) bool {
+// Equal compares values as JSON does: 1 and 1.0 are the same number.
+func Equal(a, b any) bool {
 	na, errA := engine.Normalize(a)
 	nb, errB := engine.Normalize(b)
 	return errA == nil && errB == nil && same(na, nb)
@@ -55,12 +55,12 @@ func Show(v any) string {
 	return workflow.CutBytes(string(raw), MaxShown)
 }
 
-// maxDiff is up to how many lines a diff looks for what is common.
+// maxDiff is up to how many lines [Lines] looks for what is common.
 const maxDiff = 1000
 
-// diffLines shows what was wanted (-) and not got, got (+) and not wanted, and
+// Lines shows what was wanted (-) and not got, got (+) and not wanted, and
 // what is common.
-func diffLines(want, got []string) string {
+func Lines(want, got []string) string {
 	want, got = want[:min(len(want), maxDiff)], got[:min(len(got), maxDiff)]
 	// common[i][j] is the length of the longest common part of want[i:] and got[j:].
 	common := make([][]int, len(want)+1)

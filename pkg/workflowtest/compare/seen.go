@@ -1,4 +1,4 @@
-package trial
+package compare
 
 import (
 	"fmt"
@@ -6,11 +6,19 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
-// Seen is what an instance did, as far as two runs are compared: with [Run.Seen] a run of a test, or one that was
+// Mismatch is one difference between what was expected and what is.
+type Mismatch struct {
+	Field  string // of what is compared, in the spelling of test files: lines, output.total, calls.ship.0.order
+	Detail string // may have several lines
+}
+
+// String gives field and detail.
+func (m Mismatch) String() string { return m.Field + ": " + m.Detail }
+
+// Seen is what an instance did, as far as two runs are compared: a run of a test, or one that was
 // recorded elsewhere.
 type Seen struct {
 	Status    workflow.SubStatus
@@ -26,41 +34,6 @@ type SeenLine struct {
 	Text  string
 	Known bool   // false: it was not kept
 	Place string // for people: which activity wrote it, and where that stands
-}
-
-// Seen is what the instance under test did until now, and its children.
-func (r *Run) Seen() Seen {
-	out := Seen{Status: "not started", Children: []Seen{}}
-	for i, in := range r.instances {
-		s := r.seen(in)
-		if i == 0 {
-			s.Children, out = out.Children, s
-		} else {
-			out.Children = append(out.Children, s)
-		}
-	}
-	return out
-}
-
-func (r *Run) seen(in *instance) Seen {
-	s := Seen{Status: in.header.SubStatus, Output: in.header.Output, Incidents: len(in.header.Incidents), Completed: map[string]int{}}
-	for _, item := range in.journal {
-		n := in.prog.Node(item.ActivityID)
-		if n == nil || n.Parent() == nil {
-			continue
-		}
-		switch item.Event {
-		case engine.EventCompleted:
-			s.Completed[n.LocalID()]++
-		case engine.EventWriteLine:
-			place := "activity " + item.ActivityID
-			if at := n.Activity().Place; at.Line > 0 {
-				place += fmt.Sprintf(", %s:%d", at.File, at.Line)
-			}
-			s.Lines = append(s.Lines, SeenLine{item.Text, true, place})
-		}
-	}
-	return s
 }
 
 // Differences are where s is not as other, which is called name: lines, ends, outputs, how often activities completed.
@@ -85,7 +58,7 @@ func (s *Seen) Differences(other *Seen, name string) []Mismatch {
 			differ("output."+key, "not set here, %s %s", name, Show(its))
 		case !there && mine != nil:
 			differ("output."+key, "here %s, %s not set", Show(mine), name)
-		case here && there && !equal(mine, its):
+		case here && there && !Equal(mine, its):
 			differ("output."+key, "here %s, %s %s", Show(mine), name, Show(its))
 		}
 	}
@@ -130,7 +103,7 @@ func (s *Seen) differentLines(other *Seen, name string, differ func(field, forma
 		return out
 	}
 	differ("lines", "line %d: here %s, %s %s\nall of them, - %s, + here:\n%s", first+1, at(s.Lines), name, at(other.Lines), name,
-		workflow.CutBytes(strings.TrimSuffix(diffLines(texts(other.Lines), texts(s.Lines)), "\n"), 4*MaxShown))
+		workflow.CutBytes(strings.TrimSuffix(Lines(texts(other.Lines), texts(s.Lines)), "\n"), 4*MaxShown))
 }
 
 // union are the names that one of two has.

@@ -11,7 +11,7 @@ import (
 func (r *Run) Seen() compare.Seen {
 	out := compare.Seen{Status: "not started", Children: []compare.Seen{}}
 	for i, in := range r.instances {
-		s := r.seen(in)
+		s := seenOf(in)
 		if i == 0 {
 			s.Children, out = out.Children, s
 		} else {
@@ -21,7 +21,7 @@ func (r *Run) Seen() compare.Seen {
 	return out
 }
 
-func (r *Run) seen(in *instance) compare.Seen {
+func seenOf(in *instance) compare.Seen {
 	s := compare.Seen{Status: in.header.SubStatus, Output: in.header.Output, Incidents: len(in.header.Incidents), Completed: map[string]int{}}
 	for _, item := range in.journal {
 		n := in.prog.Node(item.ActivityID)

@@ -182,6 +182,7 @@ var table = map[string]place{
 	"internal/authoring/check/ignored":   {floor: 1, wing: "engine", step: 1},
 	"internal/authoring/suggest":         {floor: 1, wing: "engine", step: 4},
 	"internal/elsastate":                 {floor: 1, wing: "engine", step: 4},
+	"pkg/workflowtest/answers":           {floor: 1, wing: "engine", step: 5},
 	"pkg/workflowtest/compare":           {floor: 1, wing: "engine", step: 5},
 	"pkg/workflowtest/trial":             {floor: 1, wing: "engine", step: 6},
 	"pkg/workflowtest/crash":             {floor: 1, wing: "engine", step: 7},

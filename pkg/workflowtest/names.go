@@ -3,6 +3,7 @@ package workflowtest
 import (
 	"context"
 
+	"github.com/weft-run/weft/pkg/workflowtest/answers"
 	"github.com/weft-run/weft/pkg/workflowtest/compare"
 	"github.com/weft-run/weft/pkg/workflowtest/crash"
 	"github.com/weft-run/weft/pkg/workflowtest/suite"
@@ -33,9 +34,9 @@ type (
 	// fits a request answers it. One that none fits does not connect.
 	//
 	// The pauses between retries of a request take no time.
-	Answers = trial.Answers
+	Answers = answers.Answers
 	// Answer is one answer. Zero fields of the request fit every one.
-	Answer = trial.Answer
+	Answer = answers.Answer
 )
 
 // What a test does, and what it wants to see.

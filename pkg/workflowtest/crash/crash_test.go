@@ -13,6 +13,7 @@ import (
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/workflow"
 	"github.com/weft-run/weft/pkg/workflow/yaml"
+	"github.com/weft-run/weft/pkg/workflowtest/answers"
 	"github.com/weft-run/weft/pkg/workflowtest/crash"
 	"github.com/weft-run/weft/pkg/workflowtest/trial"
 )
@@ -164,7 +165,7 @@ func TestALostAnswer(t *testing.T) {
 				r := activities.Default()
 				cfg := trial.Config{Definition: definition(t, r, "id: d\nroot:\n  "+of.root+"\n"), Mocks: mocks}
 				if real {
-					cfg.Mocks, cfg.HTTP = nil, trial.Answers{{Status: 200}}
+					cfg.Mocks, cfg.HTTP = nil, answers.Answers{{Status: 200}}
 				}
 				rep := try(t, cfg, start)
 				lost := slices.DeleteFunc(slices.Clone(rep.Differs), func(d crash.Difference) bool { return d.Kind != trial.LostAnswer })
@@ -184,7 +185,7 @@ func TestALostAnswer(t *testing.T) {
 func TestAttemptsWithOtherKeysAreFound(t *testing.T) {
 	t.Parallel()
 	def := definition(t, activities.Default(), "id: d\nroot:\n  - sendHttpRequest: {url: 'https://a.test'}\n    retry: {attempts: 2, keys: new}\n")
-	rep := try(t, trial.Config{Definition: def, HTTP: trial.Answers{{Status: 200}}}, start)
+	rep := try(t, trial.Config{Definition: def, HTTP: answers.Answers{{Status: 200}}}, start)
 	if !slices.ContainsFunc(rep.Repeated, func(c crash.Repeated) bool { return !c.SameKey && strings.Contains(c.Mend, "keys: same") }) {
 		t.Errorf("%+v", rep.Repeated)
 	}
@@ -224,7 +225,7 @@ root:
   - sendHttpRequest: {url: "https://b.test"}
 `)
 	cfg := trial.Config{
-		Definition: def, HTTP: trial.Answers{{Status: 200}},
+		Definition: def, HTTP: answers.Answers{{Status: 200}},
 		Children: map[string]trial.Child{"child": {}},
 	}
 	rep := try(t, cfg, func(r *trial.Run, _ *trial.Bounds) []string {

@@ -11,6 +11,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflowtest/answers"
 	"github.com/weft-run/weft/pkg/workflowtest/trial"
 )
 
@@ -255,9 +256,9 @@ func (r *fileReader) status(n *yaml.Node, of []string) workflow.SubStatus {
 }
 
 func (r *fileReader) answers(n *yaml.Node, cfg *trial.Config) {
-	var out trial.Answers
+	var out answers.Answers
 	r.list(n, "http", func(_ int, item *yaml.Node) {
-		var a trial.Answer
+		var a answers.Answer
 		r.fields(item, "an answer", reading{
 			"method":  func(_, v *yaml.Node) { a.Method = r.text(v, "method") },
 			"url":     func(_, v *yaml.Node) { a.URL = r.text(v, "url") },
@@ -267,7 +268,7 @@ func (r *fileReader) answers(n *yaml.Node, cfg *trial.Config) {
 		})
 		out = append(out, a)
 	})
-	if common, ok := cfg.HTTP.(trial.Answers); ok {
+	if common, ok := cfg.HTTP.(answers.Answers); ok {
 		out = append(out, common...) // those of the case go first
 	}
 	cfg.HTTP = out

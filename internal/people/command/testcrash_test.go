@@ -27,7 +27,7 @@ func testIn(t *testing.T, definition, tests string, flags ...string) (out string
 }
 
 const (
-	sends    = "id: d\nroot:\n  - sendHttpRequest: {url: 'https://a.test'}\n"
+	sends    = "id: d\nroot:\n  - sendHttpRequest: {url: 'https://a.test', method: POST}\n"
 	sendsOn  = sends + "    retry: {attempts: 2}\n"
 	sentTest = "mocks: {sendHttpRequest: {outputs: {statusCode: 200}}}\ncases:\n  - name: it ends\n    expect: {status: Finished}\n"
 )

@@ -12,8 +12,16 @@ import (
 	"github.com/weft-run/weft/pkg/workflowtest/trial"
 )
 
-// MaxRuns is how many runs there are of one case; of more failures than that, as many are taken, spread evenly.
+// MaxRuns is how many runs there are of one case; of more failures than that, as many are taken: of each activity, moment
+// and kind, and spread evenly over those.
 const MaxRuns = 2_000
+
+// A run of a case with many points takes long, so that there are fewer runs of it: so many that all of them
+// together have about pointsEach points for each run that there might be, but not fewer than leastRuns.
+const (
+	pointsEach = 500
+	leastRuns  = 40
+)
 
 // Report is what failures of nodes do to a workflow.
 type Report struct {
@@ -32,6 +40,8 @@ type Repeated struct {
 	Runs     int      `json:"runs"`              // in which it is
 	Failure  string   `json:"failure"`           // the first that has it made again
 	SameKey  bool     `json:"sameKey"`           // each time with the same Idempotency-Key
+	NoKey    bool     `json:"noKey"`             // it is a request without one
+	Reads    bool     `json:"reads"`             // it is a GET, HEAD or OPTIONS
 	SameBody bool     `json:"sameBody"`          // and each time it says the same
 	Changes  []string `json:"changes,omitempty"` // what it does not say again, with both texts
 	Mend     string   `json:"mend"`
@@ -52,6 +62,9 @@ type Difference struct {
 func (r *Report) Failures() (texts []string) {
 	for _, c := range r.Repeated {
 		switch {
+		case c.Reads:
+		case c.NoKey:
+			texts = append(texts, fmt.Sprintf("%s is called again without an Idempotency-Key (%s; %s): %s", c.Activity, c.Failure, runs(c.Runs), c.Mend))
 		case !c.SameKey:
 			texts = append(texts, fmt.Sprintf("%s is called again with another Idempotency-Key (%s; %s): %s", c.Activity, c.Failure, runs(c.Runs), c.Mend))
 		case !c.SameBody:
@@ -69,7 +82,10 @@ func (r *Report) Failures() (texts []string) {
 // Notes are what is to be known, and not wrong, a text each.
 func (r *Report) Notes() (texts []string) {
 	for _, c := range r.Repeated {
-		if c.SameKey && c.SameBody {
+		switch {
+		case c.Reads:
+			texts = append(texts, fmt.Sprintf("%s may be called again: %s", c.Activity, c.Mend))
+		case c.SameKey && c.SameBody:
 			texts = append(texts, fmt.Sprintf("%s may be called again, with the same Idempotency-Key and saying the same: %s", c.Activity, c.Mend))
 		}
 	}
@@ -99,6 +115,16 @@ type seen struct {
 	problems []string // of the test
 }
 
+// typeOf is the type of an activity that made calls.
+func (s *seen) typeOf(activity string) string {
+	for i := range s.effects {
+		if s.effects[i].Activity == activity {
+			return s.effects[i].Type
+		}
+	}
+	return ""
+}
+
 // Play does what a test does with a run, which keeps to within, and gives what is not as the test wants it.
 type Play func(r *trial.Run, within *trial.Bounds) (problems []string)
 
@@ -124,8 +150,10 @@ func Try(ctx context.Context, cfg trial.Config, bounds *trial.Bounds, most int, 
 		return nil, fmt.Errorf("the test fails without a failure of a node: %s", base.problems[0])
 	}
 	c := &comparison{base: base, report: &Report{Calls: len(base.effects), Points: len(base.points), Repeated: []Repeated{}, Differs: []Difference{}}}
-	failures := spread(all(base.points), min(most, MaxRuns))
-	c.report.Left = len(all(base.points)) - len(failures)
+	every := all(base.points)
+	most = min(most, MaxRuns)
+	failures := spread(base.points, every, min(most, max(leastRuns, most*pointsEach/max(1, len(base.points)))))
+	c.report.Left = len(every) - len(failures)
 	for _, f := range failures {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
@@ -149,14 +177,45 @@ func all(points []trial.Point) (out []trial.Failure) {
 	return out
 }
 
-// spread takes so many of a list, at most, evenly from its beginning on.
-func spread[T any](list []T, most int) []T {
+// spread takes so many failures, at most: as many as there are of what is rare (an activity, a moment, a kind), and of
+// the rest an equal share, evenly from the first to the last.
+func spread(points []trial.Point, list []trial.Failure, most int) (out []trial.Failure) {
+	if len(list) <= most {
+		return list
+	}
+	type sort struct {
+		at       trial.Moment
+		activity string
+		kind     trial.Kind
+	}
+	var sorts []sort
+	of := map[sort][]trial.Failure{}
+	for _, f := range list {
+		s := sort{points[f.Point].At, points[f.Point].Activity, f.Kind}
+		if of[s] == nil {
+			sorts = append(sorts, s)
+		}
+		of[s] = append(of[s], f)
+	}
+	slices.SortStableFunc(sorts, func(a, b sort) int { return cmp.Compare(len(of[a]), len(of[b])) })
+	sorts = even(sorts, most)
+	for i, s := range sorts {
+		out = append(out, even(of[s], (most-len(out))/(len(sorts)-i))...)
+	}
+	slices.SortFunc(out, func(a, b trial.Failure) int {
+		return cmp.Or(cmp.Compare(a.Point, b.Point), cmp.Compare(a.Kind, b.Kind))
+	})
+	return out
+}
+
+// even takes so many of a list, at most, evenly from the first to the last.
+func even[T any](list []T, most int) []T {
 	if len(list) <= most {
 		return list
 	}
 	out := make([]T, most)
 	for i := range out {
-		out[i] = list[i*len(list)/most]
+		out[i] = list[i*(len(list)-1)/max(1, most-1)]
 	}
 	return out
 }
@@ -177,15 +236,18 @@ func (c *comparison) compare(f trial.Failure, got *seen) {
 // calls finds the calls that were made again.
 func (c *comparison) calls(f trial.Failure, at trial.Point, got *seen) {
 	made, known := byCall(got.effects), byCall(c.base.effects)
+	again := map[string]int{} // calls of an activity that are made again, in this run
 	for _, call := range slices.SortedFunc(maps.Keys(made), func(a, b call) int { return cmp.Compare(made[a][0], made[b][0]) }) {
 		times, usual := made[call], known[call]
 		first := got.effects[times[0]]
-		changes := changed(got.effects, times)
 		switch {
-		case len(usual) == 0 && isAnother(c.base.effects, got.effects, call):
-			c.repeated(f, at, first, false, nil)
+		case len(usual) == 0 && isAnother(known, made, call):
+			c.repeated(f, at, first, Repeated{}, false)
 		case len(times) > len(usual) && len(usual) > 0:
-			c.repeated(f, at, first, true, changes)
+			again[call.activity]++
+			changes := changed(c.base.effects, usual, got.effects, times)
+			of := Repeated{SameKey: call.key != "", NoKey: call.key == "", SameBody: len(changes) == 0, Changes: changes}
+			c.repeated(f, at, first, of, at.Activity != call.activity || again[call.activity] > 1)
 		}
 	}
 }
@@ -204,11 +266,11 @@ func byCall(effects []trial.Effect) map[call][]int {
 }
 
 // isAnother reports whether a call with a key that is not known is one more than there are without a failure. If it is
-// none, the way went elsewhere, which the end tells.
-func isAnother(base, got []trial.Effect, k call) bool {
-	count := func(list []trial.Effect) (n int) {
-		for _, e := range list {
-			if e.Instance == k.instance && e.Activity == k.activity {
+// none, it is a later one whose key follows from another command, or the way went elsewhere, which the end tells.
+func isAnother(base, got map[call][]int, k call) bool {
+	count := func(calls map[call][]int) (n int) {
+		for other := range calls {
+			if other.instance == k.instance && other.activity == k.activity {
 				n++
 			}
 		}
@@ -217,21 +279,42 @@ func isAnother(base, got []trial.Effect, k call) bool {
 	return count(base) > 0 && count(got) > count(base)
 }
 
-// changed tells what calls with one key do not say alike.
-func changed(effects []trial.Effect, numbers []int) (out []string) {
-	first := effects[numbers[0]].Said
-	for _, i := range numbers[1:] {
-		said := effects[i].Said
-		for _, name := range slices.Sorted(maps.Keys(said)) {
-			if said[name] != first[name] {
-				out = append(out, fmt.Sprintf("%s: first %s, then %s", name, cut(first[name]), cut(said[name])))
+// changed tells what a call that is made again says otherwise. One that makes several requests (it follows to another
+// place, say) says several things without a failure, too.
+func changed(base []trial.Effect, usual []int, got []trial.Effect, times []int) []string {
+	distinct := func(effects []trial.Effect, numbers []int) (out []map[string]string) {
+		for _, i := range numbers {
+			said := effects[i].Said
+			if !slices.ContainsFunc(out, func(o map[string]string) bool { return maps.Equal(o, said) }) {
+				out = append(out, said)
 			}
 		}
-		if len(out) > 0 {
-			break
+		return out
+	}
+	was, is := distinct(base, usual), distinct(got, times)
+	if len(is) <= len(was) {
+		return nil
+	}
+	then := is[len(was)] // the first one too many
+	var least []string
+	for _, first := range is[:len(was)] {
+		var differ []string
+		for _, name := range slices.Sorted(maps.Keys(union(first, then))) {
+			if then[name] != first[name] {
+				differ = append(differ, fmt.Sprintf("%s: first %s, then %s", name, cut(first[name]), cut(then[name])))
+			}
+		}
+		if least == nil || len(differ) < len(least) {
+			least = differ
 		}
 	}
-	return out
+	return least
+}
+
+func union(a, b map[string]string) map[string]string {
+	both := maps.Clone(a)
+	maps.Copy(both, b)
+	return both
 }
 
 const maxShown = 300 // bytes of a value
@@ -243,19 +326,21 @@ func cut(text string) string {
 	return cmp.Or(text, "nothing")
 }
 
-func (c *comparison) repeated(f trial.Failure, at trial.Point, e trial.Effect, sameKey bool, changes []string) {
-	same := len(changes) == 0
+// repeated adds a call that is made again, which of tells of. later: the node failed further on than it.
+func (c *comparison) repeated(f trial.Failure, at trial.Point, e trial.Effect, of Repeated, later bool) {
 	i := slices.IndexFunc(c.report.Repeated, func(r Repeated) bool {
-		return r.Activity == e.Activity && r.SameKey == sameKey && r.SameBody == same
+		return r.Activity == e.Activity && r.SameKey == of.SameKey && r.NoKey == of.NoKey && r.SameBody == of.SameBody && r.Reads == e.Reads
 	})
 	if i < 0 {
 		i = len(c.report.Repeated)
-		c.report.Repeated = append(c.report.Repeated, Repeated{Activity: e.Activity, Type: e.Type, Failure: describe(f, at), SameKey: sameKey, SameBody: same, Changes: changes, Mend: mendCall(e, sameKey, same)})
+		of.Activity, of.Type, of.Failure, of.Reads = e.Activity, e.Type, describe(f, at), e.Reads
+		of.Mend = mendCall(&of)
+		c.report.Repeated = append(c.report.Repeated, of)
 	}
 	r := &c.report.Repeated[i]
 	r.Runs++
-	if sameKey && same && at.Activity != e.Activity {
-		r.Mend = mendCall(e, sameKey, same) + fmt.Sprintf("; it is called again also when a node fails at %s later on: with options: {commit: ActivityExecutedStrict} it is saved by then", at.Activity)
+	if r.SameKey && r.SameBody && !r.Reads && later && f.Kind != trial.LostAnswer {
+		r.Mend = mendCall(r) + fmt.Sprintf("; it is called again also when a node fails at %s later on: with options: {commit: ActivityExecutedStrict} it is saved by then", at.Activity)
 	}
 }
 
@@ -283,7 +368,11 @@ func (c *comparison) end(f trial.Failure, at trial.Point, got *seen) {
 	case got.end.status == c.base.end.status:
 		d.Fails, d.Mend = false, fmt.Sprintf("the instance goes another way and is %s as well (%s)", got.end.status, strings.Join(changes, "; "))
 	default:
-		d.Mend = fmt.Sprintf("give %s a retry, as in retry: {attempts: 5, delay: 2s}: it asks again with the same Idempotency-Key; or a branch for it (failedToConnect, onGiveUp)", at.Activity)
+		branch := "onGiveUp"
+		if isRequest(c.base.typeOf(at.Activity)) {
+			branch = "failedToConnect, onGiveUp"
+		}
+		d.Mend = fmt.Sprintf("give %s a retry, as in retry: {attempts: 5, delay: 2s}: it asks again with the same Idempotency-Key; or a branch for it (%s). If it has a retry, that had no attempt left", at.Activity, branch)
 	}
 	i := slices.IndexFunc(c.report.Differs, func(o Difference) bool {
 		return o.Kind == d.Kind && o.Activity == d.Activity && slices.Equal(o.Changes, d.Changes)
@@ -310,20 +399,26 @@ func describe(f trial.Failure, at trial.Point) string {
 	return where + " the node dies"
 }
 
-func mendCall(e trial.Effect, sameKey, same bool) string {
+func mendCall(r *Repeated) string {
 	switch {
-	case !sameKey:
-		return "give the other side one key for the call: keys: same in its retry, or no Idempotency-Key of your own that changes"
-	case !same:
+	case r.Reads:
+		return "it only reads (GET, HEAD or OPTIONS)"
+	case r.NoKey:
+		return "set the header Idempotency-Key of the request to Execution.IdempotencyKey, or to what the other side takes for one"
+	case !r.SameKey:
+		return "give the other side one key for the call: keys: same in its retry, or no Idempotency-Key of your own that changes; what a loop or a branch of the definition calls again has another key each time, and a retry in its place has not"
+	case !r.SameBody:
 		return "what an activity of your own reads from elsewhere (its clock, random numbers, memory) belongs into an activity before it, whose result is saved"
 	}
-	return fmt.Sprintf("the other side has to recognise the key (%s passes it on)", passes(e.Type))
+	return fmt.Sprintf("the other side has to recognise the key (%s passes it on)", passes(r.Type))
 }
 
 // passes is what gives the key to the other side.
 func passes(typ string) string {
-	if strings.HasSuffix(strings.ToLower(typ), "sendhttprequest") {
+	if isRequest(typ) {
 		return "the header Idempotency-Key"
 	}
 	return "Execution.IdempotencyKey"
 }
+
+func isRequest(typ string) bool { return strings.HasSuffix(strings.ToLower(typ), "sendhttprequest") }

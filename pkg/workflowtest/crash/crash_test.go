@@ -184,7 +184,7 @@ func TestALostAnswer(t *testing.T) {
 
 func TestAttemptsWithOtherKeysAreFound(t *testing.T) {
 	t.Parallel()
-	def := definition(t, activities.Default(), "id: d\nroot:\n  - sendHttpRequest: {url: 'https://a.test'}\n    retry: {attempts: 2, keys: new}\n")
+	def := definition(t, activities.Default(), "id: d\nroot:\n  - sendHttpRequest: {url: 'https://a.test', method: POST}\n    retry: {attempts: 2, keys: new}\n")
 	rep := try(t, trial.Config{Definition: def, HTTP: answers.Answers{{Status: 200}}}, start)
 	if !slices.ContainsFunc(rep.Repeated, func(c crash.Repeated) bool { return !c.SameKey && strings.Contains(c.Mend, "keys: same") }) {
 		t.Errorf("%+v", rep.Repeated)

@@ -8,6 +8,8 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
+	"sync"
 
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -60,7 +62,8 @@ type Failure struct {
 type Effect struct {
 	Activity, Type string
 	Instance       string
-	Key            string            // its Idempotency-Key
+	Key            string            // its Idempotency-Key; "": a request has none
+	Reads          bool              // it is a GET, HEAD or OPTIONS, which changes nothing on the other side
 	Said           map[string]string // what it said, each part as JSON: the inputs of an activity; of a request its method, url and body
 }
 
@@ -84,9 +87,11 @@ var (
 type nodes struct {
 	run     *Run
 	failure *Failure // that is still to come; nil: none is
+	now     *node    // whose burst runs; nil: none does
+
+	mu      sync.Mutex // of what follows, and of what requests change in a node: an activity may make several at once
 	points  []Point
 	effects []Effect
-	now     *node // whose burst runs; nil: none does
 }
 
 // node runs one burst.
@@ -95,8 +100,9 @@ type node struct {
 	cmd     workflow.Command
 	again   bool // it repeats what another one began
 	last    string
-	gone    Kind // why nothing of it is saved; "": it is not gone
-	asked   bool // a request was made in the call that goes on
+	gone    Kind  // why nothing of it is saved; "": it is not gone
+	call    *Call // that goes on; nil: none does
+	asked   bool  // a request was made in it
 	waited  []string
 	lost    bool // an answer was
 	lines   int
@@ -128,18 +134,26 @@ func (ns *nodes) end(n *node) bool {
 		return false
 	}
 	if n.gone == "" {
-		_ = ns.reach(BeforeCommit, n.last)
+		_ = ns.reach(n, BeforeCommit, n.last)
 	}
 	ns.now = nil
 	return n.gone != ""
 }
 
+// isGone reports whether n died.
+func (ns *nodes) isGone(n *node) bool {
+	ns.mu.Lock()
+	defer ns.mu.Unlock()
+	return n.gone == Crash
+}
+
 // silent reports that the node is gone, and nothing of it is kept.
 func (ns *nodes) silent() bool { return ns != nil && ns.now != nil && ns.now.gone != "" }
 
-// reach is where the node may fail. With an error the call goes no further.
-func (ns *nodes) reach(at Moment, activity string) error {
-	n := ns.now
+// reach is where n may fail. With an error the call goes no further.
+func (ns *nodes) reach(n *node, at Moment, activity string) error {
+	ns.mu.Lock()
+	defer ns.mu.Unlock()
 	switch n.gone {
 	case Crash:
 		return errGone
@@ -163,7 +177,11 @@ func (ns *nodes) reach(at Moment, activity string) error {
 	if f.Kind == Crash {
 		return errGone
 	}
-	n.out, n.err = r.obey(n.in, n.cmd, true)
+	func() {
+		ns.mu.Unlock()
+		defer ns.mu.Lock()
+		n.out, n.err = r.obey(n.in, n.cmd, true)
+	}()
 	ns.now = n
 	return nil
 }
@@ -173,8 +191,8 @@ func (ns *nodes) world(env *engine.Env) {
 	if ns == nil {
 		return
 	}
-	env.HTTP = &http.Client{Transport: noting{ns}}
 	n := ns.now
+	env.HTTP = &http.Client{Transport: noting{ns, n}}
 	if n == nil {
 		return
 	}
@@ -201,35 +219,49 @@ func (n *node) retries() (ids []string) {
 	return ids
 }
 
-// note keeps a call that was made.
-func (ns *nodes) note(e Effect) {
-	e.Instance = ns.now.in.id
+// note keeps a call that n made.
+func (ns *nodes) note(n *node, e Effect) {
+	ns.mu.Lock()
+	defer ns.mu.Unlock()
+	e.Instance = n.in.id
 	for name, said := range e.Said {
 		e.Said[name] = ns.run.secrets.Redact(said)
 	}
 	ns.effects = append(ns.effects, e)
-	ns.now.asked = true
+	n.asked = true
+}
+
+// reads reports whether a request with that method changes nothing.
+func reads(method string) bool {
+	return slices.Contains([]string{"", http.MethodGet, http.MethodHead, http.MethodOptions}, strings.ToUpper(method))
 }
 
 // noteCall is note for the activity of x.
-func (ns *nodes) noteCall(x *engine.Execution, c *Call) {
+func (ns *nodes) noteCall(n *node, x *engine.Execution, c *Call) {
 	said := map[string]string{}
 	for name, v := range c.Inputs {
 		said[name] = compare.Show(v)
 	}
-	ns.note(Effect{Activity: c.ActivityID, Type: c.Type, Key: x.IdempotencyKey(), Said: said})
+	e := Effect{Activity: c.ActivityID, Type: c.Type, Key: x.IdempotencyKey(), Said: said}
+	if slices.Contains(outgoing, c.Type) {
+		e.Reads = reads(engine.Text(c.Inputs["method"]))
+	}
+	ns.note(n, e)
 }
 
-// noting is the way to the other side of requests.
-type noting struct{ ns *nodes }
+// noting is the way to the other side of requests of a node.
+type noting struct {
+	ns *nodes
+	n  *node // nil: its instance begins, and calls nothing
+}
 
 // RoundTrip notes the request, and lets it through.
 func (t noting) RoundTrip(req *http.Request) (*http.Response, error) {
-	ns, s := t.ns, t.ns.run.stage
+	ns, n := t.ns, t.n
 	switch {
-	case ns.now.gone == Crash:
+	case n == nil || ns.isGone(n):
 		return nil, errGone
-	case s.losing: // the mock has no way to it
+	case ns.run.stage.losing: // the mock has no way to it
 		return nil, errLost
 	case ns.run.cfg.HTTP == nil:
 		return nil, errors.New("this node makes no outgoing HTTP calls")
@@ -244,15 +276,18 @@ func (t noting) RoundTrip(req *http.Request) (*http.Response, error) {
 		req = req.Clone(req.Context())
 		req.Body = io.NopCloser(bytes.NewReader(body))
 	}
-	c := s.now
-	ns.note(Effect{Activity: c.ActivityID, Type: c.Type, Key: req.Header.Get("Idempotency-Key"), Said: map[string]string{
+	c := n.call
+	if c == nil { // a goroutine of an activity outlives it
+		c = &Call{}
+	}
+	ns.note(n, Effect{Activity: c.ActivityID, Type: c.Type, Key: req.Header.Get("Idempotency-Key"), Reads: reads(req.Method), Said: map[string]string{
 		"method": req.Method, "url": req.URL.String(), "body": string(body), "contentType": req.Header.Get("Content-Type"),
 	}})
 	resp, err := ns.run.cfg.HTTP.RoundTrip(req)
 	if err != nil {
 		return nil, err
 	}
-	if err := ns.reach(DuringCall, c.ActivityID); err != nil {
+	if err := ns.reach(n, DuringCall, c.ActivityID); err != nil {
 		return nil, errors.Join(err, resp.Body.Close())
 	}
 	return resp, nil

@@ -76,8 +76,7 @@ type stage struct {
 	nodes   *nodes // nil: they do not fail
 
 	// Of nodes that may fail:
-	now    *Call // that goes on
-	losing bool  // its mock has no answer, as that is lost
+	losing bool // the mock of the call that goes on has no answer, as that is lost
 }
 
 // registry wraps every activity.
@@ -149,30 +148,40 @@ func (w watched) Execute(ctx context.Context, x *engine.Execution) error {
 		_, m := w.s.find(x.Node())
 		return w.effect(x, &call, m, func() error { return w.do(ctx, x, &call) }, func() error { return w.lose(ctx, x, m) })
 	}
-	return w.do(ctx, x, &call)
+	return w.asking(&call, func() error { return w.do(ctx, x, &call) })
+}
+
+// asking does do, of whose requests call is told.
+func (w watched) asking(call *Call, do func() error) error {
+	if w.s.nodes == nil {
+		return do()
+	}
+	n := w.s.nodes.now
+	before := n.call
+	n.call = call
+	defer func() { n.call = before }()
+	return do()
 }
 
 // effect does do, which calls the outside, on a node that may fail. m is the mock of the call; nil: it has none.
 func (w watched) effect(x *engine.Execution, call *Call, m Mock, do, lose func() error) error {
-	ns := w.s.nodes
-	if err := ns.reach(BeforeCall, call.ActivityID); err != nil {
+	ns, n := w.s.nodes, w.s.nodes.now
+	if err := ns.reach(n, BeforeCall, call.ActivityID); err != nil {
 		return err
 	}
-	n, before := ns.now, w.s.now
-	w.s.now, n.asked = call, false
-	defer func() { w.s.now = before }()
+	n.asked = false
 	var err error
 	if m == nil {
-		err = do()
+		err = w.asking(call, do)
 	}
 	if !n.asked { // no request told of the call
-		ns.noteCall(x, call)
-		switch during := ns.reach(DuringCall, call.ActivityID); {
+		ns.noteCall(n, x, call)
+		switch during := ns.reach(n, DuringCall, call.ActivityID); {
 		case during == nil:
 		case !errors.Is(during, errLost):
 			return during
 		case m != nil && slices.Contains(outgoing, w.d.Type) && web.Retries(x) > 0:
-			ns.noteCall(x, call) // it asked again
+			ns.noteCall(n, x, call) // it asked again
 		default:
 			return lose()
 		}
@@ -183,7 +192,7 @@ func (w watched) effect(x *engine.Execution, call *Call, m Mock, do, lose func()
 	if err != nil {
 		return err
 	}
-	return ns.reach(AfterCall, call.ActivityID)
+	return ns.reach(n, AfterCall, call.ActivityID)
 }
 
 // lose is the call of x without its answer, for which an activity that sends requests has branches.
@@ -254,24 +263,32 @@ func (w watched) Resume(ctx context.Context, x *engine.Execution, r engine.Resum
 	case !ok:
 		return nil
 	case w.s.nodes == nil || w.d.NoEffect || w.d.Container:
-		return a.Resume(ctx, x, r)
+		return w.asking(w.callOf(x), func() error { return a.Resume(ctx, x, r) })
 	}
-	call := Call{ActivityID: x.Node().ID(), Name: x.Node().Name(), Type: w.d.Type, Time: x.Clock(), Inputs: r.Input}
-	return w.effect(x, &call, nil, func() error { return a.Resume(ctx, x, r) }, func() error { return errLost })
+	call := w.callOf(x)
+	call.Inputs = r.Input
+	return w.effect(x, call, nil, func() error { return a.Resume(ctx, x, r) }, func() error { return errLost })
 }
 
 func (w watched) ChildCompleted(ctx context.Context, x *engine.Execution, done engine.Completed) error {
 	if a, ok := w.inner.(engine.Parent); ok {
-		return a.ChildCompleted(ctx, x, done)
+		return w.asking(w.callOf(x), func() error { return a.ChildCompleted(ctx, x, done) })
 	}
 	return nil
 }
 
-func (w watched) Signal(ctx context.Context, x *engine.Execution, s engine.Signal) (bool, error) {
+func (w watched) Signal(ctx context.Context, x *engine.Execution, s engine.Signal) (handled bool, err error) {
 	if a, ok := w.inner.(engine.SignalHandler); ok {
-		return a.Signal(ctx, x, s)
+		err = w.asking(w.callOf(x), func() error {
+			handled, err = a.Signal(ctx, x, s)
+			return err
+		})
 	}
-	return false, nil
+	return handled, err
+}
+
+func (w watched) callOf(x *engine.Execution) *Call {
+	return &Call{ActivityID: x.Node().ID(), Name: x.Node().Name(), Type: w.d.Type, Time: x.Clock()}
 }
 
 func (w watched) Prepare(p *engine.Preparation) {

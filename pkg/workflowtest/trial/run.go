@@ -203,7 +203,8 @@ func (r *Run) obey(in *instance, cmd workflow.Command, again bool) (engine.Outco
 		}
 		for _, id := range n.retries() {
 			r.todo = append(r.todo, func() error {
-				_, err := r.do(in, workflow.Command{Kind: workflow.CommandResume, Bookmark: id, Timer: true})
+				// It is none of those that are counted: the commands behind it keep their ids, and so the calls their keys.
+				_, err := r.obey(in, workflow.Command{ID: "retry-" + id, Kind: workflow.CommandResume, Bookmark: id, Timer: true, CreatedAt: r.now}, false)
 				return err
 			})
 		}

@@ -33,12 +33,13 @@ const (
 	inAPI     = "./internal/httpapi"
 	inLive    = "./internal/live"
 	inWebhook = "./internal/webhook"
+	inCrash   = "./pkg/workflowtest/crash"
 	// inActivities are also the tests of the engine, which has no activities.
 	inActivities = "./pkg/activities"
 )
 
 // patches are all that have no other form.
-var patches = slices.Concat(guards, httpGuards, scriptGuards, resumeGuards, interruptGuards, bodyGuards, moveGuards, fileGuards)
+var patches = slices.Concat(guards, httpGuards, scriptGuards, resumeGuards, interruptGuards, bodyGuards, moveGuards, fileGuards, failingGuards)
 
 // guards; note n is that of docs/etcd-notes.md.
 var guards = []patch{

@@ -200,3 +200,63 @@ func TestALongCaseHasFewerRuns(t *testing.T) {
 		t.Errorf("%d points, %d runs, %d left out, %v", rep.Points, rep.Runs, rep.Left, err)
 	}
 }
+
+// The node that stood still makes the call that it was at, with its key, and no further one.
+func TestALateCall(t *testing.T) {
+	t.Parallel()
+	for _, real := range []bool{false, true} {
+		def := definition(t, activities.Default(), "id: d\nroot:\n  - sendHttpRequest: {url: 'https://a.test', method: POST}\n    id: a\n  - sendHttpRequest: {url: 'https://b.test', method: POST}\n    id: b\n")
+		cfg := trial.Config{Definition: def, Mocks: trial.Mocks{"sendHttpRequest": trial.Reply{Outputs: map[string]any{"statusCode": 200}}}}
+		if real {
+			cfg.Mocks, cfg.HTTP = nil, trial.Answers{{Status: 200}}
+		}
+		r, err := trial.New(trial.Failing(cfg, &trial.Failure{Point: 0, Kind: trial.Pause}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if problems := start(r, nil); problems != nil {
+			t.Fatal(problems)
+		}
+		_, calls := trial.Noted(r)
+		var made []string
+		keys := map[string]string{}
+		for _, c := range calls {
+			made = append(made, c.Activity)
+			if key := keys[c.Activity]; key != "" && key != c.Key {
+				t.Errorf("%s is called with %s and %s", c.Activity, key, c.Key)
+			}
+			keys[c.Activity] = c.Key
+		}
+		if got := strings.Join(made, " "); got != "a b a" {
+			t.Errorf("real %t: the calls are %s", real, got)
+		}
+	}
+}
+
+func TestLinesOfANodeThatDiesAreGone(t *testing.T) {
+	t.Parallel()
+	r := registry(t, shipped{})
+	def := definition(t, r, "id: d\nroot:\n  - writeLine: a\n  - acme.Ship: o\n    retry: {attempts: 2}\n  - writeLine: b\n")
+	failures(t, try(t, trial.Config{Registry: r, Definition: def}, start), "")
+}
+
+func TestALostAnswerTakesNoneOfTheMock(t *testing.T) {
+	t.Parallel()
+	def := definition(t, activities.Default(), "id: d\nvariables: {n: number}\noutputs: {n: \"${{ variables.n }}\"}\nroot:\n  - sendHttpRequest: {url: 'https://a.test', method: POST}\n    id: a\n    retry: {attempts: 2}\n    outputs: {statusCode: n}\n")
+	reply := func(n int) trial.Reply { return trial.Reply{Outputs: map[string]any{"statusCode": n}} }
+	rep := try(t, trial.Config{Definition: def, Mocks: trial.Mocks{"a": trial.Replies{reply(201), reply(202)}}}, start)
+	if failures(t, rep, ""); len(rep.Differs) > 0 {
+		t.Errorf("%+v", rep.Differs)
+	}
+}
+
+func TestSecretsAreNotTold(t *testing.T) {
+	t.Parallel()
+	r := registry(t, &forgetful{})
+	def := definition(t, r, "id: d\nvariables: {l: string}\nroot:\n  - acme.Ship: o\n    result: l\n  - sendHttpRequest: {url: 'https://a.test', method: POST, content: \"${{ secrets.k + variables.l }}\"}\n")
+	rep := try(t, trial.Config{Registry: r, Definition: def, HTTP: trial.Answers{{Status: 200}}, Secrets: map[string]string{"k": "TOPSECRET"}}, start)
+	told := strings.Join(append(rep.Failures(), rep.Notes()...), "\n")
+	if !strings.Contains(told, "body: first ***k***") || strings.Contains(told, "TOPSECRET") {
+		t.Error(told)
+	}
+}

@@ -140,13 +140,6 @@ func (ns *nodes) end(n *node) bool {
 	return n.gone != ""
 }
 
-// isGone reports whether n died.
-func (ns *nodes) isGone(n *node) bool {
-	ns.mu.Lock()
-	defer ns.mu.Unlock()
-	return n.gone == Crash
-}
-
 // silent reports that the node is gone, and nothing of it is kept.
 func (ns *nodes) silent() bool { return ns != nil && ns.now != nil && ns.now.gone != "" }
 
@@ -219,16 +212,20 @@ func (n *node) retries() (ids []string) {
 	return ids
 }
 
-// note keeps a call that n made.
-func (ns *nodes) note(n *node, e Effect) {
+// note keeps a call that n makes, if it did not die.
+func (ns *nodes) note(n *node, e Effect) error {
 	ns.mu.Lock()
 	defer ns.mu.Unlock()
+	if n.gone == Crash {
+		return errGone
+	}
 	e.Instance = n.in.id
 	for name, said := range e.Said {
 		e.Said[name] = ns.run.secrets.Redact(said)
 	}
 	ns.effects = append(ns.effects, e)
 	n.asked = true
+	return nil
 }
 
 // reads reports whether a request with that method changes nothing.
@@ -246,7 +243,7 @@ func (ns *nodes) noteCall(n *node, x *engine.Execution, c *Call) {
 	if slices.Contains(outgoing, c.Type) {
 		e.Reads = reads(engine.Text(c.Inputs["method"]))
 	}
-	ns.note(n, e)
+	_ = ns.note(n, e)
 }
 
 // noting is the way to the other side of requests of a node.
@@ -259,7 +256,7 @@ type noting struct {
 func (t noting) RoundTrip(req *http.Request) (*http.Response, error) {
 	ns, n := t.ns, t.n
 	switch {
-	case n == nil || ns.isGone(n):
+	case n == nil:
 		return nil, errGone
 	case ns.run.stage.losing: // the mock has no way to it
 		return nil, errLost
@@ -280,9 +277,11 @@ func (t noting) RoundTrip(req *http.Request) (*http.Response, error) {
 	if c == nil { // a goroutine of an activity outlives it
 		c = &Call{}
 	}
-	ns.note(n, Effect{Activity: c.ActivityID, Type: c.Type, Key: req.Header.Get("Idempotency-Key"), Reads: reads(req.Method), Said: map[string]string{
+	if err := ns.note(n, Effect{Activity: c.ActivityID, Type: c.Type, Key: req.Header.Get("Idempotency-Key"), Reads: reads(req.Method), Said: map[string]string{
 		"method": req.Method, "url": req.URL.String(), "body": string(body), "contentType": req.Header.Get("Content-Type"),
-	}})
+	}}); err != nil {
+		return nil, err
+	}
 	resp, err := ns.run.cfg.HTTP.RoundTrip(req)
 	if err != nil {
 		return nil, err

@@ -130,7 +130,7 @@ var (
 )
 
 func (w watched) Execute(ctx context.Context, x *engine.Execution) error {
-	call := Call{ActivityID: x.Node().ID(), Name: x.Node().Name(), Type: w.d.Type, Time: x.Clock(), Inputs: map[string]any{}}
+	call := w.callOf(x)
 	for _, in := range w.d.Inputs {
 		if in.Raw || in.Type == "Go" || !x.Given(in.Name) {
 			continue
@@ -146,9 +146,9 @@ func (w watched) Execute(ctx context.Context, x *engine.Execution) error {
 	}
 	if w.s.nodes != nil && !w.d.NoEffect && !w.d.Container {
 		_, m := w.s.find(x.Node())
-		return w.effect(x, &call, m, func() error { return w.do(ctx, x, &call) }, func() error { return w.lose(ctx, x, m) })
+		return w.effect(x, call, m, func() error { return w.do(ctx, x, call) }, func() error { return w.lose(ctx, x, m) })
 	}
-	return w.asking(&call, func() error { return w.do(ctx, x, &call) })
+	return w.asking(call, func() error { return w.do(ctx, x, call) })
 }
 
 // asking does do, of whose requests call is told.
@@ -157,9 +157,8 @@ func (w watched) asking(call *Call, do func() error) error {
 		return do()
 	}
 	n := w.s.nodes.now
-	before := n.call
+	defer func(before *Call) { n.call = before }(n.call)
 	n.call = call
-	defer func() { n.call = before }()
 	return do()
 }
 
@@ -288,7 +287,7 @@ func (w watched) Signal(ctx context.Context, x *engine.Execution, s engine.Signa
 }
 
 func (w watched) callOf(x *engine.Execution) *Call {
-	return &Call{ActivityID: x.Node().ID(), Name: x.Node().Name(), Type: w.d.Type, Time: x.Clock()}
+	return &Call{ActivityID: x.Node().ID(), Name: x.Node().Name(), Type: w.d.Type, Time: x.Clock(), Inputs: map[string]any{}}
 }
 
 func (w watched) Prepare(p *engine.Preparation) {

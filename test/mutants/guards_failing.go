@@ -1,0 +1,31 @@
+package main
+
+// failingGuards are those of tests in which nodes fail (weft test --crash).
+var failingGuards = []patch{
+	{"a node that dies takes its lines and calls with it", "pkg/workflowtest/trial/failing.go",
+		"r.lines, r.stage.calls, r.stage.answers = r.lines[:n.lines], r.stage.calls[:n.calls], n.answers", "r.stage.answers = n.answers", inCrash, "TestWhatIsRight|TestLinesOf"},
+	{"a call that is repeated after a crash has the answer of the mock that it had", "pkg/workflowtest/trial/failing.go",
+		"r.stage.calls[:n.calls], n.answers", "r.stage.calls[:n.calls], r.stage.answers", inCrash, "TestAMockThatAnswers"},
+	{"the late call of a node that stood still is noted", "pkg/workflowtest/trial/failing.go",
+		"if n.gone == Crash {\n\t\treturn errGone", "if n.gone != \"\" {\n\t\treturn errGone", inCrash, "TestALateCall"},
+	{"a node that stood still begins no further call", "pkg/workflowtest/trial/failing.go",
+		"if n.gone != \"\" {\n\t\t\treturn errGone // a node that was away begins no further call", "if false {\n\t\t\treturn errGone // a node that was away begins no further call", inCrash, "TestALateCall"},
+	{"a lost answer takes none of the mock", "pkg/workflowtest/trial/mock.go",
+		"\t\tswitch during := ns.reach(n, DuringCall, call.ActivityID); {\n", "\t\tif m != nil {\n\t\t\tw.s.answers[call.ActivityID]++\n\t\t}\n\t\tswitch during := ns.reach(n, DuringCall, call.ActivityID); {\n", inCrash, "TestALostAnswerTakesNone"},
+	{"what died is not saved", "pkg/workflowtest/trial/failing.go",
+		"\treturn n.gone != \"\"\n}", "\treturn false\n}", inCrash, "TestEachPoint|TestALateCall"},
+	{"a pause of a retry that a lost answer began takes no time", "pkg/workflowtest/trial/failing.go",
+		"if n == nil || !n.lost {", "if true {", inCrash, "TestALostAnswer"},
+	{"a secret is in nothing that is noted", "pkg/workflowtest/trial/failing.go",
+		"e.Said[name] = ns.run.secrets.Redact(said)", "e.Said[name] = said", inCrash, "TestSecretsAreNot"},
+	{"a later call whose key is another one is none that is made again", "pkg/workflowtest/crash/crash.go",
+		"return count(base) > 0 && count(got) > count(base)", "return count(base) > 0", inCrash, "TestWhatIsRight"},
+	{"a call that says several things anyway says nothing else", "pkg/workflowtest/crash/crash.go",
+		"if len(is) <= len(was) {", "if len(is) <= 1 {", inCrash, "TestWhatIsRight"},
+	{"a request without a key is told of", "pkg/workflowtest/crash/crash.go",
+		"NoKey: call.key == \"\", ", "", inCrash, "TestRequestsOf"},
+	{"of too many failures each sort is taken", "pkg/workflowtest/crash/crash.go",
+		"s := sort{points[f.Point].At, points[f.Point].Activity, f.Kind}", "s := sort{}", inCrash, "TestOfTooMany"},
+	{"a long case has fewer runs", "pkg/workflowtest/crash/crash.go",
+		"min(most, max(leastRuns, most*pointsEach/max(1, len(base.points))))", "most", inCrash, "TestALongCase"},
+}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/weft-run/weft/pkg/activities"
 	"github.com/weft-run/weft/pkg/engine"
+	"github.com/weft-run/weft/pkg/workflow"
 	"github.com/weft-run/weft/pkg/workflowtest/crash"
 	"github.com/weft-run/weft/pkg/workflowtest/trial"
 )
@@ -258,5 +259,20 @@ func TestSecretsAreNotTold(t *testing.T) {
 	told := strings.Join(append(rep.Failures(), rep.Notes()...), "\n")
 	if !strings.Contains(told, "body: first ***k***") || strings.Contains(told, "TOPSECRET") {
 		t.Error(told)
+	}
+}
+
+func TestActivitiesOfAChildAreToldApart(t *testing.T) {
+	t.Parallel()
+	const call = "  - sendHttpRequest: {url: 'https://a.test', method: POST}\n    id: a\n    retry: {attempts: 2}\n"
+	def := definition(t, activities.Default(), "id: d\nroot:\n"+call+"  - executeWorkflow: c\n")
+	child := definition(t, activities.Default(), "id: c\nroot:\n"+call)
+	rep := try(t, trial.Config{Definition: def, Others: []*workflow.Definition{child}, HTTP: trial.Answers{{Status: 200}}}, start)
+	failures(t, rep, "")
+	notes := strings.Join(rep.Notes(), "\n")
+	for _, name := range []string{"a may be", "a of c may be"} {
+		if !strings.Contains(notes, name) {
+			t.Errorf("%q is not in %s", name, notes)
+		}
 	}
 }

@@ -143,6 +143,14 @@ func (ns *nodes) end(n *node) bool {
 // silent reports that the node is gone, and nothing of it is kept.
 func (ns *nodes) silent() bool { return ns != nil && ns.now != nil && ns.now.gone != "" }
 
+// named tells which definition an activity of a child is of.
+func (n *node) named(activity string) string {
+	if n.in.header.Parent == nil || activity == "" {
+		return activity
+	}
+	return activity + " of " + n.in.header.DefinitionID
+}
+
 // reach is where n may fail. With an error the call goes no further.
 func (ns *nodes) reach(n *node, at Moment, activity string) error {
 	ns.mu.Lock()
@@ -154,7 +162,7 @@ func (ns *nodes) reach(n *node, at Moment, activity string) error {
 		return nil // it does not know, and ends its call
 	}
 	n.last = activity
-	ns.points = append(ns.points, Point{at, n.in.id, activity})
+	ns.points = append(ns.points, Point{at, n.in.id, n.named(activity)})
 	f := ns.failure
 	if f == nil || f.Point != len(ns.points)-1 {
 		return nil
@@ -219,7 +227,7 @@ func (ns *nodes) note(n *node, e Effect) error {
 	if n.gone == Crash {
 		return errGone
 	}
-	e.Instance = n.in.id
+	e.Instance, e.Activity = n.in.id, n.named(e.Activity)
 	for name, said := range e.Said {
 		e.Said[name] = ns.run.secrets.Redact(said)
 	}

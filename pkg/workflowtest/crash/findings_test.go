@@ -14,6 +14,7 @@ import (
 	"github.com/weft-run/weft/pkg/activities"
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflowtest/answers"
 	"github.com/weft-run/weft/pkg/workflowtest/crash"
 	"github.com/weft-run/weft/pkg/workflowtest/trial"
 )
@@ -48,8 +49,8 @@ func TestWhatIsRightIsNotReported(t *testing.T) {
 		t.Run(of.name, func(t *testing.T) {
 			t.Parallel()
 			def := definition(t, activities.Default(), "id: d\nvariables: {n: {type: number, default: 0}}\nroot:\n  "+of.root)
-			moved := trial.Answer{URL: "https://a.test/moved", Status: 307, Headers: map[string]string{"Location": "https://a.test"}}
-			failures(t, try(t, trial.Config{Definition: def, HTTP: trial.Answers{moved, {Status: 200}}}, startAnd(3)), "")
+			moved := answers.Answer{URL: "https://a.test/moved", Status: 307, Headers: map[string]string{"Location": "https://a.test"}}
+			failures(t, try(t, trial.Config{Definition: def, HTTP: answers.Answers{moved, {Status: 200}}}, startAnd(3)), "")
 		})
 	}
 }
@@ -69,7 +70,7 @@ root:
           expectedStatusCodes:
             200: {setVariable: {variable: n, value: 1}}
 `)
-	failures(t, try(t, trial.Config{Definition: def, HTTP: trial.Answers{{Status: 200}}}, start), "is called again with another Idempotency-Key")
+	failures(t, try(t, trial.Config{Definition: def, HTTP: answers.Answers{{Status: 200}}}, start), "is called again with another Idempotency-Key")
 }
 
 // asks makes requests of its own, so many at once.
@@ -123,7 +124,7 @@ func TestRequestsOfAnActivityOfOnesOwn(t *testing.T) {
 			t.Parallel()
 			r := registry(t, of.asks)
 			def := definition(t, r, "id: d\nroot:\n  - acme.Ship: o\n    retry: {attempts: 3}\n")
-			rep := try(t, trial.Config{Registry: r, Definition: def, HTTP: trial.Answers{{Status: 200}}}, start)
+			rep := try(t, trial.Config{Registry: r, Definition: def, HTTP: answers.Answers{{Status: 200}}}, start)
 			if rep.Calls != of.times {
 				t.Errorf("%d calls", rep.Calls)
 			}
@@ -152,7 +153,7 @@ func TestCallsBehindAWaitAreAmongThePoints(t *testing.T) {
 	t.Parallel()
 	r := registry(t, waits{asks{"POST", true, 1}})
 	def := definition(t, r, "id: d\nroot:\n  - acme.Ship: o\n    retry: {attempts: 3}\n")
-	rep := try(t, trial.Config{Registry: r, Definition: def, HTTP: trial.Answers{{Status: 200}}}, startAnd(1))
+	rep := try(t, trial.Config{Registry: r, Definition: def, HTTP: answers.Answers{{Status: 200}}}, startAnd(1))
 	if rep.Calls != 2 || rep.Points != 8 {
 		t.Errorf("%d calls, %d points", rep.Calls, rep.Points)
 	}
@@ -163,7 +164,7 @@ func TestALoopIsAskedToBeSaved(t *testing.T) {
 	const strict = "with options: {commit: ActivityExecutedStrict}"
 	for commit, want := range map[string]bool{"WorkflowExecuted": true, "ActivityExecuted": false, "ActivityExecutedStrict": false} {
 		def := definition(t, activities.Default(), "id: d\noptions: {commit: "+commit+"}\nroot:\n  - for: {start: 1, end: 3, step: 1}\n    body:\n      - sendHttpRequest: {url: 'https://a.test', method: POST}\n        retry: {attempts: 3}\n")
-		rep := try(t, trial.Config{Definition: def, HTTP: trial.Answers{{Status: 200}}}, start)
+		rep := try(t, trial.Config{Definition: def, HTTP: answers.Answers{{Status: 200}}}, start)
 		failures(t, rep, "")
 		if got := strings.Contains(strings.Join(rep.Notes(), "\n"), strict); got != want {
 			t.Errorf("%s: %q", commit, rep.Notes())
@@ -209,7 +210,7 @@ func TestALateCall(t *testing.T) {
 		def := definition(t, activities.Default(), "id: d\nroot:\n  - sendHttpRequest: {url: 'https://a.test', method: POST}\n    id: a\n  - sendHttpRequest: {url: 'https://b.test', method: POST}\n    id: b\n")
 		cfg := trial.Config{Definition: def, Mocks: trial.Mocks{"sendHttpRequest": trial.Reply{Outputs: map[string]any{"statusCode": 200}}}}
 		if real {
-			cfg.Mocks, cfg.HTTP = nil, trial.Answers{{Status: 200}}
+			cfg.Mocks, cfg.HTTP = nil, answers.Answers{{Status: 200}}
 		}
 		r, err := trial.New(trial.Failing(cfg, &trial.Failure{Point: 0, Kind: trial.Pause}))
 		if err != nil {
@@ -255,7 +256,7 @@ func TestSecretsAreNotTold(t *testing.T) {
 	t.Parallel()
 	r := registry(t, &forgetful{})
 	def := definition(t, r, "id: d\nvariables: {l: string}\nroot:\n  - acme.Ship: o\n    result: l\n  - sendHttpRequest: {url: 'https://a.test', method: POST, content: \"${{ secrets.k + variables.l }}\"}\n")
-	rep := try(t, trial.Config{Registry: r, Definition: def, HTTP: trial.Answers{{Status: 200}}, Secrets: map[string]string{"k": "TOPSECRET"}}, start)
+	rep := try(t, trial.Config{Registry: r, Definition: def, HTTP: answers.Answers{{Status: 200}}, Secrets: map[string]string{"k": "TOPSECRET"}}, start)
 	told := strings.Join(append(rep.Failures(), rep.Notes()...), "\n")
 	if !strings.Contains(told, "body: first ***k***") || strings.Contains(told, "TOPSECRET") {
 		t.Error(told)
@@ -267,7 +268,7 @@ func TestActivitiesOfAChildAreToldApart(t *testing.T) {
 	const call = "  - sendHttpRequest: {url: 'https://a.test', method: POST}\n    id: a\n    retry: {attempts: 2}\n"
 	def := definition(t, activities.Default(), "id: d\nroot:\n"+call+"  - executeWorkflow: c\n")
 	child := definition(t, activities.Default(), "id: c\nroot:\n"+call)
-	rep := try(t, trial.Config{Definition: def, Others: []*workflow.Definition{child}, HTTP: trial.Answers{{Status: 200}}}, start)
+	rep := try(t, trial.Config{Definition: def, Others: []*workflow.Definition{child}, HTTP: answers.Answers{{Status: 200}}}, start)
 	failures(t, rep, "")
 	notes := strings.Join(rep.Notes(), "\n")
 	for _, name := range []string{"a may be", "a of c may be"} {

@@ -184,6 +184,7 @@ var table = map[string]place{
 	"internal/elsastate":                 {floor: 1, wing: "engine", step: 4},
 	"pkg/workflowtest/answers":           {floor: 1, wing: "engine", step: 5},
 	"pkg/workflowtest/compare":           {floor: 1, wing: "engine", step: 5},
+	"pkg/workflowtest/standin":           {floor: 1, wing: "engine", step: 5},
 	"pkg/workflowtest/trial":             {floor: 1, wing: "engine", step: 6},
 	"pkg/workflowtest/crash":             {floor: 1, wing: "engine", step: 7},
 	"pkg/workflowtest/suite":             {floor: 1, wing: "engine", step: 8},

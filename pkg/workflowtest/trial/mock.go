@@ -12,6 +12,8 @@ import (
 	"github.com/weft-run/weft/pkg/activities/web"
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/yaml"
+	"github.com/weft-run/weft/pkg/workflowtest/standin"
 )
 
 // Mocks replaces activities, by id, name or type.
@@ -301,4 +303,47 @@ type watchedTrigger struct{ watched }
 
 func (w watchedTrigger) Triggers(p *engine.Preparation) []engine.Trigger {
 	return w.inner.(engine.Triggerer).Triggers(p)
+}
+
+// withStandIns gives the registry of cfg, with the types that its definitions use, that it
+// does not have, and that are mocked: an activity of another program can be tested around.
+func withStandIns(cfg Config) (*engine.Registry, error) {
+	types := map[string]*workflow.Descriptor{}
+	for _, file := range append([]string{cfg.File}, cfg.OtherFiles...) {
+		if file == "" {
+			continue
+		}
+		src, err := cfg.bounds.read(file)
+		if err != nil {
+			continue // it is read again, and reported
+		}
+		if v, err := yaml.Value(src); err == nil { // JSON is YAML too
+			standin.Types(types, v, cfg.Registry, cfg.Mocks.gives)
+		}
+	}
+	if len(types) == 0 {
+		return cfg.Registry, nil
+	}
+	registry := cfg.Registry.Wrapped(func(_ *workflow.Descriptor, a engine.Activity) engine.Activity { return a })
+	for _, typ := range slices.Sorted(maps.Keys(types)) {
+		if err := registry.Register(*types[typ], standin.Activity(typ)); err != nil {
+			return nil, err
+		}
+	}
+	return registry, nil
+}
+
+// gives is what the mock of an activity gives; false: it has none.
+func (ms Mocks) gives(names []string, typ string) (out standin.Gives, ok bool) {
+	for name, m := range ms {
+		if !slices.Contains(names, name) && !strings.EqualFold(name, typ) {
+			continue
+		}
+		for _, reply := range m.known() {
+			out.Outputs = slices.AppendSeq(out.Outputs, maps.Keys(reply.Outputs))
+			out.Result = out.Result || reply.Result != nil
+		}
+		return out, true
+	}
+	return out, false
 }

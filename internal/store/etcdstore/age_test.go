@@ -9,6 +9,7 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/internal/testsize"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 )
@@ -138,7 +139,7 @@ func TestMarksOfAnotherEtcdDoNotCount(t *testing.T) {
 	w.later(48 * time.Hour)
 	resp, err := w.raw.Get(w.ctx(), w.Keys.Age())
 	w.ok(err)
-	var stored storedAge
+	var stored record.StoredAge
 	w.ok(db.Decode(resp.Kvs[0].Value, &stored))
 	stored.Etcd = "abc"
 	raw, err := db.Encode(stored)
@@ -165,7 +166,7 @@ func TestMarksOfACopyDoNotCount(t *testing.T) {
 			w.later(48 * time.Hour)
 			resp, err := w.raw.Get(w.ctx(), w.Keys.Age())
 			w.ok(err)
-			var stored storedAge
+			var stored record.StoredAge
 			w.ok(db.Decode(resp.Kvs[0].Value, &stored))
 			w.ok(errOf(w.raw.Delete(w.ctx(), w.Keys.Age())))
 			for i := range stored.Marks {
@@ -196,14 +197,14 @@ func TestExpiryGoesByTheRevisionAndNotByTheKey(t *testing.T) {
 	w := newWorld(t)
 	w.later(240 * time.Hour)
 	put := func(key string, knows time.Duration) {
-		w.conn.Elapsed.Store(knows.Milliseconds())
+		w.Conn.Elapsed.Store(knows.Milliseconds())
 		w.accepted(key, w.now)
 	}
 	w.later(time.Minute)
 	for i := range 1100 { // more than a page
 		o := db.NewOps()
-		w.conn.Elapsed.Store(int64(i))
-		w.conn.Record(o, w.Keys.CommandRecord("late", fmt.Sprint(i)), store.Effect{})
+		w.Conn.Elapsed.Store(int64(i))
+		w.Conn.Record(o, w.Keys.CommandRecord("late", fmt.Sprint(i)), store.Effect{})
 		w.ok(errOf(w.raw.Txn(w.ctx()).Then(o.List()...).Commit()))
 	}
 	w.want("idem/", 1100)

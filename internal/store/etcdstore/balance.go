@@ -12,6 +12,8 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/lookup"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -38,13 +40,13 @@ const restEvery = 6
 const countShare = 50
 
 // Balance reads the balance as it was put last; nil: nobody has counted yet.
-func (s *Reader) Balance(ctx context.Context) (*store.Balance, error) {
-	b, _, _, err := s.conn.balance(ctx)
+func (s *balanceView) Balance(ctx context.Context) (*store.Balance, error) {
+	b, _, _, err := balance(ctx, s.conn)
 	return b, err
 }
 
 // balance is nil where there is none that could be gone on from, for a reason.
-func (s *conn) balance(ctx context.Context) (b *store.Balance, modified int64, because string, err error) {
+func balance(ctx context.Context, s *lookup.Conn) (b *store.Balance, modified int64, because string, err error) {
 	resp, err := s.Get(ctx, "read the balance", s.Keys.Balance())
 	if err != nil || len(resp.Kvs) == 0 {
 		return nil, 0, "nobody counted before", err
@@ -58,7 +60,7 @@ func (s *conn) balance(ctx context.Context) (b *store.Balance, modified int64, b
 		s.Left(kv.Key, err)
 		return nil, kv.ModRevision, "what was counted before cannot be read", nil
 	}
-	if b.Etcd != etcdID(resp.Header.ClusterId) || b.Revision >= kv.ModRevision || b.Since > b.Revision {
+	if b.Etcd != record.EtcdID(resp.Header.ClusterId) || b.Revision >= kv.ModRevision || b.Since > b.Revision {
 		return nil, kv.ModRevision, "what was counted before is of another etcd", nil
 	}
 	return b, kv.ModRevision, "", nil
@@ -67,8 +69,8 @@ func (s *conn) balance(ctx context.Context) (b *store.Balance, modified int64, b
 // Reckon counts on from the balance that was put last, until it is another node's turn or
 // something is in its way; the next call goes on where the last put was. Where it cannot go
 // on, as etcd has compacted what came since, it begins again, and the balance says so.
-func (s *Upkeep) Reckon(ctx context.Context, how Reckoning) error {
-	b, modified, because, err := s.conn.balance(ctx)
+func (s *balanceCounter) Reckon(ctx context.Context, how Reckoning) error {
+	b, modified, because, err := balance(ctx, s.conn)
 	if err != nil {
 		return err
 	}
@@ -81,7 +83,7 @@ func (s *Upkeep) Reckon(ctx context.Context, how Reckoning) error {
 		err = r.follow(ctx)
 	}
 	if errors.Is(err, rpctypes.ErrCompacted) {
-		if b, _, _, err = s.conn.balance(ctx); err != nil {
+		if b, _, _, err = balance(ctx, s.conn); err != nil {
 			return err
 		}
 		err = r.begin(ctx, "etcd has compacted what came since what was counted before", b)
@@ -98,7 +100,7 @@ var errCountedElsewhere = errors.New("another node counts")
 // putBalance puts a balance; false: it is not as it was read. It returns the revision of that.
 //
 // If: its mod revision, so that nothing is counted twice, and nothing left out.
-func (s *Upkeep) putBalance(ctx context.Context, b *store.Balance, modified int64) (int64, bool, error) {
+func (s *balanceCounter) putBalance(ctx context.Context, b *store.Balance, modified int64) (int64, bool, error) {
 	raw, err := db.Encode(b)
 	if err != nil {
 		return 0, false, err
@@ -112,7 +114,7 @@ func (s *Upkeep) putBalance(ctx context.Context, b *store.Balance, modified int6
 
 // reckoner counts for one node, from one look at the balance on.
 type reckoner struct {
-	s        *Upkeep
+	s        *balanceCounter
 	how      Reckoning
 	is       store.Balance // up to the last moment that was judged
 	modified int64         // of the balance in etcd
@@ -135,7 +137,7 @@ func (r *reckoner) begin(ctx context.Context, because string, before *store.Bala
 	if err != nil {
 		return err
 	}
-	r.is.Etcd, r.is.Since, r.is.Revision = etcdID(resp.Header.ClusterId), resp.Header.Revision, resp.Header.Revision
+	r.is.Etcd, r.is.Since, r.is.Revision = record.EtcdID(resp.Header.ClusterId), resp.Header.Revision, resp.Header.Revision
 	for cursor := r.s.conn.Keys.Mailboxes(); ; {
 		resp, err := r.s.conn.Get(ctx, "count mailboxes", cursor, clientv3.WithRange(clientv3.GetPrefixRangeEnd(r.s.conn.Keys.Mailboxes())),
 			clientv3.WithKeysOnly(), clientv3.WithLimit(expirePage), clientv3.WithRev(r.is.Since))

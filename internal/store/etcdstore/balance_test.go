@@ -375,7 +375,7 @@ func TestTheBalanceBeginsAgain(t *testing.T) {
 		"nobody counted": func(w *world) { w.ok(errOf(w.raw.Delete(w.ctx(), w.Keys.Balance()))) },
 		"cannot be read": func(w *world) { w.ok(errOf(w.raw.Put(w.ctx(), w.Keys.Balance(), "{"))) },
 		"another etcd": func(w *world) {
-			b, modified, _, err := w.balance(w.ctx())
+			b, modified, _, err := balance(w.ctx(), w.Conn)
 			w.ok(err)
 			b.Etcd = "1f"
 			_, ok, err := w.putBalance(w.ctx(), b, modified)
@@ -504,7 +504,7 @@ func TestAStaleBalanceIsRefused(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.balanced()
-	b, modified, _, err := w.balance(w.ctx())
+	b, modified, _, err := balance(w.ctx(), w.Conn)
 	w.ok(err)
 	for _, want := range []bool{true, false} {
 		_, ok, err := w.putBalance(w.ctx(), b, modified)

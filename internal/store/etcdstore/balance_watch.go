@@ -15,6 +15,7 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/lookup"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -25,7 +26,7 @@ import (
 // records that say what became of it.
 func (r *reckoner) watch(ctx context.Context, cancel func()) (watches [watchedRanges]clientv3.WatchChan, own context.Context, err error) {
 	own = clientv3.WithRequireLeader(metadata.AppendToOutgoingContext(ctx, "weft-watch", "balance"))
-	patience := time.AfterFunc(watchPatience, cancel) // etcd's client waits until a member has begun it
+	patience := time.AfterFunc(lookup.WatchPatience, cancel) // etcd's client waits until a member has begun it
 	defer patience.Stop()
 	k := r.s.conn.Keys
 	for i, of := range [watchedRanges][2]string{
@@ -42,9 +43,6 @@ func (r *reckoner) watch(ctx context.Context, cancel func()) (watches [watchedRa
 	}
 	return watches, own, ctx.Err()
 }
-
-// watchPatience is how long it may take until watches have begun.
-const watchPatience = 30 * time.Second
 
 // moment is what one revision changed that is not judged yet. A revision may have several
 // transactions in it, which group commit has sent together; names tell them apart.
@@ -253,7 +251,7 @@ func (m *moment) bury(id string, kv *mvccpb.KeyValue) {
 	if i := strings.LastIndexByte(id, '@'); i >= 0 {
 		m.buried[id[:i]] = true
 	}
-	if d, err := decodeDead(kv, db.Decode); err == nil && d.Command != nil {
+	if d, err := record.DecodeDead(kv, db.Decode); err == nil && d.Command != nil {
 		m.buried[d.InstanceID+"/"+d.Command.ID] = true
 	}
 }
@@ -267,7 +265,7 @@ func (r *reckoner) seeRecords(revision int64, events []*clientv3.Event) {
 		switch {
 		case of == "~send" && strings.HasPrefix(cmd, store.Replayed) && !strings.Contains(cmd, "@"):
 			m.replays++
-		case cmd == deletedRecord:
+		case cmd == record.DeletedRecord:
 			m.deleted[of] = true
 		case of == record.DoneRecords:
 			var e store.Effect
@@ -410,6 +408,6 @@ func lastOfJournal(first *pb.RangeResponse) int64 {
 
 // namesCommand tells whether a journal entry is of the commit that consumed a command.
 func namesCommand(kv *mvccpb.KeyValue, g *gone) bool {
-	var e journalEntry
+	var e record.JournalEntry
 	return kv != nil && kv.ModRevision == g.revision && db.Decode(kv.Value, &e) == nil && slices.Contains(e.Commands, g.command)
 }

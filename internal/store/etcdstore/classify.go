@@ -9,6 +9,7 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/metrics"
 )
 
@@ -47,7 +48,7 @@ type evidence struct {
 func (s *Instances) evidence(ctx context.Context, c *store.Commit) (*evidence, error) {
 	id := c.After.Header.ID
 	var e evidence
-	e.entry, e.deleted, e.instance = e.Value(s.conn.Keys.Journal(id, c.After.Seq)), e.Value(s.conn.Keys.CommandRecord(id, deletedRecord)), e.Key(s.conn.Keys.Instance(id))
+	e.entry, e.deleted, e.instance = e.Value(s.conn.Keys.Journal(id, c.After.Seq)), e.Value(s.conn.Keys.CommandRecord(id, record.DeletedRecord)), e.Key(s.conn.Keys.Instance(id))
 	if c.Fence != nil {
 		e.owner = e.First(c.Fence.Prefix)
 	}

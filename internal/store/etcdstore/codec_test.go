@@ -14,6 +14,7 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -21,7 +22,7 @@ import (
 // the journal of its first commit, and the command that starts one.
 func usualRecords() map[string]any {
 	at := time.Date(2026, 11, 22, 9, 0, 0, 123456789, time.UTC)
-	record := &store.Record{
+	is := &store.Record{
 		Seq: 1,
 		Header: workflow.Instance{
 			ID: "0199f0aa-7c1e-7d2a-9d0e-6f1b8a6c2f10", DefinitionID: "order-approval", Version: 3, Status: workflow.StatusRunning,
@@ -31,13 +32,13 @@ func usualRecords() map[string]any {
 		},
 		State: []byte(`{"v":1,"seq":7,"started":true,"executions":[{"id":"a","parent":-1,"node":"root"},{"id":"b","parent":0,"node":"event1"}],"bookmarks":[{"on":1}]}`),
 	}
-	journal := &journalEntry{
+	journal := &record.JournalEntry{
 		Commit: "4f9d1c0a2b3e4d5f60718293a4b5c6d7", Seq: 1, Node: "node-1", Fence: 123456, Commands: []string{"0199f0aa7c1e"}, At: at, Took: 312, First: 1,
 		Activities: [][]string{{"sequence1", "Elsa.Sequence"}, {"event1", workflow.EventType}},
-		Items:      []journalItem{{Activity: 1, Event: "Started"}, {Time: 12, Activity: 2, Parent: 1, Event: "Started"}, {Time: 25, Execution: 2, Event: "Suspended", Text: "approved"}},
+		Items:      []record.JournalItem{{Activity: 1, Event: "Started"}, {Time: 12, Activity: 2, Parent: 1, Event: "Started"}, {Time: 25, Execution: 2, Event: "Suspended", Text: "approved"}},
 	}
-	command := &workflow.Command{ID: "0199f0aa7c1e", Kind: workflow.CommandStart, CreatedAt: at, Start: &workflow.Start{DefinitionID: "order-approval", Version: 3, Input: record.Header.Input}}
-	return map[string]any{"record": record, "journal": journal, "command": command}
+	command := &workflow.Command{ID: "0199f0aa7c1e", Kind: workflow.CommandStart, CreatedAt: at, Start: &workflow.Start{DefinitionID: "order-approval", Version: 3, Input: is.Header.Input}}
+	return map[string]any{"record": is, "journal": journal, "command": command}
 }
 
 func BenchmarkEncode(b *testing.B) {
@@ -90,7 +91,7 @@ func TestDecodeKeepsNumbers(t *testing.T) {
 		instance := workflow.Instance{ID: "i", Input: values, Output: values, Bookmarks: []workflow.Bookmark{{ID: "b", Payload: number, Metadata: values}}}
 		for _, v := range []any{
 			&store.Record{Header: instance}, &command, &store.Send{ID: "s", Stimulus: stimulus}, &store.QueueItem{ID: "q", Stimulus: stimulus},
-			&store.DeadLetter{ID: "d", Stimulus: &stimulus, Command: &command}, &store.Answer{Instance: &instance}, &journalEntry{Items: []journalItem{{Data: values}}, Set: []journalSet{{Value: number}}},
+			&store.DeadLetter{ID: "d", Stimulus: &stimulus, Command: &command}, &store.Answer{Instance: &instance}, &record.JournalEntry{Items: []record.JournalItem{{Data: values}}, Set: []record.JournalSet{{Value: number}}},
 		} {
 			raw, err := db.Encode(v)
 			if err != nil {

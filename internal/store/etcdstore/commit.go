@@ -12,6 +12,7 @@ import (
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/contents"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/lookup"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/internal/tracing"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -93,7 +94,7 @@ func (s *Instances) prepare(c *store.Commit) (*prepared, error) {
 		return nil, fmt.Errorf("commit of instance %s: what the commit before it left is not written yet", id)
 	}
 	t, err := s.render(c)
-	if errors.Is(err, db.ErrTooLarge) && c.Form == store.InParts && c.After.Cut != formWide {
+	if errors.Is(err, db.ErrTooLarge) && c.Form == store.InParts && c.After.Cut != record.FormWide {
 		// Parts are compressed one by one, and take more than one key would: what fits only in that stays in it,
 		// or goes back to it. Otherwise nothing could end an instance that was written so.
 		c.Form = store.Whole
@@ -169,10 +170,6 @@ func (s *Instances) content(c *store.Commit, t *prepared) *db.Ops {
 	return o
 }
 
-// deletedRecord proves that a delete was applied, as the journal goes with the
-// instance.
-const deletedRecord = "~deleted"
-
 // guard adds the outer compares: the lock is mine, nothing moved.
 //
 // That what the commit consumes is there follows from them: bookmarks and mail
@@ -196,7 +193,7 @@ func (s *Instances) guard(c *store.Commit, t *prepared) {
 	default:
 		// No fence to refuse a late copy after the instance was deleted: it would
 		// bring it back. SeenMail is when it was loaded.
-		t.cmps = append(t.cmps, db.Absent(s.conn.Keys.Instance(id)), db.NotWrittenAfter(s.conn.Keys.CommandRecord(id, deletedRecord), c.SeenMail))
+		t.cmps = append(t.cmps, db.Absent(s.conn.Keys.Instance(id)), db.NotWrittenAfter(s.conn.Keys.CommandRecord(id, record.DeletedRecord), c.SeenMail))
 	}
 	if g := takesGate(c); g != nil {
 		// It may become free: who was refused commits that, before which a late copy finds the lock or the
@@ -209,21 +206,21 @@ func (s *Instances) guard(c *store.Commit, t *prepared) {
 func (s *Instances) writeInstance(c *store.Commit, o *db.Ops) {
 	h := &c.After.Header
 	c.After.Contents = c.Before != nil && c.Before.Contents || len(c.Files()) > 0
-	written := o.Put(s.conn.Keys.Journal(h.ID, c.After.Seq), newJournalEntry(c))
+	written := o.Put(s.conn.Keys.Journal(h.ID, c.After.Seq), record.NewJournalEntry(c))
 	s.keepJournal(c, written, o)
 	if c.Form == store.Undecided && s.placesApart(c) {
-		c.Form, c.After.Cut = store.InParts, formWide
+		c.Form, c.After.Cut = store.InParts, record.FormWide
 	}
 	if c.Form == store.Undecided {
 		c.After.Cut = 0
 		// One that lies in parts stays so if it can: it may have become larger than a transaction. One that waits
 		// at many places is smaller whole, as its state repeats what its header says of them.
-		if c.Form = store.Whole; c.Before != nil && len(c.Before.Parts) > 0 || s.conn.partsKnown(formInParts) && !isWide(c) {
+		if c.Form = store.Whole; c.Before != nil && len(c.Before.Parts) > 0 || s.conn.PartsKnown(record.FormInParts) && !isWide(c) {
 			c.Form = store.InParts
 		}
 	}
-	size := partsOf(s.conn).put(o, c.Before, &c.After, c.Form == store.InParts)
-	if most := maxRecord(len(h.Bookmarks)); len(c.Created) > 0 && len(h.Bookmarks) >= wholeFrom && c.After.Cut != formWide && size > most {
+	size := lookup.PartsOf(s.conn).Put(o, c.Before, &c.After, c.Form == store.InParts)
+	if most := maxRecord(len(h.Bookmarks)); len(c.Created) > 0 && len(h.Bookmarks) >= wholeFrom && c.After.Cut != record.FormWide && size > most {
 		o.Fail(s.conn.Keys.Instance(h.ID), fmt.Errorf("%w: the record of the instance, which waits at %d places, has %d bytes after compression (at most %d, so that it can be ended)", db.ErrTooLarge, len(h.Bookmarks), size, most))
 	}
 	var before *workflow.Instance
@@ -247,7 +244,7 @@ func (s *Instances) writeInstance(c *store.Commit, o *db.Ops) {
 func (s *Instances) keepJournal(c *store.Commit, written int64, o *db.Ops) {
 	from, bytes := int64(1), int64(0)
 	if c.Before != nil {
-		from, bytes = journalFrom(c.Before), c.Before.JournalBytes
+		from, bytes = record.JournalFrom(c.Before), c.Before.JournalBytes
 	}
 	if have := c.After.Seq - from; s.keepEntries > 0 && have >= s.keepEntries+journalSlack {
 		drop := min(have-s.keepEntries, journalSlice)
@@ -265,9 +262,6 @@ func (s *Instances) keepJournal(c *store.Commit, written int64, o *db.Ops) {
 	}
 }
 
-// journalFrom is the number of the oldest journal entry that is kept.
-func journalFrom(r *store.Record) int64 { return max(1, r.JournalFrom) }
-
 const (
 	// journalSlack is how many entries more than configured a journal has before
 	// some are deleted, so that it is not every commit that deletes.
@@ -281,7 +275,7 @@ const (
 // the proof of the delete, and what a late copy of a start is refused by.
 func (s *Instances) deleteInstance(c *store.Commit, o *db.Ops) {
 	id := c.After.Header.ID
-	s.conn.Record(o, s.conn.Keys.CommandRecord(id, deletedRecord), deletedEntry{Commit: c.ID})
+	s.conn.Record(o, s.conn.Keys.CommandRecord(id, record.DeletedRecord), record.DeletedEntry{Commit: c.ID})
 	o.Del(s.conn.Keys.Cancel(id))
 	if c.Before == nil { // started and deleted within one burst
 		return
@@ -293,13 +287,9 @@ func (s *Instances) deleteInstance(c *store.Commit, o *db.Ops) {
 	s.conn.ForgetIncidents(&c.Before.Header, o)
 	o.Tail = append(o.Tail, clientv3.OpDelete(s.conn.Keys.JournalOf(id), clientv3.WithPrefix()))
 	if len(c.Before.Parts) > 0 {
-		partsOf(s.conn).delete(o, id)
+		lookup.PartsOf(s.conn).Delete(o, id)
 	}
 	contents.DeleteOf(s.conn.Conn, o, c.Before)
-}
-
-type deletedEntry struct {
-	Commit string `json:"commit"`
 }
 
 // consume deletes the commands that the burst processed and leaves their

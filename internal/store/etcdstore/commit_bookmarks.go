@@ -6,6 +6,8 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/lookup"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -18,7 +20,7 @@ func (s *Instances) writeBookmarks(c *store.Commit, o *db.Ops) {
 }
 
 // indexWrites changes the index of what instances wait for, in one transaction or in several.
-type indexWrites struct{ conn *conn }
+type indexWrites struct{ conn *lookup.Conn }
 
 // indexSteps are the changes of the index by a commit, in their order: each takes away,
 // puts or moves one bookmark.
@@ -77,14 +79,14 @@ func (s indexWrites) dropBookmark(o *db.Ops, b *workflow.Bookmark, correlation s
 // where they are.
 func (s indexWrites) moveBookmark(o *db.Ops, b workflow.Bookmark, was, is, instance string) {
 	o.Del(s.conn.Keys.Bookmark(b.Hash, was, b.ID))
-	s.conn.putBookmark(o, b, is, instance)
+	s.conn.PutBookmark(o, b, is, instance)
 }
 
 // makeBookmark puts a new bookmark with its timer and its task.
 func (s indexWrites) makeBookmark(o *db.Ops, b *workflow.Bookmark, correlation, instance, trace string, at time.Time) {
-	s.conn.putBookmark(o, *b, correlation, instance)
+	s.conn.PutBookmark(o, *b, correlation, instance)
 	if b.DueAt != nil {
-		entry := timerEntry{Instance: instance, Bookmark: b.ID, Hash: b.Hash, Due: *b.DueAt}
+		entry := record.TimerEntry{Instance: instance, Bookmark: b.ID, Hash: b.Hash, Due: *b.DueAt}
 		if trace != "" {
 			entry.Trace, entry.Set = trace, at
 		}
@@ -93,17 +95,4 @@ func (s indexWrites) makeBookmark(o *db.Ops, b *workflow.Bookmark, correlation, 
 	if b.ActivityType == workflow.TaskType {
 		o.PutRaw(s.conn.Keys.Task(b), nil)
 	}
-}
-
-func (s *conn) putBookmark(o *db.Ops, b workflow.Bookmark, correlation, instance string) {
-	s.PutEndpoint(o, &b)
-	o.Put(s.Keys.Bookmark(b.Hash, correlation, b.ID), bookmarkEntry{Instance: instance, Type: b.ActivityType, Name: b.Name, Correlation: correlation, Created: b.CreatedAt})
-}
-
-type bookmarkEntry struct {
-	Instance    string    `json:"instance"`
-	Type        string    `json:"type"`
-	Name        string    `json:"name,omitempty"`
-	Correlation string    `json:"correlation,omitempty"`
-	Created     time.Time `json:"created"`
 }

@@ -8,6 +8,8 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/lookup"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -63,9 +65,9 @@ func (s *Instances) writeChildren(c *store.Commit, o *db.Ops) {
 	own := s.writeGate(c, o)
 	spent := map[string]bool{}
 	for _, child := range c.Children {
-		n := &NewInstance{Header: newHeader(child.ID, child.Command, c.At), Command: child.Command, Gate: child.Gate}
+		n := &lookup.NewInstance{Header: newHeader(child.ID, child.Command, c.At), Command: child.Command, Gate: child.Gate}
 		then, otherwise := db.NewContent(), db.NewOps()
-		s.conn.writeNew(then, n)
+		s.conn.WriteNew(then, n)
 		for _, out := range c.Outgoing {
 			if out.InstanceID == child.ID {
 				s.conn.PutOutgoing(then, out)
@@ -88,11 +90,11 @@ func (s *Instances) writeChildren(c *store.Commit, o *db.Ops) {
 			free := db.NewOps()
 			free.Del(key)
 			otherwise.Nested(s.conn.HoldsGate(key, c.After.Header.ID), free, nil)
-			o.Nested(append(s.conn.newGuard(n, false), s.conn.HoldsGate(key, c.After.Header.ID)...), then, otherwise)
+			o.Nested(append(s.conn.NewGuard(n, false), s.conn.HoldsGate(key, c.After.Header.ID)...), then, otherwise)
 			own.freed = ""
 		default:
 			s.refuseChild(otherwise, c, child)
-			o.Nested(s.conn.newGuard(n, true), then, otherwise)
+			o.Nested(s.conn.NewGuard(n, true), then, otherwise)
 		}
 		spent[key] = key != ""
 	}
@@ -149,7 +151,7 @@ func (s *Instances) refuseChild(o *db.Ops, c *store.Commit, child store.Child) {
 		s.conn.PutDead(o, refusedChild(c, &child))
 		return
 	}
-	end := ChildEnd(p.BookmarkID, child.ID, workflow.Faulted, nil, c.At)
+	end := record.ChildEnd(p.BookmarkID, child.ID, workflow.Faulted, nil, c.At)
 	end.Input["Refused"] = true
 	end.Trace = c.Trace
 	o.Put(s.conn.Keys.Mail(p.InstanceID, end.ID), end)
@@ -161,7 +163,7 @@ func refusedChild(c *store.Commit, child *store.Child) store.DeadLetter {
 		why += ", or another held its gate"
 	}
 	start := child.Command.Start
-	return store.DeadLetter{ID: DeadID(child.ID, &child.Command), Reason: workflow.DeadChildRefused, InstanceID: child.ID, CreatedAt: c.At,
+	return store.DeadLetter{ID: record.DeadID(child.ID, &child.Command), Reason: workflow.DeadChildRefused, InstanceID: child.ID, CreatedAt: c.At,
 		Detail: fmt.Sprintf("instance %s dispatched it, of definition %s version %d with the correlation %q: %s. It cannot be replayed; start it again",
 			c.After.Header.ID, start.DefinitionID, start.Version, start.CorrelationID, why)}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/lookup"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -39,15 +40,15 @@ func (s *Instances) release(c *store.Commit, t *prepared) (clientv3.Op, bool) {
 	}
 	var cmps []clientv3.Cmp
 	work, box := &newWork{}, s.conn.Keys.Mailbox(id)
-	if work.followed = s.conn.boxes.has(box); !work.followed {
-		cmps, work = append(cmps, db.NoneNewer(box, c.SeenMail)), s.conn.workFor(id)
-	} else if s.conn.boxes.newMail(box, c.SeenMail) {
+	if work.followed = s.conn.Boxes.Has(box); !work.followed {
+		cmps, work = append(cmps, db.NoneNewer(box, c.SeenMail)), workFor(s.conn, id)
+	} else if s.conn.Boxes.NewMail(box, c.SeenMail) {
 		t.box = boxKept
 		return clientv3.Op{}, false
 	}
 	for _, key := range queue {
 		cmps = append(cmps, db.NoneNewer(s.conn.Keys.MarksOf(key), 0))
-		if s.conn.queued.has(key) {
+		if s.conn.Queue.Has(key) {
 			work.unread = true
 			continue
 		}
@@ -73,7 +74,7 @@ type sliceRead struct {
 	db.Read
 }
 
-func (s *conn) workFor(id string) *newWork {
+func workFor(s *lookup.Conn, id string) *newWork {
 	w := &newWork{}
 	w.mail = w.Add(s.GetMail(id))
 	return w
@@ -83,11 +84,11 @@ func (s *conn) workFor(id string) *newWork {
 // nothing if only its own ~continue is new, else all mail. False: the mailbox is followed.
 func (s *Instances) readNewMail(c *store.Commit, t *prepared) (clientv3.Op, bool) {
 	id := c.After.Header.ID
-	if s.conn.boxes.has(s.conn.Keys.Mailbox(id)) {
+	if s.conn.Boxes.Has(s.conn.Keys.Mailbox(id)) {
 		t.box = boxGoesOn
 		return clientv3.Op{}, false
 	}
-	t.work = s.conn.workFor(id)
+	t.work = workFor(s.conn, id)
 	return clientv3.OpTxn([]clientv3.Cmp{db.NoneNewer(s.conn.Keys.Mailbox(id), c.SeenMail)}, nil, t.work.Ops), true
 }
 
@@ -158,7 +159,7 @@ func (s *Instances) LookQueue(ctx context.Context, h *workflow.Instance, bookmar
 		var read []sliceRead
 		var followed []string
 		for _, key := range keys {
-			if s.conn.queued.has(key) {
+			if s.conn.Queue.Has(key) {
 				followed = append(followed, key)
 				continue
 			}
@@ -186,7 +187,7 @@ func (s *Instances) LookQueue(ctx context.Context, h *workflow.Instance, bookmar
 // appendFollowed appends what lies in a slice of the queue that is followed, at a revision or later. Those that it
 // names are read, and no others.
 func (s *Instances) appendFollowed(ctx context.Context, items []store.QueueItem, key string, revision int64) ([]store.QueueItem, error) {
-	kvs, n, upTo, ok := s.conn.queued.at(ctx, key, revision, queueBatch)
+	kvs, n, upTo, ok := s.conn.Queue.At(ctx, key, revision, queueBatch)
 	if !ok {
 		resp, err := s.conn.Get(ctx, "look for queued stimuli", key, clientv3.WithPrefix(), clientv3.WithLimit(queueBatch))
 		if err != nil {
@@ -198,7 +199,7 @@ func (s *Instances) appendFollowed(ctx context.Context, items []store.QueueItem,
 		return items, nil
 	}
 	before := len(items)
-	if _, err := s.conn.queued.named(ctx, "read queued stimuli", kvs, func(kv *mvccpb.KeyValue) error {
+	if _, err := s.conn.Queue.Named(ctx, "read queued stimuli", kvs, func(kv *mvccpb.KeyValue) error {
 		items = s.conn.QueueItems(items, []*mvccpb.KeyValue{kv})
 		return nil
 	}); err != nil {
@@ -214,10 +215,10 @@ func (s *Instances) appendFollowed(ctx context.Context, items []store.QueueItem,
 // returns. [store.ErrFenced] means that the lock was gone already. With waits the lock is
 // free, and there is mail that counts on who had it.
 func (s *Instances) Release(ctx context.Context, f store.Fence, id string, seen int64) (kept *store.Kept, waits bool, err error) {
-	if s.conn.boxes.has(s.conn.Keys.Mailbox(id)) {
+	if s.conn.Boxes.Has(s.conn.Keys.Mailbox(id)) {
 		return s.releaseFollowed(ctx, f, id, seen)
 	}
-	work := s.conn.workFor(id)
+	work := workFor(s.conn, id)
 	resp, err := s.conn.Txn(ctx, "release lock of "+id,
 		[]clientv3.Cmp{db.CreatedAt(f.Key, f.Revision)},
 		[]clientv3.Op{clientv3.OpTxn([]clientv3.Cmp{db.NoneNewer(s.conn.Keys.Mailbox(id), seen)}, []clientv3.Op{db.Del(f.Key)}, work.Ops)}, nil)
@@ -232,7 +233,7 @@ func (s *Instances) Release(ctx context.Context, f store.Fence, id string, seen 
 
 // releaseFollowed is Release where the mailbox is followed.
 func (s *Instances) releaseFollowed(ctx context.Context, f store.Fence, id string, seen int64) (kept *store.Kept, waits bool, err error) {
-	if s.conn.boxes.newMail(s.conn.Keys.Mailbox(id), seen) {
+	if s.conn.Boxes.NewMail(s.conn.Keys.Mailbox(id), seen) {
 		now, err := s.conn.Get(ctx, "look up instance "+id, s.conn.Keys.Instance(id), clientv3.WithCountOnly()) // the revision of now
 		if err != nil {
 			return nil, false, err
@@ -247,7 +248,7 @@ func (s *Instances) releaseFollowed(ctx context.Context, f store.Fence, id strin
 	if !resp.Succeeded {
 		return nil, false, store.ErrFenced
 	}
-	return nil, s.cameBefore(ctx, id, seen, resp.Header.Revision), nil
+	return nil, s.conn.Boxes.CameBefore(ctx, s.conn.Keys.Mailbox(id), seen, resp.Header.Revision), nil
 }
 
 // rekeyed are the kept bookmarks that a changed correlation moves: they are new
@@ -267,8 +268,8 @@ func (s *Instances) readRelease(work *newWork, resp *pb.TxnResponse, revision in
 	}
 	kept := &store.Kept{Revision: revision, Unread: work.unread}
 	if !work.followed {
-		s.conn.boxes.lookedInto(work.mail.In(resp))
-		keeps(kept, decodeMail(work.mail.In(resp).Kvs))
+		s.conn.Boxes.LookedInto(work.mail.In(resp))
+		keeps(kept, record.DecodeMail(work.mail.In(resp).Kvs))
 	}
 	for _, slice := range work.queue {
 		kept.Queue = s.appendSlice(kept.Queue, slice.key, slice.In(resp), revision)
@@ -289,7 +290,7 @@ func keeps(kept *store.Kept, mail []store.Mail) {
 func (s *Instances) appendSlice(items []store.QueueItem, key string, slice *pb.RangeResponse, revision int64) []store.QueueItem {
 	n := len(items)
 	if len(slice.Kvs) > 0 {
-		s.conn.queued.looked(key, slice.Count)
+		s.conn.Queue.Looked(key, slice.Count)
 	}
 	items = s.conn.QueueItems(items, slice.Kvs)
 	if len(slice.Kvs) == 1 && !slice.More && len(items) > n {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/metrics"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -37,7 +38,7 @@ func (s *Instances) guardUnlocked(c *store.Commit) []clientv3.Cmp {
 	cmps := []clientv3.Cmp{
 		db.Leased(u.Key, u.Lease),
 		db.Absent(s.conn.Keys.Instance(id)),
-		db.Absent(s.conn.Keys.CommandRecord(id, deletedRecord)),
+		db.Absent(s.conn.Keys.CommandRecord(id, record.DeletedRecord)),
 	}
 	if u.Head > 0 {
 		cmps = append(cmps, db.ModifiedAt(s.conn.Keys.Head(u.Definition), u.Head))

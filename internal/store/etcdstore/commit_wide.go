@@ -10,6 +10,8 @@ import (
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/cut"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/lookup"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -36,7 +38,7 @@ func (s *Instances) Wide(c *store.Commit) bool {
 			n += operations(&list[i])
 		}
 	}
-	return n+2*len(moved(c)) > s.conn.width.Ops
+	return n+2*len(moved(c)) > s.conn.Width.Ops
 }
 
 // operations is how many keys the index has of a bookmark.
@@ -74,7 +76,7 @@ func Decide(c *store.Commit) *store.Commit {
 	switch left.Gone = c.Burned; {
 	case endsApart(c):
 		left.Gone, left.GoneApart = nil, cut.Find(c.Before.Text, c.Before.Parts, "header", "bookmarks")
-	case c.Before == nil || c.Before.Cut != formWide: // else they lie in parts, and stay there
+	case c.Before == nil || c.Before.Cut != record.FormWide: // else they lie in parts, and stay there
 		left.Gone = nil
 		for i := range c.Burned {
 			left.Gone = append(left.Gone, keyed(&c.Burned[i]))
@@ -128,7 +130,7 @@ func (s indexWrites) unwritten(ctx context.Context, r *store.Record) iter.Seq2[f
 		if gone == nil && r.Apart {
 			gone = cut.Find(r.Text, r.Parts, "unwritten", "gone")
 		}
-		for b, err := range partsOf(s.conn).placesIn(ctx, h.ID, gone, left.Gone, db.Decode) {
+		for b, err := range lookup.PartsOf(s.conn).PlacesIn(ctx, h.ID, gone, left.Gone, db.Decode) {
 			if !yield(func(o *db.Ops) { s.dropBookmark(o, b, left.Was) }, err) || err != nil {
 				return
 			}
@@ -139,7 +141,7 @@ func (s indexWrites) unwritten(ctx context.Context, r *store.Record) iter.Seq2[f
 				stays = cut.Find(r.Text, r.Parts, "header", "bookmarks")
 			}
 			i := -1
-			for b, err := range partsOf(s.conn).placesIn(ctx, h.ID, stays, h.Bookmarks, db.Decode) {
+			for b, err := range lookup.PartsOf(s.conn).PlacesIn(ctx, h.ID, stays, h.Bookmarks, db.Decode) {
 				for i++; len(made) > 0 && made[0].To <= i; {
 					made = made[1:]
 				}
@@ -157,7 +159,7 @@ func (s indexWrites) unwritten(ctx context.Context, r *store.Record) iter.Seq2[f
 	}
 }
 
-// pageBytes bounds what one page writes, as [Width].PageOps does.
+// pageBytes bounds what one page writes, as [lookup.Width].PageOps does.
 const pageBytes = 1 << 20
 
 // WriteIndex writes what a commit left of the index, a page at a time, from the beginning.
@@ -191,7 +193,7 @@ func (s indexWrites) writePages(ctx context.Context, guard []clientv3.Cmp, r *st
 			page = s.conn.Begin("write where instance "+r.Header.ID+" waits", guard...)
 			page.Ops = db.NewContent()
 		}
-		if step(page.Ops); len(page.Writes) < s.conn.width.PageOps && page.Size < pageBytes {
+		if step(page.Ops); len(page.Writes) < s.conn.Width.PageOps && page.Size < pageBytes {
 			continue
 		}
 		if done, err := db.Applied(page.Submit(ctx)); err != nil || !done {
@@ -218,10 +220,10 @@ func isWide(c *store.Commit) bool {
 // record is still large.
 func (s *Instances) placesApart(c *store.Commit) bool {
 	n := len(c.After.Header.Bookmarks)
-	if c.Before != nil && c.Before.Cut == formWide {
-		return n > s.conn.width.Places/2 || c.After.Unwritten != nil || len(c.After.State) > s.conn.width.Stays
+	if c.Before != nil && c.Before.Cut == record.FormWide {
+		return n > s.conn.Width.Places/2 || c.After.Unwritten != nil || len(c.After.State) > s.conn.Width.Stays
 	}
-	return n > s.conn.width.Places && s.conn.partsKnown(formWide)
+	return n > s.conn.Width.Places && s.conn.PartsKnown(record.FormWide)
 }
 
 // endBytes is how many bytes of its record are kept free for each place where an instance

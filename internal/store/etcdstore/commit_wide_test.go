@@ -143,7 +143,7 @@ func TestAWideInstanceThatMovesIsNotRemoved(t *testing.T) {
 	const n = 400
 	w := newWorld(t)
 	w.wide("wide", n)
-	r, err := w.lookToRemove(w.ctx(), nil, "wide", w.now)
+	r, err := lookToRemove(w.ctx(), w.Conn, nil, "wide", w.now)
 	w.ok(err)
 	w.mails("wide", "came")
 	before := w.dump()

@@ -79,7 +79,7 @@ func TestAFileThatIsNotAsItWasIsDamaged(t *testing.T) {
 	bomb := db.Encoder.EncodeAll(make([]byte, 4*contents.PieceBytes), []byte{1})
 	for name, value := range map[string]string{"nothing": "", "another form": "\x07what it was", "another file": "\x00what it is!", "junk": "\x01junk", "much": string(bomb)} {
 		id := strings.ReplaceAll(name, " ", "-")
-		w.spoil(contents.Keys(w.conn.Conn).Piece(id, hash, 0), []byte(value))
+		w.spoil(contents.Keys(w.Conn.Conn).Piece(id, hash, 0), []byte(value))
 		if _, err := w.Contents.Get(w.ctx(), id, hash, 11); !errors.Is(err, ErrDamaged) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -247,7 +247,7 @@ func TestTheSweepLeavesWhatMayBeNeeded(t *testing.T) {
 func TestFsckKnowsFiles(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	k := contents.Keys(w.conn.Conn)
+	k := contents.Keys(w.Conn.Conn)
 	w.withFile("a", strings.Repeat("x", 3*contents.PieceBytes))
 	w.sound()
 	hash := contents.Hash([]byte("y"))

@@ -41,7 +41,7 @@ const (
 )
 
 // Counts counts the instances of each sub-status, definition and version.
-func (s *Reader) Counts(ctx context.Context) (*InstanceCounts, error) {
+func (s *listReader) Counts(ctx context.Context) (*InstanceCounts, error) {
 	for {
 		counts, err := (&listing{s: s}).countAll(ctx)
 		if !errors.Is(err, rpctypes.ErrCompacted) { // between two of its reads

@@ -4,13 +4,14 @@ import (
 	"fmt"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/definitions"
 )
 
 func testVersionID(d *defs) {
 	t := d.tb
 	for i, id := range []string{"first", "second", "second"} {
 		v := store.DefinitionVersion{VersionID: "v/1", Hash: fmt.Sprint(i)}
-		if _, err := d.PublishDefinition(d.ctx(), d.state(id, ""), v, Published{}, d.now); err != nil {
+		if _, err := d.PublishDefinition(d.ctx(), d.state(id, ""), v, definitions.Published{}, d.now); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/definitions"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -187,17 +188,17 @@ func testRefusalIsConclusive(d *defs) {
 func testManyWrites(d *defs) {
 	t := d.tb
 	d.mustPublish("order", "one", triggers("h"))
-	for range keptWrites + 5 {
+	for range definitions.KeptWrites + 5 {
 		st := d.state("order", "one")
 		v, err := d.Version(d.ctx(), "order", 1)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := d.PublishVersion(d.ctx(), st, v, Published{}, d.now); err != nil {
+		if _, err := d.PublishVersion(d.ctx(), st, v, definitions.Published{}, d.now); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if h := d.wantHead("order", 1, 1); len(h.Writes) != keptWrites {
+	if h := d.wantHead("order", 1, 1); len(h.Writes) != definitions.KeptWrites {
 		t.Errorf("%d proofs are kept", len(h.Writes))
 	}
 }
@@ -212,11 +213,11 @@ func TestUnknownPublicationIsSaidToBeUnknown(t *testing.T) {
 	faults.Add(clustertest.Rule{Fault: clustertest.FailBefore})
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	_, err = s.Definitions.PublishDefinition(ctx, &store.DefinitionState{ID: "a"}, store.DefinitionVersion{Hash: "h"}, Published{}, time.UnixMilli(1).UTC())
+	_, err = s.Definitions.PublishDefinition(ctx, &store.DefinitionState{ID: "a"}, store.DefinitionVersion{Hash: "h"}, definitions.Published{}, time.UnixMilli(1).UTC())
 	if !errors.Is(err, db.ErrUnknown) {
 		t.Errorf("error %v", err)
 	}
-	if n := faults.Calls("txn"); n != resends+1 {
+	if n := faults.Calls("txn"); n != definitions.Resends+1 {
 		t.Errorf("%d copies were sent", n)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/definitions"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -30,7 +31,7 @@ func testDraft(d *defs) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := d.PublishVersion(d.ctx(), d.state("order", "two"), v, Published{Index: triggers("h2")}, d.now); err != nil {
+	if _, err := d.PublishVersion(d.ctx(), d.state("order", "two"), v, definitions.Published{Index: triggers("h2")}, d.now); err != nil {
 		t.Fatal(err)
 	}
 	d.wantHead("order", 2, 2)

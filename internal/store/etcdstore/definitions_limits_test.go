@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/definitions"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 )
 
@@ -65,7 +66,7 @@ func testTooManyTriggers(d *defs) {
 		fmt.Fprintf(&noise, "%x", uint64(i)*0x9E3779B97F4A7C15)
 	}
 	v.Source = noise.String()
-	if _, err := d.PublishDefinition(d.ctx(), st, v, Published{}, d.now); !errors.Is(err, db.ErrTooLarge) {
+	if _, err := d.PublishDefinition(d.ctx(), st, v, definitions.Published{}, d.now); !errors.Is(err, db.ErrTooLarge) {
 		t.Errorf("a body of %d bytes: %v", len(v.Source), err)
 	}
 	if st := d.state("big", ""); st.Head != nil {

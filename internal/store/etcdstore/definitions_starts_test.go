@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/definitions"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 )
 
@@ -24,7 +25,7 @@ func testStarts(d *defs) {
 	many.Routes = routes("orders/{id}").Routes
 	many.Schedules = []store.CronEntry{{ActivityID: "c", Kind: store.ScheduleCron, Expression: "0 0 0 1 1 *", Due: time.UnixMilli(5000)}}
 	d.mustPublish("d00", "many", many)
-	var all map[string]*Starts
+	var all map[string]*definitions.Starts
 	var requests int
 	err := db.ErrCompacted
 	for errors.Is(err, db.ErrCompacted) { // other tests compact the etcd that they share
@@ -43,7 +44,7 @@ func testStarts(d *defs) {
 	if len(all) != 49 || all["none"] != nil || len(all["d01"].Index.Triggers) != 1 || all["d01"].Index.Triggers[0].Name != "paid" || all["d01"].More || all["d01"].Schedules {
 		t.Errorf("%d: %+v", len(all), all["d01"])
 	}
-	if got := all["d00"]; !got.More || !got.Schedules || len(got.Index.Triggers) != MostStarts || len(got.Index.Routes) != 1 || got.Index.Routes[0].Template != "orders/{id}" {
+	if got := all["d00"]; !got.More || !got.Schedules || len(got.Index.Triggers) != definitions.MostStarts || len(got.Index.Routes) != 1 || got.Index.Routes[0].Template != "orders/{id}" {
 		t.Errorf("%+v", got)
 	}
 	for _, key := range []string{d.Keys.Indexed("d02"), d.Keys.Trigger("h3", "d03", "a-h3")} {

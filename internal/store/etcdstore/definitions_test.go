@@ -12,6 +12,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/definitions"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -96,7 +97,7 @@ func (d *defs) publish(id, content string, idx store.DefinitionIndex) (*store.De
 
 func (d *defs) publishOn(st *store.DefinitionState, content string, idx store.DefinitionIndex) (*store.DefinitionHead, error) {
 	v := store.DefinitionVersion{Hash: content, Notation: "yaml", Source: content}
-	return d.PublishDefinition(d.ctx(), st, v, Published{Name: "Name of " + st.ID, Activation: "Singleton", Index: idx}, d.now)
+	return d.PublishDefinition(d.ctx(), st, v, definitions.Published{Name: "Name of " + st.ID, Activation: "Singleton", Index: idx}, d.now)
 }
 
 func (d *defs) mustPublish(id, content string, idx store.DefinitionIndex) *store.DefinitionHead {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -30,7 +31,7 @@ func BenchmarkVersionUsers(b *testing.B) {
 					cmd := workflow.Command{ID: "start-" + id, Kind: workflow.CommandStart, CreatedAt: w.now, Start: &workflow.Start{DefinitionID: "order", Version: 2}}
 					h := NewHeader(id, cmd, w.now)
 					o.Put(w.Keys.Instance(id), store.Record{Header: h, State: raw, Seq: 1})
-					w.conn.WriteIndex(o, nil, &store.Record{Header: h})
+					w.Conn.WriteIndex(o, nil, &store.Record{Header: h})
 				}
 				then, err := o.Render()
 				w.ok(err)
@@ -38,7 +39,7 @@ func BenchmarkVersionUsers(b *testing.B) {
 				w.ok(err)
 			}
 			for b.Loop() {
-				users, err := w.VersionUsers(w.ctx(), []VersionRef{{"order", 1}})
+				users, err := w.VersionUsers(w.ctx(), []record.VersionRef{{ID: "order", Version: 1}})
 				if err != nil || len(users) > 0 {
 					b.Fatal(users, err)
 				}

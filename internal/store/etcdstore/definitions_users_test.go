@@ -67,8 +67,8 @@ func TestUsersOfVersions(t *testing.T) {
 				w.ok(err)
 				_, err = w.raw.Put(w.ctx(), key, string(raw))
 				w.ok(err)
-				ref := VersionRef{"used", n}
-				users, err := w.VersionUsers(w.ctx(), []VersionRef{ref, {"used", n + 1}, {"user", n}, {"use", 1}})
+				ref := record.VersionRef{ID: "used", Version: n}
+				users, err := w.VersionUsers(w.ctx(), []record.VersionRef{ref, {ID: "used", Version: n + 1}, {ID: "user", Version: n}, {ID: "use", Version: 1}})
 				w.ok(err)
 				if want := strings.Join(strings.Fields(says), " "); len(users) != 1 || !strings.Contains(users[ref].What, want) {
 					t.Errorf("users %+v, want %q of %s", users, want, ref)
@@ -82,7 +82,7 @@ func TestUsersOfVersions(t *testing.T) {
 				if still, err = w.StillUsed(w.ctx(), users); err != nil || len(still) != 0 {
 					t.Errorf("it is gone, and found: %+v, %v", still, err)
 				}
-				if users, err = w.VersionUsers(w.ctx(), []VersionRef{ref}); err != nil || len(users) != 0 {
+				if users, err = w.VersionUsers(w.ctx(), []record.VersionRef{ref}); err != nil || len(users) != 0 {
 					t.Errorf("it is gone, and a user: %+v, %v", users, err)
 				}
 			}

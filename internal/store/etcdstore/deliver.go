@@ -5,11 +5,10 @@ import (
 	"time"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
-	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
-	"github.com/weft-run/weft/internal/store/etcdstore/contents"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/lookup"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -33,46 +32,6 @@ func (s *Stimuli) PutMail(ctx context.Context, instance string, cmd workflow.Com
 	return out, created, nil
 }
 
-// NewInstance is an instance to be created with its start command.
-type NewInstance struct {
-	Header  workflow.Instance // Pending
-	Command workflow.Command
-	Gate    *store.Gate
-	Trigger *store.TriggerRef // what started it, compared
-	Send    *store.Send       // the record of the stimulus that starts it, compared
-}
-
-// writeNew puts a Pending instance, its index entries and its start command.
-func (s *conn) writeNew(o *db.Ops, n *NewInstance) {
-	h := &n.Header
-	r := store.Record{Header: *h, Gate: n.Gate, Contents: len(n.Command.Contents) > 0}
-	o.Put(s.Keys.Instance(h.ID), r)
-	s.WriteIndex(o, nil, &r)
-	o.Put(s.Keys.Mail(h.ID, n.Command.ID), n.Command)
-	if n.Gate != nil {
-		o.PutRaw(s.Keys.GateOf(*n.Gate), []byte(h.ID))
-	}
-}
-
-// newGuard: the instance is absent, and was never created by this command
-// (a delete leaves the record); the gate is free, unless the caller compares it
-// otherwise; the definition's head, the trigger, the send record and files that were put for it are as found. A
-// node that stood still must not start what another has put behind the gate since.
-func (s *conn) newGuard(n *NewInstance, gate bool) []clientv3.Cmp {
-	cmps := []clientv3.Cmp{db.Absent(s.Keys.Instance(n.Header.ID)), db.Absent(s.Keys.CommandRecord(n.Header.ID, n.Command.ID))}
-	if gate && n.Gate != nil {
-		cmps = append(cmps, db.Absent(s.Keys.GateOf(*n.Gate)))
-	}
-	if st := n.Command.Start; st.Head > 0 {
-		cmps = append(cmps, db.ModifiedAt(s.Keys.Head(st.DefinitionID), st.Head))
-	}
-	if t := n.Trigger; t != nil {
-		cmps = append(cmps, db.ModifiedAt(s.Keys.Trigger(t.Hash, t.DefinitionID, t.ActivityID), t.Modified))
-	}
-	cmps = append(cmps, contents.There(s.Conn, n.Header.ID, n.Command.Contents)...)
-	return append(cmps, s.SendStands(n.Send)...)
-}
-
 // CreateOutcome tells what became of a new instance.
 type CreateOutcome int
 
@@ -92,11 +51,11 @@ const (
 // Then: the instance, its gate, its command, the key's record. Else: the attempt
 // is void, since an id and a gate become free again, and who was refused must
 // not get an instance later.
-func (s *Stimuli) Create(ctx context.Context, n *NewInstance, answer *store.Answer) (CreateOutcome, error) {
+func (s *Stimuli) Create(ctx context.Context, n *lookup.NewInstance, answer *store.Answer) (CreateOutcome, error) {
 	id, mail, rec := n.Header.ID, s.conn.Keys.Mail(n.Header.ID, n.Command.ID), s.conn.Keys.CommandRecord(n.Header.ID, n.Command.ID)
 	void := s.conn.Keys.CommandRecord(id, record.Attempt(n.Command.ID, n.Header.CreatedAt))
-	t := s.conn.Begin("create instance "+id, append(s.conn.newGuard(n, true), db.Absent(void))...)
-	s.conn.writeNew(t.Ops, n)
+	t := s.conn.Begin("create instance "+id, append(s.conn.NewGuard(n, true), db.Absent(void))...)
+	s.conn.WriteNew(t.Ops, n)
 	if k := n.Command.Key; k != nil && answer != nil {
 		t.When(db.Absent(s.conn.Keys.KeyRecord(k.Name)))
 		s.conn.Answer(t.Ops, k, answer)
@@ -136,20 +95,12 @@ func NewHeader(id string, cmd workflow.Command, at time.Time) workflow.Instance 
 	return newHeader(id, cmd, at)
 }
 
-// ChildEnd is the command that tells a waiting parent of its child's end. Its id
-// derives from the child's, so that it is delivered once.
-func ChildEnd(bookmark, child string, status workflow.SubStatus, output map[string]any, at time.Time) workflow.Command {
-	return workflow.Command{ID: store.ChildEndCommand(bookmark, child), Kind: workflow.CommandChildEnd, CreatedAt: at, Bookmark: bookmark, Input: map[string]any{
-		"WorkflowInstanceId": child, "WorkflowStatus": string(status.Status()), "WorkflowSubStatus": string(status), "WorkflowOutput": output,
-	}}
-}
-
 // Delivery is one target of a stimulus with the command it gets: mail for a
 // bookmark, or a new instance for a trigger.
 type Delivery struct {
 	Bookmark *store.BookmarkRef
 	Command  workflow.Command
-	New      *NewInstance
+	New      *lookup.NewInstance
 	Wait     *store.QueueItem // in the place of New, whose gate is held: what waits there
 }
 
@@ -175,12 +126,12 @@ func (s *Stimuli) Deliver(ctx context.Context, targets []Delivery, send *store.S
 		ids[i] = d.Command.ID
 		switch {
 		case d.Wait != nil:
-			t.When(append(s.conn.newGuard(d.New, false), db.Exists(s.conn.Keys.GateOf(d.Wait.Held.Gate)))...)
+			t.When(append(s.conn.NewGuard(d.New, false), db.Exists(s.conn.Keys.GateOf(d.Wait.Held.Gate)))...)
 			s.conn.PutQueueItem(t.Ops, *d.Wait)
 			continue
 		case d.New != nil:
-			t.When(s.conn.newGuard(d.New, true)...)
-			s.conn.writeNew(t.Ops, d.New)
+			t.When(s.conn.NewGuard(d.New, true)...)
+			s.conn.WriteNew(t.Ops, d.New)
 			continue
 		}
 		t.When(s.conn.BookmarkStands(d.Bookmark), db.Absent(s.conn.Keys.CommandRecord(d.Bookmark.InstanceID, d.Command.ID)))
@@ -227,7 +178,7 @@ func (s *Stimuli) leave(o *db.Ops, send *store.Send, rest []store.Target) {
 		left.Targets = rest
 		o.Put(s.conn.Keys.Send(send.ID), left)
 	default:
-		o.Put(s.conn.Keys.Sent(send.ID), sentCount{Done: len(send.Targets) - len(rest)})
+		o.Put(s.conn.Keys.Sent(send.ID), record.SentCount{Done: len(send.Targets) - len(rest)})
 	}
 }
 
@@ -237,9 +188,4 @@ func (s *Stimuli) dropSend(o *db.Ops, send *store.Send) {
 	if len(send.Targets) > 0 {
 		o.Del(s.conn.Keys.Sent(send.ID))
 	}
-}
-
-// sentCount is how many targets of a fixed list are done, in its order.
-type sentCount struct {
-	Done int `json:"done"`
 }

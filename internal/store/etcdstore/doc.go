@@ -18,6 +18,7 @@
 //
 // What knows no record, requests, compares and pages, is in internal/db; keys, and the
 // records that several parts write, are in internal/record: a commit puts mail, outbox,
-// queue items, dead letters, timers and children, and upkeep repairs all of them. Parts that
-// know no other, [Jobs], [SignOuts] and [Contents], are packages beside each other.
+// queue items, dead letters, timers and children, and upkeep repairs all of them. What they look at, instances
+// whose records may lie in parts, what waits, and ranges that are followed, is in internal/lookup. Parts that
+// know no other, [Definitions], [Jobs], [Webhooks], [SignOuts] and [Contents], are packages beside each other.
 package etcdstore

@@ -99,7 +99,7 @@ func (s *Upkeep) readDue(of record.Dated, shard int, kv *mvccpb.KeyValue) Due {
 	d.Misplaced = record.Misplaced(at)
 	var err error
 	if of == record.Schedules {
-		d.Schedule, err = decodeCron(kv)
+		d.Schedule, err = record.DecodeCron(kv)
 		d.At = d.Schedule.Due
 	} else {
 		err = db.DecodeWhole(kv.Value, &d.entry)

@@ -15,7 +15,7 @@ import (
 // timerAt puts a timer into a shard, and gives when it is told to be due.
 func (w *world) timerAt(shard int, name string, due time.Time) time.Time {
 	w.tb.Helper()
-	raw, err := db.Encode(timerEntry{Instance: name, Bookmark: name, Due: due})
+	raw, err := db.Encode(record.TimerEntry{Instance: name, Bookmark: name, Due: due})
 	w.ok(err)
 	_, err = w.raw.Put(w.ctx(), w.Keys.Timers(shard)+record.Millis(due)+"/"+record.Encode(name), string(raw))
 	w.ok(err)

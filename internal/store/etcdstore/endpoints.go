@@ -51,7 +51,7 @@ func (s *Stimuli) FindEndpoint(ctx context.Context, among []Endpoint) (*Endpoint
 		routes, bookmarks := make([]db.Read, n), make([]db.Read, n)
 		for i, e := range among[:n] {
 			routes[i] = ask.Value(s.conn.Keys.Route(e.Method, e.Pattern))
-			if bookmarks[i] = followedRead; !s.conn.waiting.has(s.conn.Keys.Bookmarks(e.Hash)) {
+			if bookmarks[i] = followedRead; !s.conn.Waiting.Has(s.conn.Keys.Bookmarks(e.Hash)) {
 				bookmarks[i] = ask.Add(db.Below(firstOp, s.conn.Keys.Bookmarks(e.Hash)))
 			}
 		}
@@ -75,7 +75,7 @@ func (s *Stimuli) FindEndpoint(ctx context.Context, among []Endpoint) (*Endpoint
 				return nil, err
 			}
 			if kv != nil {
-				var b bookmarkEntry
+				var b record.BookmarkEntry
 				if err := db.DecodeWhole(kv.Value, &b); errors.Is(err, db.ErrDamaged) {
 					s.conn.Left(kv.Key, err)
 					parts := strings.Split(string(kv.Key), "/")
@@ -106,10 +106,10 @@ func (s *Stimuli) firstWaiting(ctx context.Context, hash string, asked db.Read, 
 	prefix := s.conn.Keys.Bookmarks(hash)
 	if asked != followedRead {
 		r := asked.In(resp)
-		s.conn.waiting.looked(prefix, r.Count)
+		s.conn.Waiting.Looked(prefix, r.Count)
 		return asked.One(resp), nil
 	}
-	if kvs, n, _, ok := s.conn.waiting.at(ctx, prefix, resp.Header.Revision, 1); ok {
+	if kvs, n, _, ok := s.conn.Waiting.At(ctx, prefix, resp.Header.Revision, 1); ok {
 		if n == 0 {
 			return nil, nil
 		}

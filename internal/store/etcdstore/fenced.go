@@ -8,6 +8,7 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/lookup"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -42,7 +43,7 @@ func (s *Instances) Secure(ctx context.Context, f *store.Fence, id string, base,
 	there, used, twin := t.Otherwise.Key(key), t.Otherwise.Count(s.conn.Keys.KeyRecord(record.KeyName(cmd.Key))), db.Read(0)
 	if base == nil {
 		t.When(db.Absent(s.conn.Keys.Instance(id)))
-		partsOf(s.conn).put(t.Ops, nil, fresh, false)
+		lookup.PartsOf(s.conn).Put(t.Ops, nil, fresh, false)
 		s.conn.WriteIndex(t.Ops, nil, fresh)
 		twin = t.Otherwise.Value(s.conn.Keys.Instance(id))
 	} else {
@@ -58,7 +59,7 @@ func (s *Instances) Secure(ctx context.Context, f *store.Fence, id string, base,
 	if kv := there.One(resp); kv != nil {
 		if base == nil {
 			for _, kv := range twin.In(resp).Kvs {
-				made, err := wholeRecord(kv)
+				made, err := record.WholeRecord(kv)
 				if err != nil {
 					return 0, fmt.Errorf("%s: %w", what, err)
 				}
@@ -113,11 +114,11 @@ func (s *Instances) TakeBackAttempt(ctx context.Context, id string, cmd workflow
 //
 // If: the lock is mine; the instance as loaded, or absent; each command as read.
 func (s *Instances) Discard(ctx context.Context, f *store.Fence, id string, base *store.Record, consumed []store.Consumed, dead []store.DeadLetter) error {
-	return s.conn.discard(ctx, f, id, base, consumed, dead)
+	return discard(ctx, s.conn, f, id, base, consumed, dead)
 }
 
 // discard is for a removal too, which a repair may be.
-func (s *conn) discard(ctx context.Context, f *store.Fence, id string, base *store.Record, consumed []store.Consumed, dead []store.DeadLetter) error {
+func discard(ctx context.Context, s *lookup.Conn, f *store.Fence, id string, base *store.Record, consumed []store.Consumed, dead []store.DeadLetter) error {
 	stands := db.Absent(s.Keys.Instance(id))
 	if base != nil {
 		stands = db.ModifiedAt(s.Keys.Instance(id), base.Modified)

@@ -67,7 +67,7 @@ var kindsOfFilling = map[string]string{
 }
 
 // Filling looks what fills etcd. Zero bounds are the usual ones.
-func (s *Reader) Filling(ctx context.Context, b FillingBounds) (*Filling, error) {
+func (s *listReader) Filling(ctx context.Context, b FillingBounds) (*Filling, error) {
 	l := &fillingLook{s: s, began: time.Now(), bounds: FillingBounds{cmp.Or(b.Time, usualFilling.Time), cmp.Or(b.Bytes, usualFilling.Bytes), cmp.Or(b.Instances, usualFilling.Instances)},
 		owners: map[string]string{}, instances: map[string]*Share{}}
 	if err := l.count(ctx); err != nil {
@@ -95,7 +95,7 @@ func (s *Reader) Filling(ctx context.Context, b FillingBounds) (*Filling, error)
 
 // fillingLook is one look under way.
 type fillingLook struct {
-	s         *Reader
+	s         *listReader
 	began     time.Time
 	bounds    FillingBounds
 	revision  int64

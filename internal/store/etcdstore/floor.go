@@ -1,11 +1,18 @@
 package etcdstore
 
 import (
+	"context"
+	"time"
+
+	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/contents"
+	"github.com/weft-run/weft/internal/store/etcdstore/definitions"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/lookup"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/internal/store/etcdstore/jobs"
 	"github.com/weft-run/weft/internal/store/etcdstore/signouts"
+	"github.com/weft-run/weft/internal/store/etcdstore/webhooks"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -70,8 +77,50 @@ const (
 	Schedules = record.Schedules
 )
 
+// VersionRef names a version of a definition.
+type VersionRef = record.VersionRef
+
+// FormOfParts is the newest form of records in parts.
+const FormOfParts = record.FormOfParts
+
+// ChildEnd is how a child tells its parent that it has ended.
+func ChildEnd(bookmark, child string, status workflow.SubStatus, output map[string]any, at time.Time) workflow.Command {
+	return record.ChildEnd(bookmark, child, status, output, at)
+}
+
+// DeadID is the id of the dead letter of an instance's command.
+func DeadID(instance string, cmd *workflow.Command) string { return record.DeadID(instance, cmd) }
+
+// StimulusDeadID is the id of the dead letter of a stimulus that came at a time.
+func StimulusDeadID(id string, at time.Time) string { return record.StimulusDeadID(id, at) }
+
+// Definitions keeps workflow definitions, their versions, and the triggers, routes and
+// schedules of what is published. It is for the catalog.
+type Definitions = definitions.Definitions
+
+// Published is what becomes of a head when a version of it is published.
+type Published = definitions.Published
+
+// VersionUser is something that needs the body of a version.
+type VersionUser = definitions.VersionUser
+
+// MaxVersions is how many versions one call of [Definitions.RetireVersions] or
+// [Definitions.DropVersions] takes.
+const MaxVersions = definitions.MaxVersions
+
+// LongRetired picks those of retired versions whose bodies may go once nobody uses them.
+func LongRetired(retired map[VersionRef]int64, age *store.Age) []VersionRef {
+	return definitions.LongRetired(retired, age)
+}
+
 // Jobs keeps what is done to many instances.
 type Jobs = jobs.Jobs
+
+// Webhooks keeps who is told of what.
+type Webhooks = webhooks.Webhooks
+
+// ErrTooMany says that there are as many webhooks as may be.
+var ErrTooMany = webhooks.ErrTooMany
 
 // SignOuts keeps which sessions of the console have ended before their time.
 type SignOuts = signouts.SignOuts
@@ -81,3 +130,42 @@ type Contents = contents.Contents
 
 // MaxOpenJobs is how many jobs are looked at that have not ended.
 const MaxOpenJobs = jobs.MaxOpenJobs
+
+// Follow follows what is looked at often, until ctx ends, and waits for its goroutines. Without it
+// all is read.
+func (s *Upkeep) Follow(ctx context.Context) error { return s.conn.FollowAll(ctx) }
+
+// Match finds the bookmarks and triggers that st is for. A stimulus with a
+// correlation meets only bookmarks of that correlation; one without meets all;
+// an addressed one only its instance's, and no trigger. key names the caller's
+// record; "" if there is none.
+func (s *Stimuli) Match(ctx context.Context, st workflow.Stimulus, hash, key string) (*lookup.Match, error) {
+	return s.conn.Match(ctx, st, hash, key)
+}
+
+// Match is [Stimuli.Match], for what waits in the queue.
+func (s *Upkeep) Match(ctx context.Context, st workflow.Stimulus, hash string) (*lookup.Match, error) {
+	return s.conn.Match(ctx, st, hash, "")
+}
+
+// Match is what a stimulus meets, read at one revision.
+type Match = lookup.Match
+
+// MaxTargets is how many bookmarks, and how many triggers, one stimulus may meet:
+// as many as a send record holds.
+const MaxTargets = lookup.MaxTargets
+
+// TooMany refuses a stimulus that meets more.
+func TooMany() *workflow.Error { return lookup.TooMany() }
+
+// Width says what of instances that wait at many places is written otherwise than of others. Tests turn it down.
+type Width = lookup.Width
+
+// NewInstance is an instance to be created with its start command.
+type NewInstance = lookup.NewInstance
+
+// DataFormat is the version of what this program reads and writes in etcd.
+const DataFormat = record.DataFormat
+
+// ErrFormat marks data of another format than this program's.
+var ErrFormat = record.ErrFormat

@@ -9,6 +9,7 @@ import (
 
 	"github.com/weft-run/weft/internal/polltest"
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/lookup"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/internal/testsize"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
@@ -30,7 +31,7 @@ func (w *world) hot() (box string) {
 	w.instance("a", "paid")
 	box = w.Keys.Mailbox("a")
 	w.mails("a", "first")
-	w.followed(w.boxes, box, func() { w.mailOf("a") })
+	w.followed(w.Boxes, box, func() { w.mailOf("a") })
 	w.commit(w.consumes(w.next("a", nil)))
 	return box
 }
@@ -182,7 +183,7 @@ func TestMailBesideAReleaseIsNotLeftBehind(t *testing.T) {
 				want = append(want, fmt.Sprintf("m%02d", way.mail-i)) // not in the order of the keys
 				w.mails("a", want[i])
 			}
-			polltest.Eventually(t, "the watch has told", func() bool { return w.boxes.newMail(box, c.SeenMail) })
+			polltest.Eventually(t, "the watch has told", func() bool { return w.Boxes.NewMail(box, c.SeenMail) })
 			if way.goesOn {
 				want = append(want, workflow.ContinueID)
 			}
@@ -254,18 +255,16 @@ func TestALoadOfAFollowedMailboxIsOfItsRevision(t *testing.T) {
 	at := w.revision()
 	w.mails("a", "new")
 	w.mails("a", "newer")
-	polltest.Eventually(t, "the watch has told", func() bool { return w.boxes.newMail(box, at+1) })
+	polltest.Eventually(t, "the watch has told", func() bool { return w.Boxes.NewMail(box, at+1) })
 	read := func(way string, want ...string) {
 		t.Helper()
-		kvs, err := w.boxes.mailAt(w.ctx(), "a", at)
-		if w.ok(err); !slices.Equal(commandsOf(decodeMail(kvs)), want) {
-			t.Errorf("%s: %q", way, commandsOf(decodeMail(kvs)))
+		kvs, err := w.Boxes.MailAt(w.ctx(), "a", at)
+		if w.ok(err); !slices.Equal(commandsOf(record.DecodeMail(kvs)), want) {
+			t.Errorf("%s: %q", way, commandsOf(record.DecodeMail(kvs)))
 		}
 	}
 	read("followed", "old")
-	w.boxes.mu.Lock()
-	delete(w.boxes.ranges, box)
-	w.boxes.mu.Unlock()
+	w.Boxes.Leave(box)
 	read("not followed any more", "old")
 }
 
@@ -293,9 +292,9 @@ func TestWhatWasTakenSinceHidesNoMail(t *testing.T) {
 		}
 		return false
 	}})
-	kvs, err := w.boxes.mailAt(w.ctx(), "a", at)
-	if w.ok(err); !slices.Equal(commandsOf(decodeMail(kvs)), want[2:record.MailBatch+3]) {
-		t.Errorf("%d: %q", len(kvs), commandsOf(decodeMail(kvs)))
+	kvs, err := w.Boxes.MailAt(w.ctx(), "a", at)
+	if w.ok(err); !slices.Equal(commandsOf(record.DecodeMail(kvs)), want[2:record.MailBatch+3]) {
+		t.Errorf("%d: %q", len(kvs), commandsOf(record.DecodeMail(kvs)))
 	}
 }
 
@@ -304,10 +303,10 @@ func TestAnEmptyMailboxIsNotFollowed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.instance("a", "paid")
-	for range 2 * followAfter {
+	for range 2 * lookup.FollowAfter {
 		w.mailOf("a")
 	}
-	if len(w.boxes.wanted) > 0 || len(w.boxes.looks) > 0 {
+	if n := w.Boxes.Wants(); n > 0 {
 		t.Error("it is to be followed")
 	}
 }

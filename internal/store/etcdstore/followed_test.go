@@ -10,7 +10,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -18,6 +17,7 @@ import (
 	"github.com/weft-run/weft/internal/polltest"
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/lookup"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/internal/testsize"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
@@ -133,17 +133,17 @@ func (w *world) follow() (stop func()) {
 }
 
 // followed looks until a range is followed. In small runs most of the looks that it takes were counted before.
-func (w *world) followed(f *follower, prefix string, look func()) {
+func (w *world) followed(f *lookup.Follower, prefix string, look func()) {
 	w.tb.Helper()
-	looks := testsize.Of(followAfter, 5)
-	f.mu.Lock()
-	f.looks[prefix] = max(f.looks[prefix], followAfter-looks)
-	f.mu.Unlock()
+	looks := testsize.Of(lookup.FollowAfter, 5)
+	for range lookup.FollowAfter - looks {
+		f.Looked(prefix, 0)
+	}
 	polltest.Eventually(w.tb, prefix+" is followed", func() bool {
 		for range looks {
 			look()
 		}
-		return f.has(prefix)
+		return f.Has(prefix)
 	})
 }
 
@@ -152,7 +152,7 @@ func (w *world) followed(f *follower, prefix string, look func()) {
 func TestALookCostsByWhatWaitsAndNotByWhatDid(t *testing.T) {
 	testsize.NotRaced(t, "it goes over many keys on one goroutine")
 	t.Parallel()
-	rounds := testsize.Of(followAfter, 40)
+	rounds := testsize.Of(lookup.FollowAfter, 40)
 	for name, way := range map[string]struct {
 		correlation func(i int) string
 		st          func(i int) workflow.Stimulus
@@ -170,7 +170,7 @@ func TestALookCostsByWhatWaitsAndNotByWhatDid(t *testing.T) {
 			w := newWorld(t)
 			count := w.walk()
 			w.follow()
-			w.followed(w.conn.waiting, way.slice(w), func() { w.look(way.st(0)) })
+			w.followed(w.Conn.Waiting, way.slice(w), func() { w.look(way.st(0)) })
 			count.since("bookmark")
 			for i := range rounds {
 				id := fmt.Sprint("i", i)
@@ -201,9 +201,9 @@ func TestAnEndpointIsFoundByWhatWaitsAndNotByWhatDid(t *testing.T) {
 		w.ok(err)
 		return found
 	}
-	w.followed(w.conn.waiting, w.Keys.Bookmarks(hashOf("paid")), func() { at() })
+	w.followed(w.Conn.Waiting, w.Keys.Bookmarks(hashOf("paid")), func() { at() })
 	count.since("bookmark")
-	rounds := testsize.Of(followAfter, 40)
+	rounds := testsize.Of(lookup.FollowAfter, 40)
 	for i := range rounds {
 		id := fmt.Sprint("i", i)
 		w.instance(id, "paid")
@@ -259,8 +259,8 @@ func TestTheQueueCostsByWhatLiesInItAndNotByWhatDid(t *testing.T) {
 		w.claimed(&items[0], id)
 		w.del(w.Keys.Bookmark(hashOf("paid"), "", workflow.BookmarkID(id, "b0")))
 	}
-	w.followed(w.conn.waiting, w.Keys.Bookmarks(hashOf("paid")), round)
-	w.followed(w.conn.queued, slice, round)
+	w.followed(w.Conn.Waiting, w.Keys.Bookmarks(hashOf("paid")), round)
+	w.followed(w.Conn.Queue, slice, round)
 	count.since("bookmark")
 	count.since("queue")
 	rounds := testsize.Of(100, 30)
@@ -298,7 +298,7 @@ func TestAnItemThatMissedItsBookmarkIsSentOn(t *testing.T) {
 				if way.correlation != "" {
 					prefix = w.Keys.BookmarkSlice(hashOf("paid"), way.correlation)
 				}
-				w.followed(w.conn.waiting, prefix, func() { w.look(way.st) })
+				w.followed(w.Conn.Waiting, prefix, func() { w.look(way.st) })
 				met := w.look(way.st)
 				if from != "a call" {
 					send := store.Send{ID: "e", Stimulus: way.st, CreatedAt: w.now}
@@ -308,7 +308,7 @@ func TestAnItemThatMissedItsBookmarkIsSentOn(t *testing.T) {
 					met, err = w.MatchAgain(w.ctx(), &sends[0], hashOf("paid"))
 					w.ok(err)
 				}
-				if !met.followed {
+				if !met.Followed {
 					t.Fatal("the look read the range")
 				}
 				if way.comes != "-" {
@@ -334,7 +334,7 @@ func TestAnItemWhoseAnswerWasLostIsSentOnToo(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.follow()
-	w.followed(w.conn.waiting, w.Keys.Bookmarks(hashOf("paid")), func() { w.look(event("paid")) })
+	w.followed(w.Conn.Waiting, w.Keys.Bookmarks(hashOf("paid")), func() { w.look(event("paid")) })
 	met := w.look(event("paid"))
 	w.instance("i", "paid")
 	item := w.item("e", event("paid"))
@@ -356,7 +356,7 @@ func TestARangeThatIsFollowedIsAsExactAsARead(t *testing.T) {
 	w := newWorld(t)
 	w.follow()
 	prefix := w.Keys.Bookmarks(hashOf("paid"))
-	w.followed(w.conn.waiting, prefix, func() { w.look(event("paid")) })
+	w.followed(w.Conn.Waiting, prefix, func() { w.look(event("paid")) })
 	const keys, comers, lookers = 40, 4, 4
 	var steps [comers][keys]atomic.Int64 // 0: it is not there, 1: it is put, 2: it is there, 3: it is deleted, 4: it is not there …
 	key := func(c, k int) string { return fmt.Sprintf("%sc%d/i%d/b", prefix, c, k) }
@@ -395,7 +395,7 @@ func TestARangeThatIsFollowedIsAsExactAsARead(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				kvs, _, _, ok := w.conn.waiting.at(w.ctx(), prefix, now.Header.Revision, maxFollowed)
+				kvs, _, _, ok := w.Conn.Waiting.At(w.ctx(), prefix, now.Header.Revision, lookup.MaxFollowed)
 				if !ok {
 					continue // it is read
 				}
@@ -425,23 +425,23 @@ func TestWhatIsNotToldInTimeIsRead(t *testing.T) {
 		"the watch has ended": func(_ *world, stop func()) { stop() },
 		"the watch is behind": func(w *world, stop func()) {
 			stop()
-			w.conn.waiting.ranges[w.Keys.Bookmarks(hashOf("paid"))] = &followed{kvs: map[string]*mvccpb.KeyValue{}}
+			w.Conn.Waiting.Assume(w.Keys.Bookmarks(hashOf("paid")))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			stop := w.follow()
-			w.followed(w.conn.waiting, w.Keys.Bookmarks(hashOf("paid")), func() { w.look(event("paid")) })
+			w.followed(w.Conn.Waiting, w.Keys.Bookmarks(hashOf("paid")), func() { w.look(event("paid")) })
 			w.instance("a", "paid")
 			spoil(w, stop)
 			for range 3 {
-				if met := w.look(event("paid")); len(met.Bookmarks) != 1 || met.followed {
-					t.Errorf("met %+v, followed %t", met.Bookmarks, met.followed)
+				if met := w.look(event("paid")); len(met.Bookmarks) != 1 || met.Followed {
+					t.Errorf("met %+v, followed %t", met.Bookmarks, met.Followed)
 				}
 			}
 			met := w.look(event("other"))
-			met.followed, met.stimulus, met.Hash = true, event("paid"), hashOf("paid") // as a look that was told
+			met.Followed, met.Stimulus, met.Hash = true, event("paid"), hashOf("paid") // as a look that was told
 			if ok, err := w.Enqueue(w.ctx(), w.item("e", event("paid")), met); err != nil || !ok || !met.SentOn {
 				t.Errorf("queued %t, sent on %t, %v", ok, met.SentOn, err)
 			}
@@ -461,74 +461,10 @@ func TestARangeIsFollowedBesideAWatchInTheFuture(t *testing.T) {
 		t.Fatalf("%+v", first)
 	}
 	w.follow()
-	w.followed(w.conn.waiting, w.Keys.Bookmarks(hashOf("paid")), func() { w.look(event("paid")) })
+	w.followed(w.Conn.Waiting, w.Keys.Bookmarks(hashOf("paid")), func() { w.look(event("paid")) })
 	w.instance("a", "paid")
-	if met := w.look(event("paid")); len(met.Bookmarks) != 1 || !met.followed {
-		t.Errorf("met %+v, followed %t", met.Bookmarks, met.followed)
-	}
-}
-
-// Ranges that are looked at often are found among many that are not, and what is too long is read.
-func TestWhatIsLookedAtOftenIsFoundAmongMany(t *testing.T) {
-	t.Parallel()
-	f := newFollower(newWorld(t).conn, "all/", true)
-	for i := range 100 * followAfter {
-		f.looked(fmt.Sprintf("all/%d/", i), 0)
-		if i%20 == 0 {
-			f.looked("all/often/", 0)
-			f.looked("all/long/", maxFollowed+1)
-		}
-	}
-	if n := len(f.looks); n > lookedAt {
-		t.Errorf("looks at %d ranges are counted", n)
-	}
-	close(f.wanted)
-	wanted := 0
-	for prefix := range f.wanted {
-		if wanted++; prefix != "all/often/" {
-			t.Errorf("%s is to be followed", prefix)
-		}
-	}
-	if wanted == 0 {
-		t.Error("nothing is to be followed")
-	}
-}
-
-// A range that gets too long while it is followed is read.
-func TestARangeThatGetsTooLongIsRead(t *testing.T) {
-	t.Parallel()
-	f := newFollower(newWorld(t).conn, "all/", true)
-	r := &followed{read: 1, kvs: map[string]*mvccpb.KeyValue{}}
-	f.ranges["all/a/"] = r
-	for i := range maxFollowed {
-		r.kvs[fmt.Sprintf("all/a/%d", i)] = &mvccpb.KeyValue{}
-	}
-	tell := func(revision int64, typ mvccpb.Event_EventType, key string) {
-		f.take(&clientv3.WatchResponse{Events: []*clientv3.Event{{Type: typ, Kv: &mvccpb.KeyValue{Key: []byte(key), ModRevision: revision}}}})
-	}
-	tell(2, mvccpb.PUT, "all/a/0") // it is there
-	tell(3, mvccpb.DELETE, "all/a/1")
-	tell(4, mvccpb.PUT, "all/a/1")
-	if !f.has("all/a/") {
-		t.Fatal("it is not followed any more, and is as long as it may be")
-	}
-	tell(5, mvccpb.PUT, "all/a/more")
-	if f.has("all/a/") {
-		t.Error("it is followed, and is too long")
-	}
-}
-
-// What nobody looks at, and what does not change, is not followed for ever.
-func TestWhatRestsIsNotFollowed(t *testing.T) {
-	t.Parallel()
-	f, now := newFollower(newWorld(t).conn, "all/", true), time.Now()
-	for prefix, r := range map[string]*followed{
-		"all/a/": {looked: now, told: now}, "all/b/": {looked: now.Add(-2 * followIdle), told: now}, "all/c/": {looked: now, told: now.Add(-2 * followQuiet)},
-	} {
-		f.ranges[prefix] = r
-	}
-	if n := f.tidy(now); n != 1 || !f.has("all/a/") {
-		t.Errorf("%d are followed", n)
+	if met := w.look(event("paid")); len(met.Bookmarks) != 1 || !met.Followed {
+		t.Errorf("met %+v, followed %t", met.Bookmarks, met.Followed)
 	}
 }
 
@@ -557,9 +493,9 @@ func TestSweepsCostByWhatIsThereAndNotByWhatWas(t *testing.T) {
 		w.del(w.Keys.Send(id))
 		w.del(w.Keys.Mail("i", id))
 	}
-	w.followed(w.sending, w.Keys.Sends(), round)
-	w.boxes.want(w.Keys.Mailboxes(), 0) // as a slow sweep does
-	polltest.Eventually(t, "the mailboxes are followed", func() bool { round(); return w.boxes.has(w.Keys.Mailboxes()) })
+	w.followed(w.Sending, w.Keys.Sends(), round)
+	w.Boxes.Want(w.Keys.Mailboxes(), 0) // as a slow sweep does
+	polltest.Eventually(t, "the mailboxes are followed", func() bool { round(); return w.Boxes.Has(w.Keys.Mailboxes()) })
 	count.since("send")
 	count.since("mailbox")
 	rounds := testsize.Of(100, 30)
@@ -588,40 +524,10 @@ func TestSweepsCostByWhatIsThereAndNotByWhatWas(t *testing.T) {
 func TestASlowSweepIsFollowed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.faults.Add(clustertest.Rule{Fault: clustertest.DelayAnswer, Delay: 2 * slowLook, Match: func(c clustertest.Call) bool { return c.Touches(w.Keys.Mailboxes()) }, Times: 1})
+	w.faults.Add(clustertest.Rule{Fault: clustertest.DelayAnswer, Delay: 2 * lookup.SlowLook, Match: func(c clustertest.Call) bool { return c.Touches(w.Keys.Mailboxes()) }, Times: 1})
 	_, _, err := w.Sweep(w.ctx(), "", 10)
 	w.ok(err)
-	if len(w.boxes.wanted) != 1 {
+	if w.Boxes.Wants() != 1 {
 		t.Error("it is not to be followed")
-	}
-}
-
-// What the watch tells of that was in the read already changes nothing: it is older.
-func TestWhatTheWatchTellsOfBeforeTheReadIsNotTaken(t *testing.T) {
-	t.Parallel()
-	f := newFollower(newWorld(t).conn, "all/", true)
-	f.ranges["all/a/"] = &followed{read: 7, kvs: map[string]*mvccpb.KeyValue{"all/a/stays": {Key: []byte("all/a/stays")}}}
-	tell := func(revision int64, typ mvccpb.Event_EventType, key string) {
-		f.take(&clientv3.WatchResponse{Events: []*clientv3.Event{{Type: typ, Kv: &mvccpb.KeyValue{Key: []byte(key), ModRevision: revision}}}})
-	}
-	keys := func() string {
-		kvs, _, upTo, ok := f.at(t.Context(), "all/a/", 7, maxFollowed)
-		if !ok || upTo < 7 {
-			t.Fatalf("followed %t, up to %d", ok, upTo)
-		}
-		var names []string
-		for _, kv := range kvs {
-			names = append(names, string(kv.Key))
-		}
-		return strings.Join(names, " ")
-	}
-	tell(5, mvccpb.PUT, "all/a/went")
-	tell(7, mvccpb.DELETE, "all/a/stays")
-	if got := keys(); got != "all/a/stays" {
-		t.Errorf("it holds %q", got)
-	}
-	tell(8, mvccpb.DELETE, "all/a/stays")
-	if got := keys(); got != "" {
-		t.Errorf("it holds %q", got)
 	}
 }

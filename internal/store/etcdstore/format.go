@@ -3,10 +3,8 @@ package etcdstore
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
-	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
@@ -14,39 +12,13 @@ import (
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
-// format is the value of meta/format: what every node of a cluster has to agree
-// on.
-type format struct {
-	Version     int `json:"version"`
-	Shards      int `json:"shards"`
-	TimerShards int `json:"timerShards"`
-}
-
-// DataFormat is the version of what this program reads and writes in etcd. It goes up by one when a
-// program of before and this one cannot work beside each other on the same data:
-// keys that lie elsewhere, compares that the other does not make, values that mean
-// something else. It stays for what an older program can leave alone
-// ([db.DecodeWhole]): a field, an activity, a kind of command, a state.
-//
-// 1 was the first. 2: whole numbers of any size, starts that wait behind gates,
-// indexes of tasks and sub-statuses, endpoints by shape, dead letters of one copy,
-// marks of the queue, ages. 3: lists of instances by version and parent, the newest first,
-// journal entries that say once what their items share. 4: the names of callers' keys begin
-// with what the key alone tells.
-const DataFormat = 4
-
-var thisFormat = format{Version: DataFormat, Shards: record.Shards, TimerShards: record.TimerShards}
-
-// ErrFormat marks data of another format than this program's.
-var ErrFormat = errors.New("another format of the data")
-
 // CheckFormat writes the format of this program into a fresh cluster, and
-// refuses a cluster with another one ([ErrFormat]): its keys would be misread. A
+// refuses a cluster with another one ([record.ErrFormat]): its keys would be misread. A
 // node asks before it joins.
 //
 // If: there is none yet. A repeat finds its own.
 func (s *Store) CheckFormat(ctx context.Context) error {
-	raw, err := db.Encode(thisFormat)
+	raw, err := db.Encode(record.ThisFormat)
 	if err != nil {
 		return err
 	}
@@ -65,23 +37,7 @@ func (s *Store) CheckFormat(ctx context.Context) error {
 		}
 		kvs = there.In(resp).Kvs
 	}
-	return s.conn.foreign(kvs)
-}
-
-// foreign is the error for a format that is not this program's.
-func (s *conn) foreign(kvs []*mvccpb.KeyValue) error {
-	if len(kvs) == 0 {
-		return fmt.Errorf("%w: the data under %s says no more of which format it is: %s is gone", ErrFormat, s.Keys.Root, s.Keys.Format())
-	}
-	var f format
-	if err := db.Decode(kvs[0].Value, &f); err != nil {
-		return fmt.Errorf("%w: %s cannot be read; weft fsck tells whether it can be made again, weft fsck --repair does it: %w", ErrFormat, s.Keys.Format(), err)
-	}
-	if f != thisFormat {
-		return fmt.Errorf("%w: the data under %s is of format %d (%d shards, %d timer shards) and this program reads format %d (%d, %d): run a version for that format, or use another --cluster",
-			ErrFormat, s.Keys.Root, f.Version, f.Shards, f.TimerShards, thisFormat.Version, thisFormat.Shards, thisFormat.TimerShards)
-	}
-	return nil
+	return s.conn.Foreign(kvs)
 }
 
 // KeepFormat looks out for another format until ctx ends; then it returns nil. If
@@ -94,7 +50,7 @@ func (s *Store) KeepFormat(ctx context.Context) error {
 	for ctx.Err() == nil {
 		wait, from := time.Second, int64(0)
 		if resp, err := s.conn.Get(ctx, "look at the format", s.conn.Keys.Format()); err == nil {
-			if err := s.conn.foreign(resp.Kvs); errors.Is(err, db.ErrDamaged) {
+			if err := s.conn.Foreign(resp.Kvs); errors.Is(err, db.ErrDamaged) {
 				s.conn.Left([]byte(s.conn.Keys.Format()), err)
 			} else if err != nil {
 				s.conn.Halted.Store(&workflow.Error{Code: workflow.CodeUnavailable, Detail: "this node ends: " + err.Error(), RetryAfter: time.Second})

@@ -24,8 +24,8 @@ type definitionsSeen struct {
 	lost    map[string]*mvccpb.KeyValue      // the others
 	indexed map[string]bool                  // keys that an index names, by key below the root
 	owned   map[string]*ownedKeys            // by definition, as the keys themselves say
-	hashes  map[VersionRef]string            // of bodies that can be read: of their content
-	names   map[VersionRef]string            // and the notation's names of them
+	hashes  map[record.VersionRef]string     // of bodies that can be read: of their content
+	names   map[record.VersionRef]string     // and the notation's names of them
 	timed   []string                         // definitions that have schedules, in order
 	fires   map[[2]string]bool               // definitions and activities that have an occurrence to come
 }
@@ -51,7 +51,7 @@ type ownedKeys struct {
 
 func newDefinitionsSeen() definitionsSeen {
 	return definitionsSeen{heads: map[string]*store.DefinitionHead{}, lost: map[string]*mvccpb.KeyValue{}, indexed: map[string]bool{},
-		owned: map[string]*ownedKeys{}, hashes: map[VersionRef]string{}, names: map[VersionRef]string{}, fires: map[[2]string]bool{}}
+		owned: map[string]*ownedKeys{}, hashes: map[record.VersionRef]string{}, names: map[record.VersionRef]string{}, fires: map[[2]string]bool{}}
 }
 
 // of are the keys of a definition.
@@ -261,7 +261,7 @@ func (f *fsck) versions() {
 	}
 	f.bodies()
 	f.under("definition-retired/", func(name string, _ *mvccpb.KeyValue, _ []string) {
-		ref, ok := versionIn(name, "definition-retired/")
+		ref, ok := record.VersionIn(name, "definition-retired/")
 		if body := f.s.conn.Keys.Body(ref.ID, ref.Version); !ok || !f.has(body) {
 			f.drop(f.report("retired-without-version", name, "there is no such version"), name, body, f.s.conn.Keys.Head(ref.ID))
 		}
@@ -277,7 +277,7 @@ func (f *fsck) bodies() {
 	stands := map[string]bool{}
 	f.values("definition-version/", db.MostChunk, func(name string, kv *mvccpb.KeyValue, _ []string) {
 		var v store.DefinitionVersion
-		ref, ok := versionIn(name, "definition-version/")
+		ref, ok := record.VersionIn(name, "definition-version/")
 		n := f.decode(name, kv, &v)
 		if n == nil && (!ok || v.ID != ref.ID || v.Version != ref.Version) {
 			n = f.damaged(name, "it says that it is version %d of %q", v.Version, v.ID)
@@ -297,7 +297,7 @@ func (f *fsck) bodies() {
 		}
 	})
 	f.under("definition-use/", func(name string, _ *mvccpb.KeyValue, _ []string) {
-		ref, _ := versionIn(name, "definition-use/")
+		ref, _ := record.VersionIn(name, "definition-use/")
 		if body := f.s.conn.Keys.Body(ref.ID, ref.Version); !stands[name] && !f.follows(body) {
 			f.drop(f.report("use-without-version", name, "no version is like this"), name, body, f.s.conn.Keys.Head(ref.ID))
 		}
@@ -306,7 +306,7 @@ func (f *fsck) bodies() {
 
 // bodyLost sets a version aside that nothing needs. One that is needed stays: without
 // it what needs it would be no better off.
-func (f *fsck) bodyLost(n *Finding, ref VersionRef, kv *mvccpb.KeyValue) {
+func (f *fsck) bodyLost(n *Finding, ref record.VersionRef, kv *mvccpb.KeyValue) {
 	const again = "put its value back from a backup, or: publish the definition with another content, and "
 	head := f.defs.heads[ref.ID]
 	switch {
@@ -340,16 +340,16 @@ func (f *fsck) bodyLost(n *Finding, ref VersionRef, kv *mvccpb.KeyValue) {
 func (f *fsck) references() {
 	f.values("definition-content/", fsckPage, func(name string, kv *mvccpb.KeyValue, parts []string) {
 		id, hash := parts[0], record.Decode(parts[len(parts)-1])
-		f.reference(name, kv, id, func(ref VersionRef) bool { return f.defs.hashes[ref] == hash })
+		f.reference(name, kv, id, func(ref record.VersionRef) bool { return f.defs.hashes[ref] == hash })
 	})
 	f.values("definition-ref/", fsckPage, func(name string, kv *mvccpb.KeyValue, parts []string) {
 		id, versionID := parts[len(parts)-1], record.Decode(parts[0])
-		f.reference(name, kv, id, func(ref VersionRef) bool { return f.defs.names[ref] == versionID })
+		f.reference(name, kv, id, func(ref record.VersionRef) bool { return f.defs.names[ref] == versionID })
 	})
 }
 
-func (f *fsck) reference(name string, kv *mvccpb.KeyValue, id string, is func(VersionRef) bool) {
-	var e VersionRef
+func (f *fsck) reference(name string, kv *mvccpb.KeyValue, id string, is func(record.VersionRef) bool) {
+	var e record.VersionRef
 	n := f.decodeShown(name, kv, &e)
 	if n == nil && e.ID != id {
 		n = f.damaged(name, "it says that it is of definition %q", e.ID)
@@ -357,7 +357,7 @@ func (f *fsck) reference(name string, kv *mvccpb.KeyValue, id string, is func(Ve
 	if n == nil {
 		return
 	}
-	found := VersionRef{ID: id}
+	found := record.VersionRef{ID: id}
 	for ref := range f.defs.hashes {
 		if ref.ID == id && is(ref) && ref.Version > found.Version {
 			found = ref
@@ -399,13 +399,13 @@ func (f *fsck) headAgain(id string, kv *mvccpb.KeyValue) {
 	}
 	for _, prefix := range []string{"definition-version/", "definition-use/", "definition-retired/"} {
 		f.under(prefix+id+"/", func(name string, _ *mvccpb.KeyValue, _ []string) {
-			if ref, ok := versionIn(name, prefix); ok {
+			if ref, ok := record.VersionIn(name, prefix); ok {
 				know(ref.Version)
 			}
 		})
 	}
 	f.values("definition-content/"+id+"/", fsckPage, func(_ string, kv *mvccpb.KeyValue, _ []string) {
-		var e VersionRef
+		var e record.VersionRef
 		if db.Decode(kv.Value, &e) == nil {
 			know(e.Version)
 		}

@@ -7,6 +7,7 @@ import (
 	"go.etcd.io/etcd/api/v3/mvccpb"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/internal/store/etcdstore/signouts"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -25,7 +26,7 @@ func (f *fsck) meta() {
 				f.replace(n, kv, ", and puts false, which is how the nodes take it").PutRaw(string(kv.Key), []byte("false"))
 			}
 		case "age":
-			decodeCounted(f, name, kv, new(storedAge))
+			decodeCounted(f, name, kv, new(record.StoredAge))
 		case "balance":
 			f.checkBalance(name, kv)
 		default:
@@ -61,7 +62,7 @@ func (f *fsck) signOuts() {
 }
 
 func (f *fsck) checkFormat(name string, kv *mvccpb.KeyValue) {
-	var is format
+	var is record.Format
 	if n := f.decodeShown(name, kv, &is); n != nil {
 		return // format judges it, when all is known
 	}
@@ -69,7 +70,7 @@ func (f *fsck) checkFormat(name string, kv *mvccpb.KeyValue) {
 		f.damaged(name, "it names no version: %.80q", kv.Value)
 		return
 	}
-	if err := f.s.conn.foreign([]*mvccpb.KeyValue{kv}); err != nil {
+	if err := f.s.conn.Foreign([]*mvccpb.KeyValue{kv}); err != nil {
 		f.report("format", name, "%v", err).Hint = "nothing else was checked"
 		f.other = true
 	}
@@ -96,7 +97,7 @@ func (f *fsck) format() {
 	}
 	name := f.below(f.s.conn.Keys.Format())
 	f.values(name, 1, func(_ string, kv *mvccpb.KeyValue, _ []string) {
-		f.replace(n, kv, ", and puts that of this program, as all else fits it").Put(string(kv.Key), thisFormat)
+		f.replace(n, kv, ", and puts that of this program, as all else fits it").Put(string(kv.Key), record.ThisFormat)
 		if n.mend != nil {
 			n.mend.first = true
 		}
@@ -104,7 +105,7 @@ func (f *fsck) format() {
 }
 
 func (f *fsck) checkLinkKey(name string, kv *mvccpb.KeyValue) {
-	var k linkKey
+	var k record.LinkKey
 	n := f.decodeShown(name, kv, &k)
 	if n == nil && len(k.Key) < workflow.MinLinkKey {
 		n = f.damaged(name, "it has %d bytes, which is no key", len(k.Key))
@@ -112,7 +113,7 @@ func (f *fsck) checkLinkKey(name string, kv *mvccpb.KeyValue) {
 	if n == nil {
 		return
 	}
-	made := linkKey{Key: make([]byte, workflow.MinLinkKey)}
+	made := record.LinkKey{Key: make([]byte, workflow.MinLinkKey)}
 	if _, err := rand.Read(made.Key); err != nil {
 		f.err = err
 		return

@@ -15,6 +15,7 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/lookup"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -73,14 +74,14 @@ type fsckParts struct{ *fsck }
 // joined reads the parts of an instance into its record, or reports that it is damaged. Of one that has moved
 // since the check began it gives what its record alone says.
 func (f fsckParts) joined(name string, kv *mvccpb.KeyValue, r *store.Record) *Finding {
-	whole, err := partsOf(f.s.conn).join(f.ctx, kv, db.Decode)
+	whole, err := lookup.PartsOf(f.s.conn).Join(f.ctx, kv, db.Decode)
 	switch {
 	case err == nil:
 		*r = *whole
 	case errors.Is(err, db.ErrDamaged):
 		return f.damaged(name, "it cannot be read: %s", why(err))
-	case isMoved(err):
-		withoutParts(r)
+	case lookup.IsMoved(err):
+		record.WithoutParts(r)
 	default:
 		f.err = err
 	}
@@ -157,7 +158,7 @@ func (f *fsck) journals() {
 			return
 		}
 		if last[id] == 0 {
-			last[id] = journalFrom(r) - 1
+			last[id] = record.JournalFrom(r) - 1
 		}
 		seq, err := strconv.ParseInt(parts[1], 10, 64)
 		if err != nil || seq <= last[id] || seq > r.Seq {
@@ -168,7 +169,7 @@ func (f *fsck) journals() {
 			f.noteLoss(f.report("journal-gap", name, "after entry %d", last[id]), id, last[id]+1, seq-1)
 		}
 		last[id] = seq
-		var e journalEntry
+		var e record.JournalEntry
 		n := f.decodeShown(name, kv, &e)
 		if n == nil && e.Seq != seq {
 			n = f.damaged(name, "it says that it is entry %d", e.Seq)
@@ -180,7 +181,7 @@ func (f *fsck) journals() {
 	for _, id := range f.ids {
 		r := f.records[id]
 		if _, some := last[id]; !some {
-			last[id] = journalFrom(r) - 1
+			last[id] = record.JournalFrom(r) - 1
 		}
 		if r.Seq != last[id] {
 			n := f.report("journal-end", f.s.conn.Keys.Instance(id), "the instance is at %d, its journal ends at %d", r.Seq, last[id])
@@ -201,8 +202,8 @@ func (f *fsck) noteLoss(n *Finding, id string, from, to int64) {
 	}
 }
 
-func lostEntry(seq int64) journalEntry {
-	return journalEntry{Seq: seq, Items: []journalItem{{Execution: noExecution, Event: "Damaged", Text: "weft fsck --repair: what this commit did is not known any more"}}}
+func lostEntry(seq int64) record.JournalEntry {
+	return record.JournalEntry{Seq: seq, Items: []record.JournalItem{{Execution: record.NoExecution, Event: "Damaged", Text: "weft fsck --repair: what this commit did is not known any more"}}}
 }
 
 // indexes: each instance has its entries, each entry its instance.
@@ -272,7 +273,7 @@ func (f *fsck) bookmarks() {
 			stands[f.below(key)] = b
 			if !f.has(key) && !left[f.below(key)] {
 				o := f.repair(f.report("bookmark-missing", key, "instance %s waits there", id), "puts it", f.s.conn.Keys.Instance(id), key)
-				f.s.conn.putBookmark(o, *b, h.CorrelationID, id)
+				f.s.conn.PutBookmark(o, *b, h.CorrelationID, id)
 			}
 			if e := workflow.EndpointOf(b); e != nil {
 				f.shape(e.Method, e.Template, "instance "+id, f.s.conn.Keys.Instance(id))
@@ -292,14 +293,14 @@ func (f *fsck) bookmarks() {
 			f.drop(f.report("bookmark-without-instance", name, "no instance waits there"), name, f.s.conn.Keys.Instance(id))
 			return
 		}
-		var e bookmarkEntry
+		var e record.BookmarkEntry
 		n := f.decode(name, kv, &e)
 		if n == nil && e.Instance != id {
 			n = f.damaged(name, "it says that it is of instance %q", e.Instance)
 		}
 		if n != nil {
 			o := f.repair(n, "makes it again from its instance", f.s.conn.Keys.Instance(id), name)
-			f.s.conn.putBookmark(o, *b, f.records[id].Header.CorrelationID, id)
+			f.s.conn.PutBookmark(o, *b, f.records[id].Header.CorrelationID, id)
 		}
 	})
 }
@@ -342,14 +343,14 @@ func (f *fsck) tasks() {
 // timers: each has its bookmark; a bookmark that is due at a time has its timer, or the command of it,
 // also as a dead letter.
 func (f *fsck) timers() {
-	stands, moved, left := map[string]timerEntry{}, map[string]bool{}, f.unwritten()
+	stands, moved, left := map[string]record.TimerEntry{}, map[string]bool{}, f.unwritten()
 	for _, id := range f.ids {
 		for _, b := range f.records[id].Header.Bookmarks {
 			if b.DueAt == nil {
 				continue
 			}
 			key, fired := f.s.conn.Keys.Timer(b.ID, *b.DueAt), f.s.conn.Keys.Mail(id, store.TimerCommand(b.ID))
-			entry := timerEntry{Instance: id, Bookmark: b.ID, Hash: b.Hash, Due: *b.DueAt}
+			entry := record.TimerEntry{Instance: id, Bookmark: b.ID, Hash: b.Hash, Due: *b.DueAt}
 			stands[f.below(key)] = entry
 			if at := f.s.conn.Keys.MisplacedTimer(b.ID, *b.DueAt); record.MisplacedMillis(*b.DueAt) != "" && f.has(at) {
 				misplacedTimer(f, at, key, id, entry)
@@ -368,7 +369,7 @@ func (f *fsck) timers() {
 		if f.lostWith(id) || moved[name] {
 			return
 		}
-		var e timerEntry
+		var e record.TimerEntry
 		n := f.decode(name, kv, &e)
 		if n == nil && e.Bookmark != bookmark {
 			n = f.damaged(name, "it says that it is of bookmark %q", e.Bookmark)
@@ -387,7 +388,7 @@ func (f *fsck) timers() {
 }
 
 // misplacedTimer reports a timer that lies where a program of before put it. A node that works moves it within an hour.
-func misplacedTimer(f *fsck, at, place, id string, entry timerEntry) {
+func misplacedTimer(f *fsck, at, place, id string, entry record.TimerEntry) {
 	n := f.report("timer-misplaced", at, "it lies before what is due sooner; its place is %s", f.below(place))
 	o := f.repair(n, "puts it in its place", f.s.conn.Keys.Instance(id), at, place)
 	o.Del(at)
@@ -436,7 +437,7 @@ func (f *fsck) sends() {
 		count := counts[f.below(f.s.conn.Keys.Sent(id))]
 		delete(counts, f.below(f.s.conn.Keys.Sent(id)))
 		if n == nil && count != nil {
-			var done sentCount
+			var done record.SentCount
 			if n = f.decode(string(count.Key), count, &done); n == nil && (done.Done < 0 || done.Done >= len(send.Targets)) {
 				n = f.damaged(string(count.Key), "%d of %d targets are done", done.Done, len(send.Targets))
 			}
@@ -582,19 +583,19 @@ func (f *fsck) movers() {
 // tellAgain tells of a child's end the instance that waits for it: how it ended, if it is
 // there, and that it was cancelled if it is not.
 func (f *fsck) tellAgain(n *Finding, id string, b *workflow.Bookmark, child string) {
-	end, _ := missedEnd(f.records[child], id, b, time.Now().UTC())
+	end, _ := record.MissedEnd(f.records[child], id, b, time.Now().UTC())
 	if end == nil {
 		n.Hint = "POST /api/v1/instances/" + child + "/cancel or /api/v1/instances/" + id + "/cancel"
 		return
 	}
 	at := f.s.conn.Keys.Mail(id, end.ID)
-	f.repair(n, "tells it that the child is "+childStatus(end), f.s.conn.Keys.Instance(id), f.s.conn.Keys.Instance(child), at).Put(at, end)
+	f.repair(n, "tells it that the child is "+record.ChildStatus(end), f.s.conn.Keys.Instance(id), f.s.conn.Keys.Instance(child), at).Put(at, end)
 }
 
 // tells reports whether a parent will hear of its child's end, or has mail of it, or
 // a dead letter.
 func (f *fsck) tells(child, parent, bookmark string) bool {
-	if f.comes(f.s.conn.Keys.Mail(parent, ChildEnd(bookmark, child, "", nil, time.Time{}).ID)) {
+	if f.comes(f.s.conn.Keys.Mail(parent, record.ChildEnd(bookmark, child, "", nil, time.Time{}).ID)) {
 		return true
 	}
 	r := f.records[child]

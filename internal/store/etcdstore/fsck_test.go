@@ -15,7 +15,9 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/definitions"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/lookup"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -43,14 +45,14 @@ func sound(t *testing.T) *world {
 	_, err := w.Commit(w.ctx(), &store.Commit{ID: "c1", Fence: w.lock("i", "1"), After: store.Record{Header: h, Seq: 1}, At: w.now, Created: h.Bookmarks, SeenMail: w.revision(), Release: true})
 	w.ok(err)
 	start := workflow.Command{ID: "s", Kind: workflow.CommandStart, CreatedAt: w.now, Start: &workflow.Start{DefinitionID: "order", Version: 1, Parent: &workflow.Parent{InstanceID: "p", BookmarkID: "p~end"}}}
-	out, err := w.Create(w.ctx(), &NewInstance{Header: NewHeader("j", start, w.now), Command: start, Gate: &store.Gate{Definition: "order"}}, nil)
+	out, err := w.Create(w.ctx(), &lookup.NewInstance{Header: NewHeader("j", start, w.now), Command: start, Gate: &store.Gate{Definition: "order"}}, nil)
 	if w.ok(err); out != Created {
 		t.Fatal(out)
 	}
 	used := store.DefinitionVersion{Hash: "one", Source: "one", Uses: []store.Use{{RefID: "part", ID: "part", Version: 1}}}
 	before, err := w.ReadDefinition(w.ctx(), "order", "one")
 	w.ok(err)
-	_, err = w.PublishDefinition(w.ctx(), before, used, Published{}, w.now)
+	_, err = w.PublishDefinition(w.ctx(), before, used, definitions.Published{}, w.now)
 	w.ok(err)
 	w.parentOf("j")
 	w.continuing("k")
@@ -110,7 +112,7 @@ func TestFsckKnowsAVoidCommit(t *testing.T) {
 	t.Parallel()
 	w := sound(t)
 	record := w.void("k")
-	if _, err := w.raw.Delete(w.ctx(), w.Keys.Expiry(w.conn.Elapsed.Load(), record)); err != nil {
+	if _, err := w.raw.Delete(w.ctx(), w.Keys.Expiry(w.Conn.Elapsed.Load(), record)); err != nil {
 		t.Fatal(err)
 	}
 	check, err := w.Fsck(w.ctx())
@@ -142,7 +144,7 @@ func (w *world) publishTimed(content string, over bool) {
 	if !over {
 		e.Due = w.now.Add(time.Hour)
 	}
-	_, err = w.PublishDefinition(w.ctx(), st, store.DefinitionVersion{Hash: content, Source: content}, Published{Index: store.DefinitionIndex{Schedules: []store.CronEntry{e}}}, w.now)
+	_, err = w.PublishDefinition(w.ctx(), st, store.DefinitionVersion{Hash: content, Source: content}, definitions.Published{Index: store.DefinitionIndex{Schedules: []store.CronEntry{e}}}, w.now)
 	w.ok(err)
 }
 

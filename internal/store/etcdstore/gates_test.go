@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/lookup"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -197,7 +198,7 @@ func TestOneOfSeveralOccurrencesPassesAGate(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	due, next := w.occurrence()
-	starts := []NewInstance{*w.newInstance("x", "s1", single), *w.newInstance("y", "s2", single), *w.newInstance("z", "s3", single)}
+	starts := []lookup.NewInstance{*w.newInstance("x", "s1", single), *w.newInstance("y", "s2", single), *w.newInstance("z", "s3", single)}
 	if ok, gated, err := w.FireSchedule(w.ctx(), due, nil, next, starts); err != nil || !ok || gated != 2 {
 		t.Fatalf("%t, %d, %v", ok, gated, err)
 	}
@@ -211,7 +212,7 @@ func TestAHundredOccurrencesAreStartedAtOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	due, next := w.occurrence()
-	var starts []NewInstance
+	var starts []lookup.NewInstance
 	for range 100 {
 		id := w.id("i")
 		starts = append(starts, *w.newInstance(id, "start-"+id, nil))

@@ -83,7 +83,7 @@ func goldenBuilders(k record.Keys) []call {
 		by((&record.Conn{Keys: k}).QueueKey, &store.QueueItem{ID: "q1", Held: &store.HeldStart{Gate: store.Gate{Definition: oddID}}, CreatedAt: oddEarly}),
 		by((&record.Conn{Keys: k}).Slot, &workflow.Stimulus{ActivityType: workflow.EventType, Payload: workflow.EventPayload(oddText), CorrelationID: oddText}),
 		by(k.Timers, 10), by(k.Timer, oddBookmark, oddEarly), by(k.Timer, oddBookmark, oddTime), by(k.Timer, "i1~1", oddLate), by(k.MisplacedTimer, "i1~1", oddLate), by(k.TimersOf, &workflow.Bookmark{ID: oddBookmark, DueAt: &oddTime}), by(k.TimersOf, &workflow.Bookmark{ID: "i1~1", DueAt: &oddLate}), by(k.Dated, record.Timers, 15), by(k.Dated, record.Schedules, 15),
-		by(k.CommandRecords), by(k.CommandRecord, oddTenant, oddText), by(k.CommandRecord, "~queue", "q1"), by(k.CommandRecord, oddID, deletedRecord), by(k.CommandRecord, record.DoneRecords, "s1"),
+		by(k.CommandRecords), by(k.CommandRecord, oddTenant, oddText), by(k.CommandRecord, "~queue", "q1"), by(k.CommandRecord, oddID, record.DeletedRecord), by(k.CommandRecord, record.DoneRecords, "s1"),
 		by(k.KeyRecord, oddText), by(k.Expiries), by(k.Expiry, int64(86400000), k.CommandRecord("~send", oddText)), by(k.KeyExpiries), by(k.KeyExpiry, int64(12345678901234), k.KeyRecord("k1")),
 		by(k.Indexes), by(k.Index, workflow.Faulted), by(k.IndexOf, workflow.Faulted, oddID), by(k.IndexOfVersion, workflow.Faulted, oddID, 3), by(k.Running, oddID),
 		by(k.Children, oddText), by(k.Labels), by(k.Labelled, oddText, ""), by(k.Labelled, "a", oddText), by(k.Tasks, ""), by(k.Tasks, oddText), by(k.Correlation, ""), by(k.Correlation, oddText), by(k.FinishedIn, 10),
@@ -136,7 +136,7 @@ func goldenIDs() []call {
 	return append(all, by(workflow.Hash, "", nil), by(workflow.Hash, oddText, "a"), by(workflow.Hash, workflow.TaskType, workflow.EventPayload("approved")),
 		by(workflow.EventPayload, oddText), by(workflow.EndpointPayload, "post", "/Orders/{id:int}/"),
 		by(workflow.DeriveID), by(workflow.DeriveID, ""), by(workflow.DeriveID, "", ""), by(workflow.DeriveID, "ab", "c"), by(workflow.DeriveID, "a", "bc"), by(workflow.DeriveID, oddText, oddBookmark, strings.Repeat("long", 100)),
-		by(DeadID, oddTenant, cmd), by(StimulusDeadID, oddID, oddTime), by(StimulusDeadID, oddID, oddEarly),
+		by(record.DeadID, oddTenant, cmd), by(record.StimulusDeadID, oddID, oddTime), by(record.StimulusDeadID, oddID, oddEarly),
 		by(store.TargetCommand, oddID, oddBookmark), by(store.TriggeredStart, oddID, oddTenant, oddText), by(store.TriggeredInstance, oddID, oddTenant, oddText), by(store.GatedItem, oddID),
 		by(store.ChildEndCommand, oddBookmark, oddID), by(store.CancelCommand, oddTenant, oddID), by(store.TimerCommand, oddBookmark), by(store.JobCommand, oddID, oddTenant), by(store.Again, oddID, oddBookmark),
 		by(store.ScheduledInstance, oddID, oddText, oddTime), by(store.ScheduledInstance, oddID, oddText, oddEarly), by(store.KeyedInstance, oddText), by(store.KeyedJob, oddText),
@@ -153,14 +153,20 @@ func (c call) String() string {
 	return inGolden(name[strings.LastIndex(name, "/")+1:]) + "(" + strings.Join(args, ", ") + ")"
 }
 
-// inGolden is the name by which the file has a function: what was moved below the store keeps that which it had.
+// inGolden is the name by which the file has a function: what was moved to a room, or below the store, keeps that which it had.
 func inGolden(name string) string {
-	name = strings.TrimPrefix(name, "etcdstore.")
-	moved, is := strings.CutPrefix(name, "record.")
-	if !is {
+	room, of, _ := strings.Cut(name, ".")
+	switch room {
+	case "etcdstore", "lists", "definitions", "commits", "stimuli", "upkeep":
+		return of
+	case "record":
+	default:
 		return name
 	}
-	parts := strings.Split(strings.Replace(moved, "(*Conn).", "(*conn).", 1), ".")
+	if of == "DeadID" || of == "StimulusDeadID" {
+		return of
+	}
+	parts := strings.Split(strings.Replace(of, "(*Conn).", "(*conn).", 1), ".")
 	for i, part := range parts {
 		parts[i] = strings.ToLower(part[:1]) + part[1:]
 	}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/workflow"
 	"github.com/weft-run/weft/pkg/workflow/files"
 )
@@ -102,17 +103,17 @@ var golden = []struct {
 		Gone: []workflow.Bookmark{{ID: "i1~2", Hash: "hash", ActivityType: workflow.TaskType, Name: "check", DueAt: &goldenLater, CreatedAt: goldenAt}},
 		Made: []store.Span{{From: 1, To: 3}}, Moved: true, Was: "order-4711", Trace: goldenCommand.Trace, At: goldenAt, Delete: true,
 	}}},
-	{"journal/<id>/<seq>", "journal", &journalEntry{
+	{"journal/<id>/<seq>", "journal", &record.JournalEntry{
 		Commit: "commit-1", Seq: 5, Node: "node-1", Fence: 4711, Commands: []string{"c1", "c2"}, Others: []string{"c0"}, At: goldenAt.Truncate(time.Microsecond), Took: 1500, First: 8,
 		Activities: [][]string{{"event1", workflow.EventType}, {"line1", "Elsa.WriteLine"}},
-		Items: []journalItem{
+		Items: []record.JournalItem{
 			{Execution: 3, Parent: 1, Activity: 1, Event: "Resumed"},
 			{Skip: 1, Time: 250, Command: 2, Activity: 2, Event: "WriteLine", Text: "<b>", Data: goldenValues},
 		},
 		Reset: true, Gone: []int64{0, 2}, Left: 3,
-		Set: []journalSet{{Execution: 3, Name: "v", Value: goldenValues, By: 9, Clipped: true, Hidden: true}},
+		Set: []record.JournalSet{{Execution: 3, Name: "v", Value: goldenValues, By: 9, Clipped: true, Hidden: true}},
 	}},
-	{"journal/<id>/<seq>", "journal-takeover", &journalEntry{Commit: "commit-1", Seq: 6, Node: "node-2", Fence: 4712, Takeover: true, At: goldenAt.Truncate(time.Microsecond)}},
+	{"journal/<id>/<seq>", "journal-takeover", &record.JournalEntry{Commit: "commit-1", Seq: 6, Node: "node-2", Fence: 4712, Takeover: true, At: goldenAt.Truncate(time.Microsecond)}},
 	{"mailbox/<shard>/<id>/<command>", "mail", &goldenCommand},
 	{"mailbox/<shard>/<id>/<command>", "mail-alter", &workflow.Command{ID: "c1", Kind: workflow.CommandAlter, CreatedAt: goldenAt, Alter: &goldenAlter}},
 	{"mailbox/<shard>/<id>/<command>", "mail-labels", &workflow.Command{ID: "c1", Kind: workflow.CommandStart, CreatedAt: goldenAt, Start: &workflow.Start{DefinitionID: "ship", Version: 1, Labels: map[string]string{"customer": "acme"}}}},
@@ -120,7 +121,7 @@ var golden = []struct {
 	{"mailbox/<shard>/<id>/<command>", "mail-replayed", &workflow.Command{ID: "c1", Kind: workflow.CommandResume, CreatedAt: goldenAt, Replays: 2, Bookmark: "i1~1"}},
 	{"cancel/<id>", "cancel", new("c1")},
 	{"send/<shard>/<id>", "send", &store.Send{ID: "s1", Stimulus: goldenStimulus, Targets: []store.Target{goldenTarget}, Key: &goldenKey, CreatedAt: goldenAt, Trace: goldenCommand.Trace}},
-	{"sent/<shard>/<id>", "sent", &sentCount{Done: 30}},
+	{"sent/<shard>/<id>", "sent", &record.SentCount{Done: 30}},
 	{"job/<id>", "job", &store.Job{
 		ID: "j1", Kind: workflow.CommandAlter, Alter: &goldenAlter, Filter: "status:faulted def:order-approval version:3 label.customer:4711",
 		By: "key:ops", BodyHash: "b0d1", State: store.JobCancelled, CreatedAt: goldenAt, UpdatedAt: goldenLater, EndedAt: &goldenLater, Node: "node-1", Write: "w1", Cursor: "c", Page: []string{"i1", "i2"}, Next: "n",
@@ -134,16 +135,16 @@ var golden = []struct {
 		ID: "c1@1", Reason: workflow.DeadTooLarge, Detail: "its commit is too large", Stimulus: &goldenStimulus, Targets: []store.Target{goldenTarget}, Command: &goldenCommand,
 		Dropped: &store.Dropped{Bytes: 2 << 20, SHA256: "5a5a"}, InstanceID: "i1", CreatedAt: goldenAt,
 	}},
-	{"bookmark/<hash>/<slice>/<id>/<bookmark>", "bookmark", &bookmarkEntry{Instance: "i1", Type: workflow.EventType, Name: "approved", Correlation: "order-4711", Created: goldenAt}},
+	{"bookmark/<hash>/<slice>/<id>/<bookmark>", "bookmark", &record.BookmarkEntry{Instance: "i1", Type: workflow.EventType, Name: "approved", Correlation: "order-4711", Created: goldenAt}},
 	{"queue/<hash>/<slice>/<item>", "queue", &store.QueueItem{ID: "q1", Stimulus: goldenStimulus, Hash: "hash", Key: &goldenKey, CreatedAt: goldenAt, Trace: goldenCommand.Trace}},
 	{"queue/~gated/<definition or *>/<slice>/<created>-<item>", "queue-gated", &store.QueueItem{
 		ID: "q1", Stimulus: goldenStimulus, Hash: "hash", CreatedAt: goldenAt, Held: &store.HeldStart{Event: "e1", Trigger: goldenTrigger, Gate: goldenGate},
 	}},
-	{"timer/<shard>/<due>/<bookmark>", "timer", &timerEntry{Instance: "i1", Bookmark: "i1~1", Hash: "hash", Due: goldenLater, Trace: goldenCommand.Trace, Set: goldenAt}},
+	{"timer/<shard>/<due>/<bookmark>", "timer", &record.TimerEntry{Instance: "i1", Bookmark: "i1~1", Hash: "hash", Due: goldenLater, Trace: goldenCommand.Trace, Set: goldenAt}},
 	{"idem/c/<id>/<command>", "record", &goldenEffect},
 	{"idem/c/<id>/<command>", "record-misfits", &store.Effect{InstanceID: "i1", Outcome: workflow.OutcomeRefused, Code: "invalid-request", Misfits: []store.Misfit{{Code: "not-running", Detail: "charge does not run now", Pointer: "/alterations/0/activity"}}}},
 	{"idem/c/<id>/<command>", "record-interrupted", &store.Effect{Outcome: workflow.OutcomeAccepted, Interrupted: "charge"}},
-	{"idem/c/<id>/~deleted", "record-deleted", &deletedEntry{Commit: "commit-1"}},
+	{"idem/c/<id>/~deleted", "record-deleted", &record.DeletedEntry{Commit: "commit-1"}},
 	{"idem/c/~queue/<item>", "record-accepted", &store.Effect{Outcome: workflow.OutcomeAccepted}},
 	{"idem/k/<key>", "answer-receipt", &store.Answer{
 		BodyHash: "b0d1", Targets: []store.Effect{{InstanceID: "i1", Outcome: workflow.OutcomeRefused, Code: "instance-finished", Seq: 7, Dead: "d1"}}, Queued: "q1", Slot: "hash/-",
@@ -162,9 +163,9 @@ var golden = []struct {
 	{"idem/k/<key>", "answer", &store.Answer{
 		BodyHash: "b0d1", Targets: []store.Effect{goldenEffect}, Queued: "q1", Instance: &goldenInstance, Response: &goldenResponse, Guard: &goldenGuard,
 	}},
-	{"meta/format", "format", &format{Version: 2, Shards: 64, TimerShards: 16}},
-	{"meta/format", "format-4", &format{Version: 4, Shards: 64, TimerShards: 16}},
-	{"meta/age", "age", &storedAge{Etcd: "1f", Elapsed: 86400000, Marks: [][2]int64{{1, 0}, {42, 3600000}}}},
+	{"meta/format", "format", &record.Format{Version: 2, Shards: 64, TimerShards: 16}},
+	{"meta/format", "format-4", &record.Format{Version: 4, Shards: 64, TimerShards: 16}},
+	{"meta/age", "age", &record.StoredAge{Etcd: "1f", Elapsed: 86400000, Marks: [][2]int64{{1, 0}, {42, 3600000}}}},
 	{"meta/balance", "balance", &store.Balance{
 		Etcd: "1f", Since: 41, Began: goldenAt, Because: "nobody counted before", Revision: 4711, At: goldenLater, Node: "node-1", Accepted: 20, Applied: 8, Refused: 3, Deleted: 2, SetAside: 1,
 		Waiting: store.Waiting{Mailboxes: 1, Queue: 2, Sends: 1, Dead: 1}, Rests: 4, Difference: 1, Lost: []store.Lost{{Key: "queue/hash/-/q1", Revision: 4700}},
@@ -186,10 +187,10 @@ var golden = []struct {
 		ID: "i1", DefinitionID: "order-approval", Version: 3, Status: workflow.StatusFinished, SubStatus: workflow.Faulted, CreatedAt: goldenAt, UpdatedAt: goldenLater, FinishedAt: &goldenLater,
 		Incidents: []workflow.Incident{{ActivityID: "fault1", ActivityType: "Elsa.Fault", Message: "refunded", Time: goldenAt, Final: true}},
 	}}},
-	{"incident/<definition>/<id>/<seq>", "incident", &IncidentNote{New: 2, At: goldenAt}},
-	{"incident/<definition>/<id>/<seq>", "incident-made", &IncidentNote{New: 2, At: goldenLater, Made: goldenAt}},
+	{"incident/<definition>/<id>/<seq>", "incident", &record.IncidentNote{New: 2, At: goldenAt}},
+	{"incident/<definition>/<id>/<seq>", "incident-made", &record.IncidentNote{New: 2, At: goldenLater, Made: goldenAt}},
 	{"webhook-failed/<name>/<letter>", "webhook-failed", &store.WebhookLetter{ID: "letter-1", Webhook: 41, At: goldenAt, Events: []store.WebhookEvent{{ID: "e1", What: "Faulted", Subject: "i1"}}}},
-	{"meta/link-key", "link-key", &linkKey{Key: []byte("0123456789abcdef")}},
+	{"meta/link-key", "link-key", &record.LinkKey{Key: []byte("0123456789abcdef")}},
 
 	{"definition/<id>/head", "definition-head", &store.DefinitionHead{
 		ID: "order-approval", Name: "Approval", Description: "of <orders>", Latest: 4, LatestHash: "h4", Published: 3, Hash: "h3", PublishedAt: goldenAt, UpdatedAt: goldenLater,
@@ -199,8 +200,8 @@ var golden = []struct {
 	{"definition-version/<id>/<n>", "definition-version", &store.DefinitionVersion{
 		ID: "order-approval", Version: 3, VersionID: "v3", Hash: "h3", Notation: "yaml", Source: "id: order-approval\n# <&>\n", Uses: goldenUses, Needs: []string{"Elsa.Event"}, CreatedAt: goldenAt,
 	}},
-	{"definition-content/<id>/<hash>", "definition-content", &VersionRef{ID: "order-approval", Version: 3}},
-	{"definition-ref/<version id>/<id>", "definition-ref", &VersionRef{ID: "order-approval", Version: 3}},
+	{"definition-content/<id>/<hash>", "definition-content", &record.VersionRef{ID: "order-approval", Version: 3}},
+	{"definition-ref/<version id>/<id>", "definition-ref", &record.VersionRef{ID: "order-approval", Version: 3}},
 	{"definition-index/<id>", "definition-index", &store.IndexedKeys{
 		Triggers: []store.TriggerKey{{Hash: "hash", ActivityID: "event1"}}, Routes: []store.RouteKey{{Method: "GET", Template: "orders/{id}"}}, Crons: true,
 	}},
@@ -234,11 +235,11 @@ var noRecord = map[string]string{
 func TestTheFormatIsGolden(t *testing.T) {
 	t.Parallel()
 	for _, g := range golden {
-		if f, ok := g.is.(*format); ok && *f == thisFormat {
+		if f, ok := g.is.(*record.Format); ok && *f == record.ThisFormat {
 			return
 		}
 	}
-	t.Errorf("no record of meta/format is %+v", thisFormat)
+	t.Errorf("no record of meta/format is %+v", record.ThisFormat)
 }
 
 // What any program wrote is read as it was meant, and written again as it was.
@@ -253,6 +254,30 @@ func TestGoldenRecordsAreReadAndWrittenAsTheyWere(t *testing.T) {
 		if again := encoded(t, got); !bytes.Equal(again, stored) {
 			t.Errorf("%s is written as\n%s\nand was\n%s", g.file, again, stored)
 		}
+	}
+}
+
+// What lies in etcd is called in errors as ever, wherever its type is by now.
+func TestErrorsCallRecordsAsEver(t *testing.T) {
+	t.Parallel()
+	ever := map[string]string{"journal": "journalEntry", "bookmark": "bookmarkEntry", "timer": "timerEntry", "sent": "sentCount", "incident": "IncidentNote",
+		"definition-ref": "VersionRef", "format": "format", "age": "storedAge", "link-key": "linkKey"}
+	for _, g := range golden {
+		name, own := ever[g.file]
+		if !own {
+			continue
+		}
+		delete(ever, g.file)
+		err := db.DecodeWhole([]byte("{"), reflect.New(reflect.TypeOf(g.is).Elem()).Interface())
+		if want := "damaged record: decode *etcdstore." + name + ": "; err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "(*etcdstore."+name+")") {
+			t.Errorf("%s: %v, want %q in it", g.file, err, want)
+		}
+	}
+	if err := db.Decode([]byte("{"), new(record.EntryHead)); !strings.Contains(err.Error(), "decode *etcdstore.entryHead: ") {
+		t.Errorf("the head of an entry: %v", err)
+	}
+	if len(ever) > 0 {
+		t.Errorf("there are no golden records of %v", ever)
 	}
 }
 

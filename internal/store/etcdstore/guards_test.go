@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/lookup"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -197,7 +198,7 @@ func TestWhatMovedIsRefused(t *testing.T) {
 		}, "dead/"},
 		{"firing for a head that moved", func(w *world) (bool, error) {
 			due, next := w.occurrence()
-			ok, _, err := w.FireSchedule(w.ctx(), due, &store.DefinitionHead{Modified: 1}, next, []NewInstance{*w.newInstance("a", "s1", nil)})
+			ok, _, err := w.FireSchedule(w.ctx(), due, &store.DefinitionHead{Modified: 1}, next, []lookup.NewInstance{*w.newInstance("a", "s1", nil)})
 			return !ok, err
 		}, "instance/"},
 		{"queueing for an instance that comes after the look", func(w *world) (bool, error) {

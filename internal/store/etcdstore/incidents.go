@@ -1,7 +1,6 @@
 package etcdstore
 
 import (
-	"context"
 	"time"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
@@ -12,15 +11,6 @@ import (
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/workflow"
 )
-
-// IncidentNote says what one commit added to the incidents of its instance. What they say
-// stands in the instance only.
-type IncidentNote struct {
-	New int       `json:"new"` // how many, of those that the instance remembers
-	At  time.Time `json:"at"`  // when the last of them was
-	// Made is when the instance was: another one of its id has the same numbers of commits. Zero: an older program wrote the note.
-	Made time.Time `json:"made,omitzero"`
-}
 
 // noteIncidents leaves a note of new incidents, for webhooks.
 //
@@ -40,7 +30,7 @@ func (s *Instances) noteIncidents(c *store.Commit, o *db.Ops) {
 		return
 	}
 	note := db.NewContent()
-	note.Put(s.conn.Keys.Incident(h.DefinitionID, h.ID, c.After.Seq), IncidentNote{New: n, At: h.Incidents[len(h.Incidents)-1].Time.UTC(), Made: h.CreatedAt.UTC()})
+	note.Put(s.conn.Keys.Incident(h.DefinitionID, h.ID, c.After.Seq), record.IncidentNote{New: n, At: h.Incidents[len(h.Incidents)-1].Time.UTC(), Made: h.CreatedAt.UTC()})
 	o.Nested([]clientv3.Cmp{db.NoneNewer(s.conn.Keys.WantedOf(h.DefinitionID), 0), db.NoneNewer(s.conn.Keys.WantedOf(record.AnyDefinition), 0)}, nil, note)
 }
 
@@ -72,21 +62,6 @@ func sameIncidents(a, b []workflow.Incident) bool {
 	return true
 }
 
-// IncidentAt reads the note of a commit with new incidents as [Webhooks.InstanceAt] reads an
-// instance; nil: it is gone.
-func (s *Webhooks) IncidentAt(ctx context.Context, definition, id string, commit, revision int64) (*IncidentNote, error) {
-	kv, err := s.oneAt(ctx, "read incident of "+id, s.conn.Keys.Incident(definition, id, commit), revision)
-	if err != nil || kv == nil {
-		return nil, err
-	}
-	var note IncidentNote
-	if err := db.Decode(kv.Value, &note); err != nil {
-		s.conn.Left(kv.Key, err)
-		return nil, nil
-	}
-	return &note, nil
-}
-
 // incidents: each note is of an instance that is there, and can be read.
 func (f *fsck) incidents() {
 	f.values("incident/", fsckPage, func(name string, kv *mvccpb.KeyValue, parts []string) {
@@ -96,7 +71,7 @@ func (f *fsck) incidents() {
 		}
 		if r := f.records[id]; len(parts) != 3 || r == nil || r.Header.DefinitionID != parts[0] {
 			f.drop(f.report("incident-without-instance", name, "no instance has it"), name, f.s.conn.Keys.Instance(id))
-		} else if n := f.decodeShown(name, kv, &IncidentNote{}); n != nil {
+		} else if n := f.decodeShown(name, kv, &record.IncidentNote{}); n != nil {
 			f.setAside(n, kv, f.s.conn.Keys.Instance(id))
 		}
 	})

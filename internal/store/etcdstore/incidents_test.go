@@ -184,7 +184,7 @@ func TestNotesOfIncidentsLiveAsLongAsTheirCommits(t *testing.T) {
 	for range 140 {
 		w.commit(breaks("ab"))
 	}
-	from := journalFrom(w.record("ab"))
+	from := record.JournalFrom(w.record("ab"))
 	if from < 30 {
 		t.Fatalf("the journal begins at %d", from)
 	}

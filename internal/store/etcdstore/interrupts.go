@@ -5,10 +5,10 @@ import (
 	"strconv"
 	"strings"
 
-	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 )
 
 // Control is what a node is told from outside of its instances.
@@ -27,25 +27,8 @@ func (s *Upkeep) Control(ctx context.Context) (Control, error) {
 		return Control{}, err
 	}
 	c := Control{Cancelled: s.conn.Cancelled(cancels.In(resp).Kvs)}
-	c.Paused, c.PauseRevision = pausedBy(pause.One(resp))
+	c.Paused, c.PauseRevision = record.PausedBy(pause.One(resp))
 	return c, nil
-}
-
-// pausedBy reads the flag; nil: it was never set.
-func pausedBy(kv *mvccpb.KeyValue) (paused bool, modified int64) {
-	if kv == nil {
-		return false, 0
-	}
-	return string(kv.Value) == "true", kv.ModRevision
-}
-
-func (s *conn) paused(ctx context.Context) (paused bool, modified int64, err error) {
-	resp, err := s.Get(ctx, "read pause", s.Keys.Pause())
-	if err != nil || len(resp.Kvs) == 0 {
-		return false, 0, err
-	}
-	paused, modified = pausedBy(resp.Kvs[0])
-	return paused, modified, nil
 }
 
 // SetPaused pauses the cluster or lets it go on; it returns the revision at
@@ -55,7 +38,7 @@ func (s *conn) paused(ctx context.Context) (paused bool, modified int64, err err
 // that a copy which comes late changes nothing.
 func (s *Stimuli) SetPaused(ctx context.Context, paused bool) (int64, error) {
 	for {
-		is, modified, err := s.conn.paused(ctx)
+		is, modified, err := s.conn.Paused(ctx)
 		if err != nil || is == paused {
 			return modified, err
 		}

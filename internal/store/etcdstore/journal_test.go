@@ -11,6 +11,7 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -80,15 +81,15 @@ func TestJournalEntriesAreReadAsTheyWereWritten(t *testing.T) {
 		if len(c.Journal) > 0 {
 			want.Began = c.Journal[0].Time
 		}
-		raw, err := db.Encode(newJournalEntry(c))
+		raw, err := db.Encode(record.NewJournalEntry(c))
 		if err != nil {
 			t.Fatal(err)
 		}
-		var e journalEntry
+		var e record.JournalEntry
 		if err := db.DecodeWhole(raw, &e); err != nil {
 			t.Fatal(err)
 		}
-		got := e.entry()
+		got := e.Entry()
 		if len(got.Items) == 0 {
 			got.Items = nil
 		}
@@ -110,12 +111,12 @@ func TestJournalEntriesOfOthers(t *testing.T) {
 		`{"commit":"c","seq":3,"fence":9,"commands":["a"],"burst":"a","items":[{"sequence":1,"time":"2026-11-22T10:00:00Z","activityId":"l","event":"Started"}]}`,
 		`{"seq":3,"first":9223372036854775807,"items":[{"e":"x","a":99,"b":-1,"x":-7,"s":9223372036854775807,"t":9223372036854775807},{"e":"y","a":-1,"b":9},{"e":"z","a":2},{"e":"z","a":3}],"activities":[["one","two"],["three"],[]],"took":-9223372036854775808,"more":{"a":[1]}}`,
 	} {
-		var e journalEntry
+		var e record.JournalEntry
 		if err := db.Decode([]byte(raw), &e); err != nil {
 			t.Errorf("%s: %v", raw, err)
 			continue
 		}
-		if got := e.entry(); len(got.Items) != len(e.Items) || got.Sequence != e.Seq {
+		if got := e.Entry(); len(got.Items) != len(e.Items) || got.Sequence != e.Seq {
 			t.Errorf("%s: %+v", raw, got)
 		}
 		if head := readHead(9, []byte(raw)); head.Sequence != e.Seq || head.Commit != e.Commit || len(head.Items) > 0 {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/lookup"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -24,7 +25,7 @@ func LaterKey(name string) string {
 // instance and one that it started may both write one.
 //
 // If: there is none. Then: put it.
-func writeAnswers(s *conn, c *store.Commit, o *db.Ops) {
+func writeAnswers(s *lookup.Conn, c *store.Commit, o *db.Ops) {
 	for _, a := range c.Answers {
 		key := LaterKey(a.Key)
 		then := db.NewContent()

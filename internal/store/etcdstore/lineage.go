@@ -10,6 +10,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -34,7 +35,7 @@ const mostAncestors = 100
 
 // Lineage reads it: descendants to a depth, and so many of them at most, the newest children
 // first, level by level. Nil: there is no such instance.
-func (s *Reader) Lineage(ctx context.Context, id string, depth, most int) (*Lineage, error) {
+func (s *listReader) Lineage(ctx context.Context, id string, depth, most int) (*Lineage, error) {
 	for {
 		l := &family{listing: listing{s: s}, depth: depth, most: most, Lineage: Lineage{Whole: true}}
 		found, err := l.trace(ctx, id)
@@ -77,7 +78,7 @@ func (l *family) records(ctx context.Context, ids []string) (read []Relative, er
 					return read, nil
 				}
 				is.Gone = false
-				if rec, damage := decodeRecord(kvs[0]); damage != nil {
+				if rec, damage := record.DecodeRecord(kvs[0]); damage != nil {
 					is.Instance.Damaged = damage.Error()
 				} else {
 					is.Instance = rec.Header

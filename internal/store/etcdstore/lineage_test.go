@@ -109,7 +109,7 @@ func TestLineageOfMany(t *testing.T) {
 				h.Parent = &workflow.Parent{InstanceID: "i0000"}
 			}
 			o.Put(w.Keys.Instance(h.ID), map[string]any{"header": h})
-			w.conn.WriteIndex(o, nil, &store.Record{Header: h})
+			w.Conn.WriteIndex(o, nil, &store.Record{Header: h})
 		}
 		then, err := o.Render()
 		w.ok(err)

@@ -5,20 +5,16 @@ import (
 	"fmt"
 
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/workflow"
 )
-
-// linkKey is the value of meta/link-key.
-type linkKey struct {
-	Key []byte `json:"key"`
-}
 
 // LinkKey gives the key that the cluster's resume links are signed with. The first
 // node that asks makes it what it proposes.
 //
 // If: there is none yet; it is never changed. A repeat finds its own.
 func (s *Store) LinkKey(ctx context.Context, proposed []byte) ([]byte, error) {
-	raw, err := db.Encode(linkKey{proposed})
+	raw, err := db.Encode(record.LinkKey{Key: proposed})
 	if err != nil {
 		return nil, err
 	}
@@ -33,7 +29,7 @@ func (s *Store) LinkKey(ctx context.Context, proposed []byte) ([]byte, error) {
 	if resp.Succeeded {
 		return proposed, nil
 	}
-	var k linkKey
+	var k record.LinkKey
 	err = db.Decode(there.One(resp).Value, &k)
 	if err == nil && len(k.Key) < workflow.MinLinkKey {
 		err = fmt.Errorf("%w: it has %d bytes, at least %d make a key", db.ErrDamaged, len(k.Key), workflow.MinLinkKey)

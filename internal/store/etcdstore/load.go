@@ -2,7 +2,6 @@ package etcdstore
 
 import (
 	"context"
-	"errors"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/mvccpb"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/lookup"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 )
 
@@ -43,7 +43,7 @@ func (s *Instances) Loading(id, key, definition string, known *store.Record) *Lo
 // with adds all reads but that of the record, which is there.
 func (q *Loading) with(record db.Read) *Loading {
 	q.record = record
-	if q.followed = q.s.conn.boxes.has(q.s.conn.Keys.Mailbox(q.id)); !q.followed {
+	if q.followed = q.s.conn.Boxes.Has(q.s.conn.Keys.Mailbox(q.id)); !q.followed {
 		q.mail = q.reads.Add(q.s.conn.GetMail(q.id))
 	}
 	if q.answerTo != "" || q.definition != "" {
@@ -77,11 +77,11 @@ func (q *Loading) Load(ctx context.Context) (*store.Loaded, error) {
 	if q.known != nil {
 		p := q.plain()
 		l, err := p.with(p.reads.Key(at)).send(ctx, q.known)
-		if !isMoved(err) {
+		if !lookup.IsMoved(err) {
 			return l, err
 		}
 	}
-	return again(func() (*store.Loaded, error) {
+	return lookup.Again(func() (*store.Loaded, error) {
 		p := q.plain()
 		return p.with(p.reads.Value(at)).send(ctx, nil)
 	})
@@ -91,11 +91,6 @@ func (q *Loading) Load(ctx context.Context) (*store.Loaded, error) {
 func (q *Loading) plain() *Loading {
 	return &Loading{s: q.s, id: q.id, answerTo: q.answerTo, definition: q.definition, claimants: q.claimants}
 }
-
-// errMoved: the instance is not of the revision that is known, and its key alone was read.
-var errMoved = errors.New("the instance moved")
-
-func isMoved(err error) bool { return errors.Is(err, errMoved) }
 
 // send sends the reads. Of a record that may be same its key was read alone.
 func (q *Loading) send(ctx context.Context, same *store.Record) (*store.Loaded, error) {
@@ -126,21 +121,21 @@ func (q *Loading) decode(ctx context.Context, resp *pb.TxnResponse, same *store.
 		switch kv := at.One(in); {
 		case kv == nil:
 		case same != nil && kv.ModRevision != same.Modified:
-			return nil, errMoved
+			return nil, lookup.ErrMoved
 		case same != nil:
 			l.Record = same
 		default:
-			if l.Record, err = partsOf(q.s.conn).owned(ctx, kv); err != nil {
+			if l.Record, err = lookup.PartsOf(q.s.conn).Owned(ctx, kv); err != nil {
 				return nil, err
 			}
-			l.Bytes += db.DecodedBytes(kv.Value) + partBytes(l.Record)
+			l.Bytes += db.DecodedBytes(kv.Value) + record.PartBytes(l.Record)
 		}
 	}
 	box, err := q.readMail(ctx, resp)
 	if err != nil {
 		return nil, err
 	}
-	l.Mail = decodeMail(box)
+	l.Mail = record.DecodeMail(box)
 	for _, kv := range box {
 		l.Bytes += db.DecodedBytes(kv.Value)
 	}
@@ -166,29 +161,9 @@ func (q *Loading) decode(ctx context.Context, resp *pb.TxnResponse, same *store.
 // readMail gives what lies in the mailbox, at the revision of the load.
 func (q *Loading) readMail(ctx context.Context, resp *pb.TxnResponse) ([]*mvccpb.KeyValue, error) {
 	if q.followed {
-		return q.s.conn.boxes.mailAt(ctx, q.id, resp.Header.Revision)
+		return q.s.conn.Boxes.MailAt(ctx, q.id, resp.Header.Revision)
 	}
 	box := q.mail.In(resp)
-	q.s.conn.boxes.lookedInto(box)
+	q.s.conn.Boxes.LookedInto(box)
 	return box.Kvs, nil
-}
-
-func decodeRecord(kv *mvccpb.KeyValue) (*store.Record, error) {
-	r := &store.Record{Modified: kv.ModRevision}
-	err := db.Decode(kv.Value, r)
-	return withoutParts(r), err
-}
-
-// partBytes is how many bytes of JSON lie in parts.
-func partBytes(r *store.Record) (n int) {
-	for _, p := range r.Parts {
-		n += p.Bytes
-	}
-	return n
-}
-
-// wholeRecord is decodeRecord for a caller that writes it again.
-func wholeRecord(kv *mvccpb.KeyValue) (*store.Record, error) {
-	r := &store.Record{Modified: kv.ModRevision}
-	return r, db.DecodeWhole(kv.Value, r)
 }

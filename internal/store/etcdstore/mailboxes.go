@@ -10,26 +10,10 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
-	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/lookup"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/workflow"
 )
-
-// decodeMail reads a mailbox. Of a command that it cannot read it gives the id:
-// it has its place in the order.
-func decodeMail(kvs []*mvccpb.KeyValue) []store.Mail {
-	mail := make([]store.Mail, len(kvs))
-	for i, kv := range kvs {
-		m := &mail[i]
-		m.Created, m.Modified = kv.CreateRevision, kv.ModRevision
-		if m.Unreadable = db.DecodeWhole(kv.Value, &m.Command); m.Unreadable != nil {
-			key := string(kv.Key)
-			m.Command = workflow.Command{ID: record.Decode(key[strings.LastIndexByte(key, '/')+1:])}
-		}
-		record.Whole(&mail[i].Command)
-	}
-	return mail
-}
 
 // Mail reads one command of a mailbox; nil if it is not there.
 func (s *Instances) Mail(ctx context.Context, id, command string) (*store.Mail, error) {
@@ -37,14 +21,14 @@ func (s *Instances) Mail(ctx context.Context, id, command string) (*store.Mail, 
 	if err != nil || len(resp.Kvs) == 0 {
 		return nil, err
 	}
-	return &decodeMail(resp.Kvs)[0], nil
+	return &record.DecodeMail(resp.Kvs)[0], nil
 }
 
 // MailThat reads the whole mailbox of an instance, and gives the commands that are so.
 func (s *Instances) MailThat(ctx context.Context, id string, are func(*workflow.Command) bool) (found []store.Mail, err error) {
 	for cursor := ""; ; {
 		end, err := s.conn.Values(ctx, "read mail of "+id, s.conn.Keys.Mailbox(id), cursor, mailPage, func(kv *mvccpb.KeyValue) error {
-			if m := decodeMail([]*mvccpb.KeyValue{kv}); are(&m[0].Command) {
+			if m := record.DecodeMail([]*mvccpb.KeyValue{kv}); are(&m[0].Command) {
 				found = append(found, m...)
 			}
 			return nil
@@ -74,7 +58,7 @@ type Pending struct {
 func (s *Upkeep) Sweep(ctx context.Context, cursor string, limit int) (entries []Pending, next string, err error) {
 	const what = "sweep mailboxes"
 	from := cmp.Or(cursor, s.conn.Keys.Mailboxes())
-	kvs, more, ok, err := s.conn.boxes.now(ctx, what, from, limit)
+	kvs, more, ok, err := s.conn.Boxes.Now(ctx, what, from, limit)
 	if err != nil {
 		return nil, "", err
 	}
@@ -84,8 +68,8 @@ func (s *Upkeep) Sweep(ctx context.Context, cursor string, limit int) (entries [
 		if err != nil {
 			return nil, "", err
 		}
-		if time.Since(began) > slowLook {
-			s.conn.boxes.want(s.conn.Keys.Mailboxes(), resp.Count)
+		if time.Since(began) > lookup.SlowLook {
+			s.conn.Boxes.Want(s.conn.Keys.Mailboxes(), resp.Count)
 		}
 		kvs, more = resp.Kvs, resp.More
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/lookup"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/internal/testsize"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
@@ -152,7 +153,7 @@ func TestAStaleMarkKeepsTheLockAndFindsNothing(t *testing.T) {
 func TestOfTooManyTargetsOnePageIsRead(t *testing.T) {
 	testsize.NotRaced(t, "it goes over many keys on one goroutine")
 	t.Parallel()
-	for n, more := range map[int]bool{MaxTargets: false, MaxTargets + 1: true} {
+	for n, more := range map[int]bool{lookup.MaxTargets: false, lookup.MaxTargets + 1: true} {
 		w := newWorld(t)
 		for i := 0; i < n; {
 			var ops []clientv3.Op

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/lookup"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -11,7 +12,7 @@ import (
 func TestALookMeetsAllThatWait(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	const per, n = 90, matchPage + 30
+	const per, n = 90, lookup.MatchPage + 30
 	for i := 0; i < n; i += per {
 		id := fmt.Sprint("i", i)
 		var bookmarks []workflow.Bookmark

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/lookup"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -26,8 +28,8 @@ func (s *Instances) MissedEnds(ctx context.Context, id string, bookmarks []workf
 		}
 	}
 	for len(children) > 0 && why == "" {
-		n, err := s.conn.records(ctx, children, inWhole, 0, func(i int, r *store.Record, damage error) bool {
-			end, tells := missedEnd(r, id, waits[i], at)
+		n, err := s.conn.Records(ctx, children, lookup.InWhole, 0, func(i int, r *store.Record, damage error) bool {
+			end, tells := record.MissedEnd(r, id, waits[i], at)
 			switch {
 			case damage != nil:
 				why = fmt.Sprintf("it would wait for the end of its child %s, which is damaged: weft fsck says how to mend it", children[i])
@@ -46,25 +48,4 @@ func (s *Instances) MissedEnds(ctx context.Context, id string, bookmarks []workf
 		waits, children = waits[n:], children[n:]
 	}
 	return ends, why, nil
-}
-
-// missedEnd is the end of a child that has ended, or is gone (nil), for who waits for it; nil: it
-// runs on. Then tells reports whether that one will hear of its end.
-func missedEnd(child *store.Record, parent string, b *workflow.Bookmark, at time.Time) (end *workflow.Command, tells bool) {
-	ended, output := workflow.Cancelled, map[string]any(nil)
-	if child != nil {
-		if child.Header.Status != workflow.StatusFinished {
-			p := child.Header.Parent
-			return nil, p != nil && *p == workflow.Parent{InstanceID: parent, BookmarkID: b.ID}
-		}
-		ended, output = child.Header.SubStatus, child.Header.Output
-	}
-	cmd := ChildEnd(b.ID, b.Child(), ended, output, at)
-	return &cmd, true
-}
-
-// childStatus is how a child has ended, by what its parent is told.
-func childStatus(end *workflow.Command) string {
-	status, _ := end.Input["WorkflowSubStatus"].(string)
-	return status
 }

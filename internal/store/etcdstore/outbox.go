@@ -9,6 +9,8 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/lookup"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -27,11 +29,11 @@ func (s *Upkeep) Sends(ctx context.Context, cursor string, limit int64) ([]store
 		return nil
 	}
 	const what = "list send records"
-	if kvs, more, ok, err := s.conn.sending.now(ctx, what, db.PageFrom(s.conn.Keys.Sends(), cursor), int(limit)); ok || err != nil {
+	if kvs, more, ok, err := s.conn.Sending.Now(ctx, what, db.PageFrom(s.conn.Keys.Sends(), cursor), int(limit)); ok || err != nil {
 		if err != nil {
 			return nil, "", err
 		}
-		n, err := s.conn.sending.named(ctx, what, kvs, take)
+		n, err := s.conn.Sending.Named(ctx, what, kvs, take)
 		if err != nil || n == len(kvs) && !more {
 			return out, "", err
 		}
@@ -39,7 +41,7 @@ func (s *Upkeep) Sends(ctx context.Context, cursor string, limit int64) ([]store
 	}
 	end, err := s.conn.Values(ctx, what, s.conn.Keys.Sends(), cursor, limit, take)
 	if len(out) > 0 {
-		s.conn.sending.looked(s.conn.Keys.Sends(), int64(len(out)))
+		s.conn.Sending.Looked(s.conn.Keys.Sends(), int64(len(out)))
 	}
 	return out, end.Next, err
 }
@@ -68,12 +70,12 @@ func (s *Stimuli) PutSend(ctx context.Context, send store.Send, answer *store.An
 
 // MatchAgain looks up a send record's stimulus; what is found is delivered, or
 // queued, in a transaction that compares the record.
-func (s *Stimuli) MatchAgain(ctx context.Context, send *store.Send, hash string) (*Match, error) {
-	m, err := s.conn.match(ctx, send.Stimulus, hash, "")
+func (s *Stimuli) MatchAgain(ctx context.Context, send *store.Send, hash string) (*lookup.Match, error) {
+	m, err := s.conn.Match(ctx, send.Stimulus, hash, "")
 	if err != nil {
 		return nil, err
 	}
-	m.send = send
+	m.Send = send
 	return m, nil
 }
 
@@ -99,7 +101,7 @@ func (s *Stimuli) Left(ctx context.Context, send *store.Send) ([]store.Target, e
 	if kv := there.One(resp); kv == nil || kv.ModRevision != send.Modified {
 		return nil, nil
 	}
-	var count sentCount
+	var count record.SentCount
 	if kv := counted.One(resp); kv != nil {
 		send.Counted = kv.ModRevision
 		if err := db.DecodeWhole(kv.Value, &count); err != nil {

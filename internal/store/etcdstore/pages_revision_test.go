@@ -30,7 +30,7 @@ func idsOf[T any](items []T, end db.PageEnd, err error, id func(*T) string) ([]s
 }
 
 func (w *world) revisionLists() map[string]revisionList {
-	jobs := jobs.New(w.conn.Conn)
+	jobs := jobs.New(w.Conn.Conn)
 	return map[string]revisionList{
 		"queue": {w.Keys.Queues(), func(c string, n int64) ([]string, db.PageEnd, error) {
 			items, end, err := w.QueueItems(w.ctx(), "", c, n)
@@ -66,7 +66,7 @@ func (w *world) fillRevisionLists(n int) {
 		_, err = w.raw.Put(w.ctx(), w.Keys.Head(fmt.Sprintf("a%03d", i)), string(raw))
 		w.ok(err)
 		id := workflow.NewID()
-		if _, err := jobs.New(w.conn.Conn).Create(w.ctx(), &store.Job{ID: id, Kind: workflow.CommandCancel, State: store.JobRunning, Write: id, CreatedAt: w.now}); err != nil {
+		if _, err := jobs.New(w.Conn.Conn).Create(w.ctx(), &store.Job{ID: id, Kind: workflow.CommandCancel, State: store.JobRunning, Write: id, CreatedAt: w.now}); err != nil {
 			w.tb.Fatal(err)
 		}
 	}

@@ -26,7 +26,7 @@ var keepOp = clientv3.OpPut("", "", clientv3.WithIgnoreValue())
 
 // ahead prepares a commit again whose new parts are too much for it, after writing those. Else t and err are as they were.
 func ahead(ctx context.Context, s *Instances, c *store.Commit, t *prepared, err error) (*prepared, error) {
-	if c.After.Cut != formWide || c.Ahead != nil || !errors.Is(err, db.ErrTooLarge) && (err != nil || t.parts <= s.conn.width.Ahead) {
+	if c.After.Cut != record.FormWide || c.Ahead != nil || !errors.Is(err, db.ErrTooLarge) && (err != nil || t.parts <= s.conn.Width.Ahead) {
 		return t, err
 	}
 	guard, o := &prepared{}, s.content(c, &prepared{})
@@ -90,7 +90,7 @@ func dropAhead(ctx context.Context, s *Instances, c *store.Commit) {
 // keepAhead writes no text of a part that was written ahead, and compares that they hang on their lease: as this never
 // becomes true again, a late copy of the commit is refused, too.
 func keepAhead(k record.Keys, c *store.Commit, t *prepared, o *db.Ops) {
-	if c.After.Cut != formWide {
+	if c.After.Cut != record.FormWide {
 		return
 	}
 	for _, op := range o.Writes {

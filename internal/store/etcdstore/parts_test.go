@@ -16,6 +16,8 @@ import (
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/cut"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/lookup"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/internal/testsize"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -197,7 +199,7 @@ func TestPartsWaitUntilEveryNodeReadsThem(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	known := false
-	w.conn.partsKnown = func(int) bool { return known }
+	w.Conn.PartsKnown = func(int) bool { return known }
 	f := w.lock("big", "a")
 	step := func(want int, first, again bool) {
 		t.Helper()
@@ -231,7 +233,7 @@ func TestAnInstanceInPartsIsLargerThanATransaction(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	known := true
-	w.conn.partsKnown = func(int) bool { return known }
+	w.Conn.PartsKnown = func(int) bool { return known }
 	f := w.lock("big", "a")
 	w.commit(w.first("big", f))
 	vars := map[string]any{}
@@ -407,7 +409,7 @@ func TestCuttingAndJoiningGivesBackEveryRecord(t *testing.T) {
 			t.Fatalf("%d parts", len(c.Parts))
 		}
 		left := store.Record{Parts: c.Parts}
-		whole, lacks, err := splice(c.Left, &left, texts)
+		whole, lacks, err := lookup.Splice(c.Left, &left, texts)
 		if err != nil || lacks != "" || !bytes.Equal(whole, raw) {
 			t.Fatalf("%v %q: %d bytes of %d", err, lacks, len(whole), len(raw))
 		}
@@ -415,7 +417,7 @@ func TestCuttingAndJoiningGivesBackEveryRecord(t *testing.T) {
 		if err := workflow.Unmarshal(c.Left, &header); err != nil || header.Header.ID != "x" || header.Seq != r.Seq {
 			t.Fatalf("%v: %+v", err, header.Header)
 		}
-		had, has := r.Header.Bookmarks, withoutGaps(header.Header.Bookmarks)
+		had, has := r.Header.Bookmarks, record.WithoutGaps(header.Header.Bookmarks)
 		if n := len(had); wide == nil && len(has) != n || wide != nil && len(has) < min(n, wide.Listed) {
 			t.Fatalf("%d places of %d are left in the record", len(has), n)
 		}

@@ -12,23 +12,25 @@ import (
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/cut"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/lookup"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/internal/testsize"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
 // narrowWidth has an instance that waits at more than 20 places in parts of 1 KiB or so.
-var narrowWidth = Width{Places: 20, Stays: 1, Part: 300, Listed: 5}.withDefaults()
+var narrowWidth = lookup.Width{Places: 20, Stays: 1, Part: 300, Listed: 5}.WithDefaults()
 
 // Of an instance that waits at many places everybody finds each, also those who read no parts else, and a list says
 // how many there are.
 func TestEveryPlaceOfAWideInstanceIsFound(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.conn.width = narrowWidth
+	w.Conn.Width = narrowWidth
 	const n = 120
 	w.wide("wide", n)
 	rec := w.record("wide")
-	if rec.Cut != formWide || rec.Waits != n || len(rec.Header.Bookmarks) != n || len(rec.Parts) < 10 {
+	if rec.Cut != record.FormWide || rec.Waits != n || len(rec.Header.Bookmarks) != n || len(rec.Parts) < 10 {
 		t.Fatalf("form %d, waits at %d, %d, in %d parts", rec.Cut, rec.Waits, len(rec.Header.Bookmarks), len(rec.Parts))
 	}
 	last := rec.Header.Bookmarks[n-1]
@@ -83,7 +85,7 @@ func TestEveryPlaceOfAWideInstanceIsFound(t *testing.T) {
 func TestACommitOfAWideInstanceWritesWhatItChanges(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.conn.width = narrowWidth
+	w.Conn.Width = narrowWidth
 	const n = 400
 	w.wide("wide", n)
 	puts := func(c *store.Commit) (parts int) {
@@ -139,11 +141,11 @@ func (w *world) parts(id string) map[string]bool {
 // While a node lives that reads parts and not those of where an instance waits, that stays in the record.
 func TestPlacesStayInTheRecordUntilEveryNodeReadsThemInParts(t *testing.T) {
 	t.Parallel()
-	for form, want := range map[int]int{formInParts: 0, formWide: formWide} {
+	for form, want := range map[int]int{record.FormInParts: 0, record.FormWide: record.FormWide} {
 		t.Run(fmt.Sprint(form), func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			w.conn.width, w.conn.partsKnown = narrowWidth, func(f int) bool { return f <= form }
+			w.Conn.Width, w.Conn.PartsKnown = narrowWidth, func(f int) bool { return f <= form }
 			w.wide("wide", 30)
 			if rec := w.record("wide"); rec.Cut != want || len(rec.Header.Bookmarks) != 30 {
 				t.Errorf("it is of form %d, and waits at %d places", rec.Cut, len(rec.Header.Bookmarks))
@@ -163,9 +165,9 @@ func TestADecisionHoldsThePlacesOfBeforeAndOfNow(t *testing.T) {
 		}
 		return list
 	}
-	r := store.Record{Header: workflow.Instance{ID: "i", Bookmarks: places("n")}, Unwritten: &store.Unwritten{Gone: places("b")}, Cut: formWide}
+	r := store.Record{Header: workflow.Instance{ID: "i", Bookmarks: places("n")}, Unwritten: &store.Unwritten{Gone: places("b")}, Cut: record.FormWide}
 	o := db.NewContent()
-	partsOf(w.conn).put(o, nil, &r, true)
+	lookup.PartsOf(w.Conn).Put(o, nil, &r, true)
 	if o.Err != nil {
 		t.Fatal(o.Err)
 	}
@@ -180,7 +182,7 @@ func TestADecisionHoldsThePlacesOfBeforeAndOfNow(t *testing.T) {
 	}
 	read := &store.Record{}
 	w.ok(db.Decode(stored, read))
-	whole, lacks, err := splice(stored, read, texts)
+	whole, lacks, err := lookup.Splice(stored, read, texts)
 	if err != nil || lacks != "" {
 		t.Fatal(err, lacks)
 	}
@@ -195,7 +197,7 @@ func TestADecisionHoldsThePlacesOfBeforeAndOfNow(t *testing.T) {
 func TestTheHeaderOfAWideInstanceIsReadWithoutItsState(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.conn.width = narrowWidth
+	w.Conn.Width = narrowWidth
 	const n = 120
 	w.wide("wide", n)
 	c := w.next("wide", nil)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/lookup"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -23,10 +24,10 @@ import (
 type traffic struct {
 	*world
 	t        *rapid.T
-	sent     []string          // ids of stimuli, in order
-	accepted map[string]bool   // by id: the store said that it has it
-	seen     map[string]*Match // by id of a stimulus that was not accepted: as it was last looked at
-	stale    []*store.Commit   // built, and not sent yet
+	sent     []string                 // ids of stimuli, in order
+	accepted map[string]bool          // by id: the store said that it has it
+	seen     map[string]*lookup.Match // by id of a stimulus that was not accepted: as it was last looked at
+	stale    []*store.Commit          // built, and not sent yet
 }
 
 var instances = []string{"a", "b"}
@@ -44,7 +45,7 @@ func TestNoStimulusIsLostOrDoubled(t *testing.T) {
 		}
 		one := *w
 		one.allParts = all(s)
-		x := &traffic{world: &one, t: rt, accepted: map[string]bool{}, seen: map[string]*Match{}}
+		x := &traffic{world: &one, t: rt, accepted: map[string]bool{}, seen: map[string]*lookup.Match{}}
 		x.balanced()
 		for _, id := range instances {
 			x.instanceIn(id, rapid.SampledFrom([]string{"", "k"}).Draw(rt, "correlation"))

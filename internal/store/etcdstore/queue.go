@@ -14,19 +14,10 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/lookup"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/workflow"
 )
-
-// timerEntry is the value of a timer.
-type timerEntry struct {
-	Instance string    `json:"instance,omitempty"`
-	Bookmark string    `json:"bookmark,omitempty"`
-	Hash     string    `json:"hash,omitempty"`
-	Due      time.Time `json:"due"`
-	Trace    string    `json:"trace,omitempty"` // W3C traceparent of the burst that set it
-	Set      time.Time `json:"set,omitzero"`    // when that was; absent without Trace
-}
 
 // Enqueue keeps a stimulus that matched nothing when it was looked up, unless
 // something it would match has appeared since (false: look again), or its id or
@@ -44,10 +35,10 @@ type timerEntry struct {
 // Where what waits is followed, its range is not compared, as that costs what it has lost. There
 // a look follows: a bookmark that was created before the item was put has not met it in its
 // commit, so the item goes on as a send record. One that is created later meets it.
-func (s *Stimuli) Enqueue(ctx context.Context, item store.QueueItem, met *Match) (bool, error) {
-	t := s.conn.Begin("queue stimulus", met.guard(s.conn)...)
+func (s *Stimuli) Enqueue(ctx context.Context, item store.QueueItem, met *lookup.Match) (bool, error) {
+	t := s.conn.Begin("queue stimulus", met.Guard(s.conn)...)
 	s.conn.PutQueueItem(t.Ops, item)
-	if met.send != nil {
+	if met.Send != nil {
 		return s.enqueueSend(ctx, t, &item, met)
 	}
 	rec := s.conn.Keys.CommandRecord("~queue", item.ID)
@@ -80,10 +71,10 @@ func (s *Stimuli) Enqueue(ctx context.Context, item store.QueueItem, met *Match)
 	return false, nil
 }
 
-func (s *Stimuli) enqueueSend(ctx context.Context, t *db.Txn, item *store.QueueItem, met *Match) (bool, error) {
-	key := s.conn.Keys.Send(met.send.ID)
+func (s *Stimuli) enqueueSend(ctx context.Context, t *db.Txn, item *store.QueueItem, met *lookup.Match) (bool, error) {
+	key := s.conn.Keys.Send(met.Send.ID)
 	t.What = "queue sent stimulus"
-	t.When(db.ModifiedAt(key, met.send.Modified))
+	t.When(db.ModifiedAt(key, met.Send.Modified))
 	t.Del(key)
 	there, in := t.Otherwise.Key(key), t.Otherwise.Key(s.conn.QueueKey(item))
 	resp, err := t.SubmitSmall(ctx)
@@ -102,12 +93,12 @@ func (s *Stimuli) enqueueSend(ctx context.Context, t *db.Txn, item *store.QueueI
 // missed sends an item on that was put into the queue at a revision without a compare of what waits
 // for it, if something did then. Between the two transactions the node may vanish: then the sweep of the queue
 // does it. Its error says so much: the item is in the queue, and what waits is not known.
-func (s *Stimuli) missed(ctx context.Context, item *store.QueueItem, met *Match, created int64) error {
-	if !met.followed {
+func (s *Stimuli) missed(ctx context.Context, item *store.QueueItem, met *lookup.Match, created int64) error {
+	if !met.Followed {
 		return nil
 	}
-	prefix := s.conn.bookmarkRange(met)
-	_, n, _, ok := s.conn.waiting.at(ctx, prefix, created, 1)
+	prefix := met.Range(s.conn.Keys)
+	_, n, _, ok := s.conn.Waiting.At(ctx, prefix, created, 1)
 	if !ok {
 		resp, err := s.conn.Get(ctx, "look up what waits for queued stimulus "+item.ID, prefix, clientv3.WithPrefix(), clientv3.WithLimit(1), clientv3.WithKeysOnly())
 		if err != nil {
@@ -245,7 +236,7 @@ func (s *Upkeep) QueueItem(ctx context.Context, q Queued) (*store.QueueItem, err
 // QueueItems lists queue items from cursor on; shard (the beginning of a hash)
 // restricts them, "" lists all. A page may be shorter than its limit and have a next
 // one.
-func (s *Reader) QueueItems(ctx context.Context, shard, cursor string, limit int64) ([]store.QueueItem, db.PageEnd, error) {
+func (s *listReader) QueueItems(ctx context.Context, shard, cursor string, limit int64) ([]store.QueueItem, db.PageEnd, error) {
 	prefix := s.conn.Keys.Queues() + shard
 	var items []store.QueueItem
 	end, err := s.conn.Values(ctx, "list queue", prefix, cursor, limit, func(kv *mvccpb.KeyValue) error {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/lookup"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -76,10 +77,10 @@ const (
 // gate free. That the gate is free can become true again, and does no harm: the
 // item, whose revision never comes back, starts at most once, and nobody draws a
 // conclusion from a refusal while it is there.
-func (s *Upkeep) StartHeld(ctx context.Context, item *store.QueueItem, n *NewInstance) (HeldOutcome, error) {
-	t := s.conn.Begin("start behind a gate", append(s.conn.newGuard(n, true), db.CreatedAt(item.At, item.Created))...)
+func (s *Upkeep) StartHeld(ctx context.Context, item *store.QueueItem, n *lookup.NewInstance) (HeldOutcome, error) {
+	t := s.conn.Begin("start behind a gate", append(s.conn.NewGuard(n, true), db.CreatedAt(item.At, item.Created))...)
 	t.Del(item.At)
-	s.conn.writeNew(t.Ops, n)
+	s.conn.WriteNew(t.Ops, n)
 	waits, there := t.Otherwise.Key(item.At), t.Otherwise.Count(s.conn.Keys.Instance(n.Header.ID))
 	earlier := t.Otherwise.Count(s.conn.Keys.CommandRecord(n.Header.ID, n.Command.ID))
 	resp, err := t.SubmitSmall(ctx)
@@ -180,7 +181,7 @@ func gateIn(key string) (g store.Gate, ok bool) {
 // a gate is for that trigger only, also when it is sent again: others that the
 // stimulus met have had theirs.
 func expired(item *store.QueueItem, waited time.Duration, at time.Time) store.DeadLetter {
-	d := store.DeadLetter{ID: StimulusDeadID(item.ID, item.CreatedAt), Reason: workflow.DeadExpired, Stimulus: &item.Stimulus, InstanceID: item.Stimulus.InstanceID, CreatedAt: at,
+	d := store.DeadLetter{ID: record.StimulusDeadID(item.ID, item.CreatedAt), Reason: workflow.DeadExpired, Stimulus: &item.Stimulus, InstanceID: item.Stimulus.InstanceID, CreatedAt: at,
 		Detail: fmt.Sprintf("nothing waited for it within %v", waited)}
 	if h := item.Held; h != nil {
 		d.Reason, d.Targets = workflow.DeadGated, []store.Target{{Trigger: &h.Trigger}}

@@ -8,6 +8,8 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/lookup"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -213,7 +215,7 @@ func TestWhatWaitedTooLongBehindAGateIsADeadLetterForThatStart(t *testing.T) {
 	item := w.held("s", "a")
 	due := w.inQueue()
 	reason, err := w.ExpireQueueItem(w.ctx(), due[0], time.Minute, w.now)
-	d, derr := w.DeadLetter(w.ctx(), StimulusDeadID("s", w.now))
+	d, derr := w.DeadLetter(w.ctx(), record.StimulusDeadID("s", w.now))
 	if err != nil || derr != nil || reason != workflow.DeadGated || d == nil || len(d.Targets) != 1 || d.Targets[0].Trigger == nil || d.Stimulus == nil {
 		t.Errorf("%q, %v; %+v, %v", reason, err, d, derr)
 	}
@@ -235,7 +237,7 @@ func TestAScheduleSaysWhatAGateKeptOut(t *testing.T) {
 		if c.held {
 			w.gated("holder")
 		}
-		var starts []NewInstance
+		var starts []lookup.NewInstance
 		for i := range c.starts {
 			starts = append(starts, *w.newInstance(fmt.Sprint("i", i), fmt.Sprint("s", i), single))
 		}

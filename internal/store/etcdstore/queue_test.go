@@ -108,7 +108,7 @@ func TestAnExpiredItemIsADeadLetterUnlessItWasClaimed(t *testing.T) {
 			n++
 		}
 	}
-	d, err := w.DeadLetter(w.ctx(), StimulusDeadID("i", w.now))
+	d, err := w.DeadLetter(w.ctx(), record.StimulusDeadID("i", w.now))
 	if n != 1 || err != nil || d == nil || d.Reason != workflow.DeadExpired || d.Stimulus == nil || !strings.Contains(d.Detail, "1m0s") {
 		t.Errorf("%d expired, %+v, %v", n, d, err)
 	}

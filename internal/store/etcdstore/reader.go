@@ -11,29 +11,32 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/lookup"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 )
 
 // Instance reads one record; nil if there is none.
-func (s *Reader) Instance(ctx context.Context, id string) (*store.Record, error) {
-	return s.instance(ctx, id, func(kv *mvccpb.KeyValue) (*store.Record, error) { return partsOf(s.conn).join(ctx, kv, db.Decode) })
+func (s *listReader) Instance(ctx context.Context, id string) (*store.Record, error) {
+	return s.instance(ctx, id, func(kv *mvccpb.KeyValue) (*store.Record, error) {
+		return lookup.PartsOf(s.conn).Join(ctx, kv, db.Decode)
+	})
 }
 
 // Header reads one record for a caller that needs no more of it than its header: of a large instance only the parts of
 // that are read. It has no state then. nil: there is none.
-func (s *Reader) Header(ctx context.Context, id string) (*store.Record, error) {
-	return s.instance(ctx, id, func(kv *mvccpb.KeyValue) (*store.Record, error) { return headers{partsOf(s.conn)}.read(ctx, kv, false) })
+func (s *listReader) Header(ctx context.Context, id string) (*store.Record, error) {
+	return s.instance(ctx, id, func(kv *mvccpb.KeyValue) (*store.Record, error) { return lookup.HeadersOf(s.conn).Read(ctx, kv, false) })
 }
 
 // Brief is Header for a caller that needs no more than the first of the places where the instance waits at thousands: the
 // header says at how many more.
-func (s *Reader) Brief(ctx context.Context, id string) (*store.Record, error) {
-	return s.instance(ctx, id, func(kv *mvccpb.KeyValue) (*store.Record, error) { return headers{partsOf(s.conn)}.read(ctx, kv, true) })
+func (s *listReader) Brief(ctx context.Context, id string) (*store.Record, error) {
+	return s.instance(ctx, id, func(kv *mvccpb.KeyValue) (*store.Record, error) { return lookup.HeadersOf(s.conn).Read(ctx, kv, true) })
 }
 
 // instance reads the record of an instance by decode, and once more where it moved while it was read.
-func (s *Reader) instance(ctx context.Context, id string, decode func(*mvccpb.KeyValue) (*store.Record, error)) (*store.Record, error) {
-	return again(func() (*store.Record, error) {
+func (s *listReader) instance(ctx context.Context, id string, decode func(*mvccpb.KeyValue) (*store.Record, error)) (*store.Record, error) {
+	return lookup.Again(func() (*store.Record, error) {
 		resp, err := s.conn.Get(ctx, "read instance "+id, s.conn.Keys.Instance(id))
 		if err != nil || len(resp.Kvs) == 0 {
 			return nil, err
@@ -51,8 +54,8 @@ type Sight struct {
 }
 
 // SeeInstance reads one record as it is now.
-func (s *Reader) SeeInstance(ctx context.Context, id string) (Sight, error) {
-	return again(func() (Sight, error) {
+func (s *listReader) SeeInstance(ctx context.Context, id string) (Sight, error) {
+	return lookup.Again(func() (Sight, error) {
 		resp, err := s.conn.Get(ctx, "read instance "+id, s.conn.Keys.Instance(id))
 		if err != nil {
 			return Sight{}, err
@@ -60,8 +63,8 @@ func (s *Reader) SeeInstance(ctx context.Context, id string) (Sight, error) {
 		seen := Sight{Revision: resp.Header.Revision}
 		if len(resp.Kvs) > 0 {
 			seen.Modified = resp.Kvs[0].ModRevision
-			seen.Record, seen.Damage = partsOf(s.conn).join(ctx, resp.Kvs[0], db.Decode)
-			if isMoved(seen.Damage) {
+			seen.Record, seen.Damage = lookup.PartsOf(s.conn).Join(ctx, resp.Kvs[0], db.Decode)
+			if lookup.IsMoved(seen.Damage) {
 				return seen, seen.Damage
 			}
 		}
@@ -71,7 +74,7 @@ func (s *Reader) SeeInstance(ctx context.Context, id string) (Sight, error) {
 
 // HadInstance tells whether there was a record at a revision. known is false when etcd
 // has forgotten that, by a compaction.
-func (s *Reader) HadInstance(ctx context.Context, id string, revision int64) (had, known bool, err error) {
+func (s *listReader) HadInstance(ctx context.Context, id string, revision int64) (had, known bool, err error) {
 	resp, err := s.conn.Get(ctx, "read instance "+id, s.conn.Keys.Instance(id), clientv3.WithRev(revision), clientv3.WithCountOnly())
 	if errors.Is(err, rpctypes.ErrCompacted) {
 		return false, false, nil
@@ -84,20 +87,16 @@ func (s *Reader) HadInstance(ctx context.Context, id string, revision int64) (ha
 
 // Revision asks etcd at which revision it is, and which etcd it is: one that was restored
 // from a backup is another one, however far ahead its revisions are.
-func (s *Reader) Revision(ctx context.Context) (at int64, etcd uint64, err error) {
-	resp, err := s.conn.Get(ctx, "read the revision", s.conn.Keys.Pause(), clientv3.WithCountOnly())
-	if err != nil {
-		return 0, 0, err
-	}
-	return resp.Header.Revision, resp.Header.ClusterId, nil
+func (s *listReader) Revision(ctx context.Context) (at int64, etcd uint64, err error) {
+	return s.conn.RevisionNow(ctx)
 }
 
 // DeadLetters lists dead letters. A page may be shorter than its limit and have a
 // next one.
-func (s *Reader) DeadLetters(ctx context.Context, cursor string, limit int64) ([]store.DeadLetter, db.PageEnd, error) {
+func (s *listReader) DeadLetters(ctx context.Context, cursor string, limit int64) ([]store.DeadLetter, db.PageEnd, error) {
 	var out []store.DeadLetter
 	end, err := s.conn.Values(ctx, "list dead letters", s.conn.Keys.Deads(), cursor, limit, func(kv *mvccpb.KeyValue) error {
-		d, err := decodeDead(kv, db.Decode)
+		d, err := record.DecodeDead(kv, db.Decode)
 		if err != nil {
 			d = store.DeadLetter{ID: record.Decode(strings.TrimPrefix(string(kv.Key), s.conn.Keys.Deads())), Created: kv.CreateRevision, Damaged: err.Error()}
 		}

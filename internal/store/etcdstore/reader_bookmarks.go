@@ -40,7 +40,7 @@ type AwaitingBookmark struct {
 
 // Bookmarks lists places where instances wait, in no order of time. Without a hash all of
 // them are looked through. A page may be empty and have a next one.
-func (s *Reader) Bookmarks(ctx context.Context, q BookmarkQuery) (*BookmarkPage, error) {
+func (s *listReader) Bookmarks(ctx context.Context, q BookmarkQuery) (*BookmarkPage, error) {
 	prefix := s.conn.Keys.Root + "bookmark/"
 	switch {
 	case q.Hash != "" && q.CorrelationID != "":
@@ -91,7 +91,7 @@ func readBookmark(kv *mvccpb.KeyValue) AwaitingBookmark {
 	parts := strings.Split(string(kv.Key), "/")
 	id, local := parts[len(parts)-2], record.Decode(parts[len(parts)-1])
 	b := AwaitingBookmark{ID: workflow.BookmarkID(id, local), InstanceID: id}
-	var e bookmarkEntry
+	var e record.BookmarkEntry
 	if err := db.Decode(kv.Value, &e); err != nil {
 		b.Damaged = err.Error()
 		return b

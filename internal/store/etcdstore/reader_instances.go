@@ -17,6 +17,7 @@ import (
 
 	"github.com/weft-run/weft/internal/find"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/lookup"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -73,7 +74,7 @@ func subStatusesOf(f *find.Filter) []workflow.SubStatus {
 // first, or the oldest. Index entries say which instances are looked at; what fits is told by their
 // records. A page may be shorter than its limit, and even empty, and have a next one: where
 // [MostLooked] were looked at.
-func (s *Reader) Instances(ctx context.Context, q InstanceQuery) (*InstancePage, error) {
+func (s *listReader) Instances(ctx context.Context, q InstanceQuery) (*InstancePage, error) {
 	for {
 		l := &listing{s: s, q: q}
 		page, err := l.page(ctx)
@@ -85,7 +86,7 @@ func (s *Reader) Instances(ctx context.Context, q InstanceQuery) (*InstancePage,
 
 // listing is a page while it is read.
 type listing struct {
-	s        *Reader
+	s        *listReader
 	q        InstanceQuery
 	revision int64 // that it is read at; 0: the present one, which the first read tells
 	wide     int64 // the next era in milliseconds; 0: not known
@@ -237,11 +238,11 @@ func idOf(place string) string { return place[strings.LastIndexByte(place, '/')+
 // knows whether it does: it is listed.
 func (l *listing) judge(e entry, kv *mvccpb.KeyValue) (workflow.Instance, judged) {
 	f := &l.q.Filter
-	r, damage := decodeRecord(kv)
+	r, damage := record.DecodeRecord(kv)
 	if damage == nil {
 		j := judged{fits: f.Fits(&r.Header, l.q.Show), size: db.PlainSize(kv.Value), unsure: r.Header.MoreWaits > 0 && f.AsksWaits()}
 		if j.apart = l.q.Whole && len(r.Parts) > 0 || l.q.Places && r.Header.MoreWaits > 0; j.apart {
-			j.size = sizeWithParts(kv.Value, r)
+			j.size = record.SizeWithParts(kv.Value, r)
 		}
 		return r.Header, j
 	}
@@ -261,7 +262,7 @@ type judged struct {
 
 // join is what is listed of an instance that lies in parts.
 func (l *listing) join(ctx context.Context, e entry, kv *mvccpb.KeyValue) (workflow.Instance, error) {
-	r, err := partsOf(l.s.conn).joinAt(ctx, kv, l.revision, db.Decode)
+	r, err := lookup.PartsOf(l.s.conn).JoinAt(ctx, kv, l.revision, db.Decode)
 	switch {
 	case err == nil:
 		return r.Header, nil
@@ -277,7 +278,7 @@ func (l *listing) judgePlaces(ctx context.Context, e entry, kv *mvccpb.KeyValue)
 	if err != nil || in.Damaged != "" {
 		return in, in.Damaged != "", err
 	}
-	fits, n := l.q.Filter.Fits(&in, l.q.Show), min(len(in.Bookmarks), l.s.conn.width.Listed)
+	fits, n := l.q.Filter.Fits(&in, l.q.Show), min(len(in.Bookmarks), l.s.conn.Width.Listed)
 	in.MoreWaits, in.Bookmarks = len(in.Bookmarks)-n, slices.Clone(in.Bookmarks[:n])
 	return in, fits, nil
 }

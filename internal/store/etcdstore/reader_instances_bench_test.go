@@ -76,7 +76,7 @@ func (w *world) makeInstances(n int) {
 				w.makeWaits(o, &h, i/2, n/2)
 			}
 			o.Put(w.Keys.Instance(h.ID), store.Record{Header: h, Seq: 1})
-			w.conn.WriteIndex(o, nil, &store.Record{Header: h})
+			w.Conn.WriteIndex(o, nil, &store.Record{Header: h})
 		}
 		then, err := o.Render()
 		w.ok(err)
@@ -100,7 +100,7 @@ func (w *world) makeWaits(o *db.Ops, h *workflow.Instance, nth, of int) {
 			b.ActivityType = workflow.TaskType
 			o.PutRaw(w.Keys.Task(&b), nil)
 		}
-		w.putBookmark(o, b, h.CorrelationID, h.ID)
+		w.PutBookmark(o, b, h.CorrelationID, h.ID)
 		h.Bookmarks = append(h.Bookmarks, b)
 	}
 }

@@ -119,7 +119,7 @@ func (l *listing) directly(ctx context.Context, ids map[string]struct{}, at plac
 			if kv == nil {
 				continue
 			}
-			r, damage := decodeRecord(kv)
+			r, damage := record.DecodeRecord(kv)
 			if damage != nil || r.Header.MoreWaits > 0 {
 				return nil, false, nil //nolint:nilerr // the list shows it
 			}

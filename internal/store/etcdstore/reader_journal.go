@@ -10,6 +10,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -33,16 +34,16 @@ type JournalSpan struct {
 // ScanJournal gives the commits of an instance to do, one after the other, until do says
 // that it is enough, or [db.PageBytes] were read; nil if there is no such instance. What is
 // between two numbers is read by its keys, so either direction costs the same (etcd note 32).
-func (s *Reader) ScanJournal(ctx context.Context, id string, scan JournalScan, do func(*workflow.JournalEntry) (enough bool)) (*JournalSpan, error) {
+func (s *traceReader) ScanJournal(ctx context.Context, id string, scan JournalScan, do func(*workflow.JournalEntry) (enough bool)) (*JournalSpan, error) {
 	resp, err := s.conn.Get(ctx, "read instance "+id, s.conn.Keys.Instance(id), clientv3.WithRev(scan.Revision))
 	if err != nil || len(resp.Kvs) == 0 {
 		return nil, err
 	}
-	rec, err := decodeRecord(resp.Kvs[0])
+	rec, err := record.DecodeRecord(resp.Kvs[0])
 	if err != nil {
 		return nil, err
 	}
-	j := &JournalSpan{First: journalFrom(rec), Last: rec.Seq, Revision: cmp.Or(scan.Revision, resp.Header.Revision)}
+	j := &JournalSpan{First: record.JournalFrom(rec), Last: rec.Seq, Revision: cmp.Or(scan.Revision, resp.Header.Revision)}
 	at := max(scan.From, j.First)
 	if scan.Back && (scan.From == 0 || scan.From > j.Last) {
 		at = j.Last
@@ -52,7 +53,7 @@ func (s *Reader) ScanJournal(ctx context.Context, id string, scan JournalScan, d
 	return j, s.scanJournal(ctx, id, at, &scan, j, do)
 }
 
-func (s *Reader) scanJournal(ctx context.Context, id string, at int64, scan *JournalScan, j *JournalSpan, do func(*workflow.JournalEntry) bool) error {
+func (s *traceReader) scanJournal(ctx context.Context, id string, at int64, scan *JournalScan, j *JournalSpan, do func(*workflow.JournalEntry) bool) error {
 	var b db.Budget
 	back, read := scan.Back, readEntry
 	if scan.Heads {
@@ -98,18 +99,18 @@ func (s *Reader) scanJournal(ctx context.Context, id string, at int64, scan *Jou
 
 // readEntry never fails: an entry that cannot be read is shown as what it is.
 func readEntry(seq int64, raw []byte) workflow.JournalEntry {
-	var e journalEntry
+	var e record.JournalEntry
 	if err := db.Decode(raw, &e); err != nil {
-		return brokenEntry(seq, err.Error())
+		return record.BrokenEntry(seq, err.Error())
 	}
-	return e.entry()
+	return e.Entry()
 }
 
 // readHead is [readEntry] without items and variables.
 func readHead(seq int64, raw []byte) workflow.JournalEntry {
-	var e entryHead
+	var e record.EntryHead
 	if err := db.Decode(raw, &e); err != nil {
-		return brokenEntry(seq, err.Error())
+		return record.BrokenEntry(seq, err.Error())
 	}
-	return e.entry()
+	return e.Entry()
 }

@@ -24,14 +24,14 @@ const mostNewestKeys = 5000
 
 // NewestDeadLetters reads the dead letters that were put last: limit of them at most, as long as a page
 // holds them. Of more than 5,000 it looks at these only.
-func (s *Reader) NewestDeadLetters(ctx context.Context, limit int64) ([]store.DeadLetter, error) {
+func (s *listReader) NewestDeadLetters(ctx context.Context, limit int64) ([]store.DeadLetter, error) {
 	all, end, err := s.DeadLetters(ctx, "", limit)
 	if err != nil || end.Next == "" {
 		return all, err
 	}
 	var out []store.DeadLetter
 	err = s.newest(ctx, "list dead letters", s.conn.Keys.Deads(), limit, func(kv *mvccpb.KeyValue) {
-		if d, err := decodeDead(kv, db.Decode); err == nil {
+		if d, err := record.DecodeDead(kv, db.Decode); err == nil {
 			out = append(out, d)
 		}
 	})
@@ -39,7 +39,7 @@ func (s *Reader) NewestDeadLetters(ctx context.Context, limit int64) ([]store.De
 }
 
 // NewestQueueItems is [Reader.NewestDeadLetters] for the queue, without what waits behind gates.
-func (s *Reader) NewestQueueItems(ctx context.Context, limit int64) ([]store.QueueItem, error) {
+func (s *listReader) NewestQueueItems(ctx context.Context, limit int64) ([]store.QueueItem, error) {
 	all, end, err := s.QueueItems(ctx, "", "", limit)
 	if err != nil || end.Next == "" {
 		return all, err
@@ -55,7 +55,7 @@ func (s *Reader) NewestQueueItems(ctx context.Context, limit int64) ([]store.Que
 }
 
 // newest reads the values of a range that were put last, and gives each to do.
-func (s *Reader) newest(ctx context.Context, what, prefix string, limit int64, do func(*mvccpb.KeyValue)) error {
+func (s *listReader) newest(ctx context.Context, what, prefix string, limit int64, do func(*mvccpb.KeyValue)) error {
 	// In one page: etcd counts the rest of the range for each.
 	kvs, end, err := s.conn.PageAt(ctx, what, prefix, "", mostNewestKeys, 0, clientv3.WithKeysOnly())
 	if err != nil {
@@ -92,7 +92,7 @@ func (s *Reader) newest(ctx context.Context, what, prefix string, limit int64, d
 
 // Whereabouts tells where stimuli are that met nothing when they were sent. One that is neither in the queue
 // nor a dead letter was taken since, or deleted.
-func (s *Reader) Whereabouts(ctx context.Context, sent []store.SentStimulus) ([]store.Whereabouts, error) {
+func (s *listReader) Whereabouts(ctx context.Context, sent []store.SentStimulus) ([]store.Whereabouts, error) {
 	out := make([]store.Whereabouts, len(sent))
 	for from := 0; from < len(sent); from += db.MaxLevel / 2 {
 		chunk := sent[from:min(len(sent), from+db.MaxLevel/2)]
@@ -120,7 +120,7 @@ func (s *Reader) Whereabouts(ctx context.Context, sent []store.SentStimulus) ([]
 }
 
 // Gates reads who holds activation gates, at a revision; "" where nobody does.
-func (s *Reader) Gates(ctx context.Context, gates []store.Gate, revision int64) ([]string, error) {
+func (s *listReader) Gates(ctx context.Context, gates []store.Gate, revision int64) ([]string, error) {
 	out := make([]string, 0, len(gates))
 	for chunk := range slices.Chunk(gates, db.MaxLevel) {
 		var ask db.Reads

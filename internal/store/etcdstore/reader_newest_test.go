@@ -12,6 +12,7 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -126,10 +127,10 @@ func TestWhereWhatWasSentIs(t *testing.T) {
 	queued, dead, gone, other := correlated("paid", "o/1"), event("late"), addressedTo("paid", "i"), correlated("paid", "o/2")
 	item, another := w.item("q", queued), w.item("x", other)
 	w.puts(map[string]any{w.QueueKey(&item): &item, w.QueueKey(&another): &another})
-	letter := StimulusDeadID("d", w.now)
+	letter := record.StimulusDeadID("d", w.now)
 	w.puts(map[string]any{
 		w.Keys.Dead(letter): &store.DeadLetter{ID: letter, Stimulus: &dead},
-		w.Keys.Dead(StimulusDeadID("dd", w.now.Add(time.Hour))): &store.DeadLetter{Stimulus: &dead},
+		w.Keys.Dead(record.StimulusDeadID("dd", w.now.Add(time.Hour))): &store.DeadLetter{Stimulus: &dead},
 	})
 	sent := []store.SentStimulus{{ID: "q", Stimulus: queued}, {ID: "d", Stimulus: dead}, {ID: "g", Stimulus: gone}, {ID: "x", Stimulus: queued}}
 	for range db.MaxLevel { // more than one request has room for

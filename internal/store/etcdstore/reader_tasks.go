@@ -13,6 +13,7 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/lookup"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -26,7 +27,7 @@ type Task struct {
 
 // Tasks lists the tasks of one name, or of all ("") name by name, the oldest first.
 // A page may be shorter than its limit and have a next one.
-func (s *Reader) Tasks(ctx context.Context, name, cursor string, limit int64) ([]Task, db.PageEnd, error) {
+func (s *listReader) Tasks(ctx context.Context, name, cursor string, limit int64) ([]Task, db.PageEnd, error) {
 	for {
 		tasks, end, err := s.tasks(ctx, name, cursor, limit)
 		if !errors.Is(err, rpctypes.ErrCompacted) { // between two reads of the page
@@ -35,7 +36,7 @@ func (s *Reader) Tasks(ctx context.Context, name, cursor string, limit int64) ([
 	}
 }
 
-func (s *Reader) tasks(ctx context.Context, name, cursor string, limit int64) ([]Task, db.PageEnd, error) {
+func (s *listReader) tasks(ctx context.Context, name, cursor string, limit int64) ([]Task, db.PageEnd, error) {
 	prefix := s.conn.Keys.Tasks(name)
 	kvs, end, err := s.taskKeys(ctx, name, cursor, limit)
 	if err != nil {
@@ -55,7 +56,7 @@ func (s *Reader) tasks(ctx context.Context, name, cursor string, limit int64) ([
 		}
 	}
 	found, damaged := map[string]workflow.Bookmark{}, map[string]string{}
-	n, err := s.conn.records(ctx, ids, withPlaces, end.Revision, func(i int, r *store.Record, damage error) bool {
+	n, err := s.conn.Records(ctx, ids, lookup.WithPlaces, end.Revision, func(i int, r *store.Record, damage error) bool {
 		if damage != nil {
 			damaged[ids[i]] = damage.Error()
 		}
@@ -95,7 +96,7 @@ const manyTasks = 1000
 // and etcd counts all of a range for its first keys. So where many wait, a node remembers up to
 // where the last first page went, reads up to there, and goes on in windows, each longer than the one
 // before. A wrong memory leaves nothing out. Of all names together it reads one range.
-func (s *Reader) taskKeys(ctx context.Context, name, cursor string, limit int64) (kvs []*mvccpb.KeyValue, end db.PageEnd, err error) {
+func (s *listReader) taskKeys(ctx context.Context, name, cursor string, limit int64) (kvs []*mvccpb.KeyValue, end db.PageEnd, err error) {
 	prefix := s.conn.Keys.Tasks(name)
 	list, from, last := []string{prefix}, db.PageFrom(prefix, cursor), clientv3.GetPrefixRangeEnd(prefix)
 	read := func(to string) (*clientv3.GetResponse, error) {

@@ -69,7 +69,7 @@ func TestPagesGiveEverythingOnce(t *testing.T) {
 	w.commit(c)
 	for i := range n {
 		w.queued(fmt.Sprint("q/", i), event(fmt.Sprint("e", i)))
-		raw, err := db.Encode(timerEntry{Instance: "i0", Bookmark: fmt.Sprint("t", i), Due: w.now})
+		raw, err := db.Encode(record.TimerEntry{Instance: "i0", Bookmark: fmt.Sprint("t", i), Due: w.now})
 		w.ok(err)
 		_, err = w.raw.Put(w.ctx(), w.Keys.Timer(fmt.Sprint("t", i), w.now), string(raw))
 		w.ok(err)

@@ -27,7 +27,7 @@ const (
 // Receipts tells what became of the requests with a caller's Idempotency-Key: from the answer
 // that is kept for it on to the mailbox, the outbox, the queue, the dead letter or the journal
 // entry where it is now.
-func (s *Reader) Receipts(ctx context.Context, value string) (*store.Receipts, error) {
+func (s *traceReader) Receipts(ctx context.Context, value string) (*store.Receipts, error) {
 	prefix := s.conn.Keys.KeyRecord(store.KeyPrefix(value))
 	resp, err := s.conn.Get(ctx, "read receipts", prefix, clientv3.WithPrefix(), clientv3.WithLimit(mostReceipts))
 	if err != nil {
@@ -52,7 +52,7 @@ func (s *Reader) Receipts(ctx context.Context, value string) (*store.Receipts, e
 
 // pursuit looks for what became of one request, at one revision.
 type pursuit struct {
-	s        *Reader
+	s        *traceReader
 	revision int64
 	journals int    // in how many of them commands are looked for
 	name     string // of the key, and id of what was made of the request
@@ -139,8 +139,8 @@ func (f *pursuit) job(ctx context.Context, id string, r *store.Receipt) error {
 // revision. Those that nothing else tells of are looked for in the journals, in what was
 // committed after a revision (0: that is not known, and they are not looked for). Absent are those
 // that no commit after it has taken up, of instances that were there by then: nobody's clock counts.
-func (s *Reader) CommandFates(ctx context.Context, commands []store.Effect, after int64) ([]store.Fate, error) {
-	at, _, err := s.Revision(ctx)
+func (s *traceReader) CommandFates(ctx context.Context, commands []store.Effect, after int64) ([]store.Fate, error) {
+	at, _, err := s.conn.RevisionNow(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -204,7 +204,7 @@ func (f *pursuit) targets(ctx context.Context, targets []store.Effect, fates []s
 			return err
 		}
 		f.buried = f.letterID(resp, letter)
-		var count sentCount
+		var count record.SentCount
 		if kv := counted.One(resp); kv != nil {
 			_ = db.Decode(kv.Value, &count) // of a damaged one: none is known to be done
 		}
@@ -350,11 +350,11 @@ func (f *pursuit) inJournal(ctx context.Context, since int64, fate *store.Fate) 
 		return err
 	}
 	made := resp.Kvs[0].CreateRevision
-	rec, damage := decodeRecord(resp.Kvs[0])
+	rec, damage := record.DecodeRecord(resp.Kvs[0])
 	if damage != nil {
 		return nil //nolint:nilerr // then nothing is known
 	}
-	j := &JournalSpan{First: journalFrom(rec), Last: rec.Seq, Revision: f.revision}
+	j := &JournalSpan{First: record.JournalFrom(rec), Last: rec.Seq, Revision: f.revision}
 	from, to := j.First, j.Last+1
 	for from < to { // the first commit that is not older
 		middle := from + (to-from)/2

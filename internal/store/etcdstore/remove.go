@@ -13,6 +13,7 @@ import (
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/contents"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/lookup"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -32,7 +33,7 @@ import (
 // conclusion from a refusal but to look again.
 func (s *Instances) Remove(ctx context.Context, f *store.Fence, id string, at time.Time) error {
 	for range removeLooks {
-		r, err := s.conn.lookToRemove(ctx, f, id, at)
+		r, err := lookToRemove(ctx, s.conn, f, id, at)
 		if err != nil || r == nil {
 			return err
 		}
@@ -52,7 +53,7 @@ const removeLooks = 20
 
 // removal is the delete of one instance, as it was read.
 type removal struct {
-	s     *conn
+	s     *lookup.Conn
 	fence *store.Fence
 	id    string
 	at    time.Time
@@ -66,13 +67,13 @@ type removal struct {
 }
 
 // lookToRemove is nil if there is no such instance.
-func (s *conn) lookToRemove(ctx context.Context, f *store.Fence, id string, at time.Time) (*removal, error) {
+func lookToRemove(ctx context.Context, s *lookup.Conn, f *store.Fence, id string, at time.Time) (*removal, error) {
 	resp, err := s.Get(ctx, "read instance "+id, s.Keys.Instance(id))
 	if err != nil || len(resp.Kvs) == 0 {
 		return nil, err
 	}
 	r := &removal{s: s, fence: f, id: id, at: at, seen: resp.Header.Revision, guard: append(fenceCompares(f), db.ModifiedAt(s.Keys.Instance(id), resp.Kvs[0].ModRevision))}
-	if r.rec, err = partsOf(s).places(ctx, resp.Kvs[0], resp.Header.Revision); err == nil && r.rec.Header.ID == id {
+	if r.rec, err = lookup.PartsOf(s).Places(ctx, resp.Kvs[0], resp.Header.Revision); err == nil && r.rec.Header.ID == id {
 		r.read = true
 		return r, nil
 	}
@@ -84,23 +85,23 @@ func (s *conn) lookToRemove(ctx context.Context, f *store.Fence, id string, at t
 // buryMail sets aside what lies in the mailbox, each command alone: that always fits.
 func (r *removal) buryMail(ctx context.Context) error {
 	for {
-		work := r.s.workFor(r.id)
+		work := workFor(r.s, r.id)
 		resp, err := r.s.Read(ctx, "read mail of "+r.id, work.Ops...)
 		if err != nil {
 			return err
 		}
 		r.seen = resp.Header.Revision
-		mail := decodeMail(work.mail.In(resp).Kvs)
+		mail := record.DecodeMail(work.mail.In(resp).Kvs)
 		if len(mail) == 0 {
 			return nil
 		}
 		for _, m := range mail {
 			var dead []store.DeadLetter
 			if m.Unreadable == nil && m.Command.Kind == workflow.CommandResume && !m.Command.Timer {
-				dead = append(dead, store.DeadLetter{ID: DeadID(r.id, &m.Command), Reason: workflow.DeadInstanceGone, Command: &m.Command, InstanceID: r.id, CreatedAt: r.at})
+				dead = append(dead, store.DeadLetter{ID: record.DeadID(r.id, &m.Command), Reason: workflow.DeadInstanceGone, Command: &m.Command, InstanceID: r.id, CreatedAt: r.at})
 			}
 			done := store.Consumed{Command: m.Command, Created: m.Created, Effect: store.Effect{InstanceID: r.id, Outcome: workflow.OutcomeRefused, Code: string(workflow.CodeInstanceNotFound)}}
-			if err := r.s.discard(ctx, r.fence, r.id, r.rec, []store.Consumed{done}, dead); err != nil {
+			if err := discard(ctx, r.s, r.fence, r.id, r.rec, []store.Consumed{done}, dead); err != nil {
 				return err
 			}
 		}
@@ -164,10 +165,10 @@ func (r *removal) remove(ctx context.Context) (bool, error) {
 	if r.rec.Unwritten != nil {
 		t.Del(r.s.Keys.Mail(r.id, workflow.ContinueID))
 	}
-	r.s.Record(t.Ops, r.s.Keys.CommandRecord(r.id, deletedRecord), deletedEntry{})
+	r.s.Record(t.Ops, r.s.Keys.CommandRecord(r.id, record.DeletedRecord), record.DeletedEntry{})
 	r.s.ForgetIncidents(&r.rec.Header, t.Ops)
 	t.Tail = append(t.Tail, clientv3.OpDelete(r.s.Keys.JournalOf(r.id), clientv3.WithPrefix()))
-	partsOf(r.s).delete(t.Ops, r.id)
+	lookup.PartsOf(r.s).Delete(t.Ops, r.id)
 	contents.Delete(r.s.Conn, t.Ops, r.id)
 	return db.Applied(t.Submit(ctx))
 }
@@ -191,12 +192,12 @@ func (r *removal) narrow(ctx context.Context) (bool, error) {
 	d := Decide(&store.Commit{Delete: true, Before: r.rec, After: *r.rec, Burned: r.rec.Header.Bookmarks, At: r.at})
 	t := r.s.Begin("decide that instance "+r.id+" is removed", r.guard...)
 	t.When(db.NoneNewer(r.s.Keys.Mailbox(r.id), r.seen))
-	if d.After.Apart = false; r.rec.Cut == formWide {
-		partsOf(r.s).put(t.Ops, r.rec, &d.After, true)
+	if d.After.Apart = false; r.rec.Cut == record.FormWide {
+		lookup.PartsOf(r.s).Put(t.Ops, r.rec, &d.After, true)
 	} else {
 		d.After.Parts = nil
 		t.Put(r.s.Keys.Instance(r.id), &d.After)
-		partsOf(r.s).delete(t.Ops, r.id)
+		lookup.PartsOf(r.s).Delete(t.Ops, r.id)
 	}
 	t.Put(r.s.Keys.Mail(r.id, workflow.ContinueID), d.Continue)
 	if err := r.tell(ctx, t.Ops); err != nil {
@@ -332,7 +333,7 @@ func (r *removal) tell(ctx context.Context, o *db.Ops) error {
 	}
 	for _, p := range parents {
 		end := db.NewOps()
-		r.s.PutOutgoing(end, store.Outgoing{InstanceID: p.InstanceID, Command: ChildEnd(p.BookmarkID, r.id, workflow.Cancelled, nil, r.at)})
+		r.s.PutOutgoing(end, store.Outgoing{InstanceID: p.InstanceID, Command: record.ChildEnd(p.BookmarkID, r.id, workflow.Cancelled, nil, r.at)})
 		o.Nested([]clientv3.Cmp{db.Exists(r.s.Keys.Instance(p.InstanceID))}, end, nil)
 	}
 	return nil

@@ -66,7 +66,7 @@ func TestRemoveLeavesWhatMoved(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
 			w := sound(t)
-			r, err := w.lookToRemove(w.ctx(), nil, "i", w.now)
+			r, err := lookToRemove(w.ctx(), w.Conn, nil, "i", w.now)
 			w.ok(err)
 			move(w)
 			before := w.dump()

@@ -228,7 +228,7 @@ func (s *Upkeep) mend(ctx context.Context, todo []*Finding, locks func(id string
 // If: the record as judged; nobody holds or waits for its lock, which can come true
 // again: then a later look removes it.
 func (s *Upkeep) removeLost(ctx context.Context, m *mend, locks func(id string) string) (bool, error) {
-	r, err := s.conn.lookToRemove(ctx, nil, m.lost, time.Now().UTC())
+	r, err := lookToRemove(ctx, s.conn, nil, m.lost, time.Now().UTC())
 	if err != nil || r == nil {
 		return false, err
 	}

@@ -14,6 +14,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/definitions"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
@@ -32,7 +33,7 @@ func furnished(t *testing.T) *world {
 	for _, content := range []string{"a", "b", "c"} { // the first is needed by nothing
 		st, err := w.ReadDefinition(w.ctx(), "shop", content)
 		w.ok(err)
-		_, err = w.PublishDefinition(w.ctx(), st, store.DefinitionVersion{Hash: content, Source: content, VersionID: "v-" + content, Uses: []store.Use{{ID: "order", Version: 1}}}, Published{Name: "Shop", Index: store.DefinitionIndex{
+		_, err = w.PublishDefinition(w.ctx(), st, store.DefinitionVersion{Hash: content, Source: content, VersionID: "v-" + content, Uses: []store.Use{{ID: "order", Version: 1}}}, definitions.Published{Name: "Shop", Index: store.DefinitionIndex{
 			Triggers:  []store.TriggerEntry{{ActivityID: "a", ActivityType: workflow.EventType, Hash: hashOf("bought")}},
 			Schedules: []store.CronEntry{{ActivityID: "c", ActivityType: "x", Kind: store.ScheduleCron, Expression: "0 0 0 1 1 *", Due: w.now.Add(time.Hour)}},
 			Routes:    []store.RouteEntry{{ActivityID: "r", Hash: "h", Method: "GET", Template: "Shop/{id}"}},
@@ -45,8 +46,8 @@ func furnished(t *testing.T) *world {
 	w.ok(err)
 	o := db.NewOps()
 	w.PutDead(o, store.DeadLetter{ID: "dead", Reason: workflow.DeadExpired, CreatedAt: w.now})
-	w.conn.PutMail(o, "i", workflow.Command{ID: "m", Kind: workflow.CommandResume, Bookmark: "i~b", CreatedAt: w.now})
-	w.conn.PutMail(o, "i", workflow.Command{ID: "stop", Kind: workflow.CommandCancel, CreatedAt: w.now})
+	w.Conn.PutMail(o, "i", workflow.Command{ID: "m", Kind: workflow.CommandResume, Bookmark: "i~b", CreatedAt: w.now})
+	w.Conn.PutMail(o, "i", workflow.Command{ID: "stop", Kind: workflow.CommandCancel, CreatedAt: w.now})
 	_, err = w.raw.Txn(w.ctx()).Then(o.List()...).Commit()
 	w.ok(err)
 	return w
@@ -266,7 +267,7 @@ func TestWhatANewerProgramWroteIsNotRepaired(t *testing.T) {
 	t.Run("format", func(t *testing.T) {
 		t.Parallel()
 		w := furnished(t)
-		w.spoil(w.Keys.Format(), fmt.Appendf(nil, `{"version":%d,"shards":64,"timerShards":16}`, thisFormat.Version+1))
+		w.spoil(w.Keys.Format(), fmt.Appendf(nil, `{"version":%d,"shards":64,"timerShards":16}`, record.ThisFormat.Version+1))
 		w.spoil(w.Keys.Instance("i"), []byte("junk"))
 		before := w.written()
 		if got := rules(w.repaired().Check); !slices.Equal(got, []string{"format"}) || w.written() != before {
@@ -396,7 +397,7 @@ func TestADeadLetterIsWhatAnInstanceWaitsFor(t *testing.T) {
 			w.consumes(c)
 			c.Release = true
 			w.commit(c)
-			return "p", ChildEnd("p~end", "j", workflow.Finished, nil, w.now)
+			return "p", record.ChildEnd("p~end", "j", workflow.Finished, nil, w.now)
 		},
 	} {
 		for what, tt := range map[string]struct {
@@ -413,7 +414,7 @@ func TestADeadLetterIsWhatAnInstanceWaitsFor(t *testing.T) {
 				id, cmd := lose(w)
 				cmd.ID = cmp.Or(tt.command, cmd.ID)
 				o := db.NewOps()
-				w.PutDead(o, store.DeadLetter{ID: DeadID(id, &cmd), Reason: workflow.DeadTooLarge, Command: &cmd, InstanceID: cmp.Or(tt.of, id), Dropped: tt.dropped, CreatedAt: w.now})
+				w.PutDead(o, store.DeadLetter{ID: record.DeadID(id, &cmd), Reason: workflow.DeadTooLarge, Command: &cmd, InstanceID: cmp.Or(tt.of, id), Dropped: tt.dropped, CreatedAt: w.now})
 				_, err := w.raw.Txn(w.ctx()).Then(o.List()...).Commit()
 				w.ok(err)
 				want := []string{rule}
@@ -450,7 +451,7 @@ func TestARepairLeavesWhatMoved(t *testing.T) {
 			func(w *world) { _, err := w.raw.Delete(w.ctx(), w.Keys.Timer("i~t", timerDue)); w.ok(err) },
 			func(w *world) {
 				o := db.NewOps()
-				w.conn.PutMail(o, "i", workflow.Command{ID: "timer-" + workflow.DeriveID("i~t"), Kind: workflow.CommandResume, Timer: true, Bookmark: "i~t", CreatedAt: w.now})
+				w.Conn.PutMail(o, "i", workflow.Command{ID: "timer-" + workflow.DeriveID("i~t"), Kind: workflow.CommandResume, Timer: true, Bookmark: "i~t", CreatedAt: w.now})
 				_, err := w.raw.Txn(w.ctx()).Then(o.List()...).Commit()
 				w.ok(err)
 			},
@@ -580,7 +581,7 @@ func TestAHeadThatIsMadeAgainKnowsAllVersions(t *testing.T) {
 	if st.Head.Published != 0 || st.Head.Latest != 3 || st.Head.LatestHash != "c" || st.Head.Deleted != nil {
 		t.Errorf("head %+v", st.Head)
 	}
-	head, err := w.PublishDefinition(w.ctx(), st, store.DefinitionVersion{Hash: "d", Source: "d"}, Published{}, w.now)
+	head, err := w.PublishDefinition(w.ctx(), st, store.DefinitionVersion{Hash: "d", Source: "d"}, definitions.Published{}, w.now)
 	if w.ok(err); head.Published != 4 {
 		t.Errorf("it is published as %d", head.Published)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/contents"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/lookup"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -116,7 +117,7 @@ func (s *Upkeep) Purge(ctx context.Context, ids []string, locks func(id string) 
 		if kv == nil {
 			continue // it is gone, and with it its place in the order
 		}
-		rec, err := wholeRecord(kv)
+		rec, err := record.WholeRecord(kv)
 		if err != nil {
 			s.conn.Log.ErrorContext(ctx, "a finished instance cannot be read; it is kept", "instanceId", ids[i], "error", err)
 			continue
@@ -128,13 +129,13 @@ func (s *Upkeep) Purge(ctx context.Context, ids []string, locks func(id string) 
 		if locks != nil {
 			guard = append(guard, db.NoneNewer(locks(ids[i]), 0))
 		}
-		entries := rec.Seq - journalFrom(rec) + 1
+		entries := rec.Seq - record.JournalFrom(rec) + 1
 		if entries > journalSlice {
 			// It puts, which etcd refuses when it has no space: the others go on.
-			if rec, err = partsOf(s.conn).join(ctx, kv, db.DecodeWhole); err == nil {
+			if rec, err = lookup.PartsOf(s.conn).Join(ctx, kv, db.DecodeWhole); err == nil {
 				err = s.shortenJournal(ctx, rec, guard)
 			}
-			if !isMoved(err) {
+			if !lookup.IsMoved(err) {
 				failed = errors.Join(failed, err)
 			}
 			continue
@@ -168,7 +169,7 @@ func (p *purge) add(rec *store.Record, guard []clientv3.Cmp, entries int64) {
 	p.s.conn.ForgetIncidents(&rec.Header, o)
 	o.Tail = append(o.Tail, clientv3.OpDelete(p.s.conn.Keys.JournalOf(rec.Header.ID), clientv3.WithPrefix()))
 	if len(rec.Parts) > 0 {
-		partsOf(p.s.conn).delete(o, rec.Header.ID)
+		lookup.PartsOf(p.s.conn).Delete(o, rec.Header.ID)
 	}
 	contents.DeleteOf(p.s.conn.Conn, o, rec)
 	p.list = append(p.list, clientv3.OpTxn(guard, o.List(), nil))
@@ -197,12 +198,12 @@ func (p *purge) send(ctx context.Context, purged []string) ([]string, error) {
 // shortenJournal deletes a slice of the oldest journal entries of a finished
 // instance. The guard is that of [Upkeep.Purge].
 func (s *Upkeep) shortenJournal(ctx context.Context, rec *store.Record, guard []clientv3.Cmp) error {
-	from, have := journalFrom(rec), rec.Seq-journalFrom(rec)+1
+	from, have := record.JournalFrom(rec), rec.Seq-record.JournalFrom(rec)+1
 	left := *rec
 	left.JournalFrom = from + journalSlice
 	left.JournalBytes -= left.JournalBytes * journalSlice / have
 	t := s.conn.Begin("shorten the journal of "+rec.Header.ID, guard...)
-	s.conn.WriteEnd(t.Ops, &left, partsOf(s.conn).put(t.Ops, rec, &left, len(rec.Parts) > 0))
+	s.conn.WriteEnd(t.Ops, &left, lookup.PartsOf(s.conn).Put(t.Ops, rec, &left, len(rec.Parts) > 0))
 	t.Tail = append(t.Tail, clientv3.OpDelete(s.conn.Keys.Journal(rec.Header.ID, from), clientv3.WithRange(s.conn.Keys.Journal(rec.Header.ID, left.JournalFrom))))
 	if h := &rec.Header; len(h.Incidents) > 0 {
 		t.Tail = append(t.Tail, clientv3.OpDelete(s.conn.Keys.Incident(h.DefinitionID, h.ID, from), clientv3.WithRange(s.conn.Keys.Incident(h.DefinitionID, h.ID, left.JournalFrom))))

@@ -3,16 +3,14 @@ package etcdstore
 import (
 	"context"
 	"strings"
-	"time"
-
-	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/lookup"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 )
 
-// Head reads the head of a definition that is due, as [Definitions.Head] does.
+// Head reads the head of a definition that is due, as [definitions.Definitions.Head] does.
 func (s *Upkeep) Head(ctx context.Context, id string) (*store.DefinitionHead, error) {
 	return s.conn.Head(ctx, id)
 }
@@ -30,7 +28,7 @@ func (s *Upkeep) Head(ctx context.Context, id string) (*store.DefinitionHead, er
 //
 // They all have the same gate or none. A gate admits the first of them, or none if
 // it is held; how many it kept out is told, and said in the next occurrence.
-func (s *Upkeep) FireSchedule(ctx context.Context, due *store.CronEntry, head *store.DefinitionHead, next *store.CronEntry, starts []NewInstance) (fired bool, gated int, err error) {
+func (s *Upkeep) FireSchedule(ctx context.Context, due *store.CronEntry, head *store.DefinitionHead, next *store.CronEntry, starts []lookup.NewInstance) (fired bool, gated int, err error) {
 	t := s.conn.Begin("fire schedule of "+due.DefinitionID, db.CreatedAt(due.Key, due.Created))
 	t.Del(due.Key)
 	if head != nil {
@@ -41,16 +39,16 @@ func (s *Upkeep) FireSchedule(ctx context.Context, due *store.CronEntry, head *s
 	behind := len(starts) > 0 && starts[0].Gate != nil
 	if behind {
 		then, otherwise := db.NewOps(), db.NewOps()
-		s.conn.writeNew(then, &starts[0])
+		s.conn.WriteNew(then, &starts[0])
 		s.putNext(then, next, starts[1:])
 		s.putNext(otherwise, next, starts)
-		t.Nested(s.conn.newGuard(&starts[0], true), then, otherwise)
+		t.Nested(s.conn.NewGuard(&starts[0], true), then, otherwise)
 	} else {
 		s.putNext(t.Ops, next, nil)
 		for i := range starts {
 			then := db.NewOps()
-			s.conn.writeNew(then, &starts[i])
-			t.Nested(s.conn.newGuard(&starts[i], true), then, nil)
+			s.conn.WriteNew(then, &starts[i])
+			t.Nested(s.conn.NewGuard(&starts[i], true), then, nil)
 		}
 	}
 	resp, err := t.Submit(ctx)
@@ -67,23 +65,9 @@ func (s *Upkeep) FireSchedule(ctx context.Context, due *store.CronEntry, head *s
 	return true, gated, nil
 }
 
-// SkipSchedule replaces an occurrence of st by the one that follows it, and starts nothing. It is
-// a change of the definition, so that it and a publication refuse each other: a publication puts
-// again the occurrences that it read, and one that was dropped in between would come back.
-//
-// Errors: [store.ErrHeadMoved] (read again; also if the occurrence has fired), or one that wraps
-// [db.ErrUnknown].
-func (s *Definitions) SkipSchedule(ctx context.Context, st *store.DefinitionState, due, next *store.CronEntry, at time.Time) (*store.DefinitionHead, error) {
-	c := s.newChange("skip an occurrence of", st, at)
-	c.stands = []clientv3.Cmp{db.CreatedAt(due.Key, due.Created)}
-	c.ops.Del(due.Key)
-	c.ops.Put(s.conn.CronKey(next), *next)
-	return s.apply(ctx, c)
-}
-
 // putNext puts the occurrence that follows, nil if none does, which says what the
 // gate has kept out.
-func (s *Upkeep) putNext(o *db.Ops, next *store.CronEntry, gated []NewInstance) {
+func (s *Upkeep) putNext(o *db.Ops, next *store.CronEntry, gated []lookup.NewInstance) {
 	if next == nil {
 		return
 	}
@@ -100,17 +84,17 @@ func ScheduleShard(definition string) int { return record.TimerShard(definition)
 
 // Schedules lists the occurrences to come, one for each schedule, the soonest first: at a revision, of which etcd may know nothing any more
 // ([db.ErrCompacted]), or at the present one (0).
-func (s *Reader) Schedules(ctx context.Context, cursor string, limit, revision int64) ([]store.CronEntry, db.PageEnd, error) {
+func (s *listReader) Schedules(ctx context.Context, cursor string, limit, revision int64) ([]store.CronEntry, db.PageEnd, error) {
 	kvs, end, err := s.soonest(ctx, "list schedules", s.conn.Keys.Crons, cursor, limit, revision)
 	if err != nil {
 		return nil, db.PageEnd{}, err
 	}
 	out := make([]store.CronEntry, len(kvs))
 	for i, kv := range kvs {
-		out[i] = *cronAt(kv)
+		out[i] = *record.CronAt(kv)
 		if err := db.Decode(kv.Value, &out[i]); err != nil {
 			parts := strings.Split(out[i].Key, "/")
-			out[i] = *cronAt(kv)
+			out[i] = *record.CronAt(kv)
 			out[i].Damaged, out[i].Due = err.Error(), record.FromMillis(parts[len(parts)-3])
 			out[i].DefinitionID, out[i].ActivityID = parts[len(parts)-2], record.Decode(parts[len(parts)-1])
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/lookup"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -21,7 +22,7 @@ func TestAStartInHandDoesNotReplaceWhatWasDispatched(t *testing.T) {
 		return workflow.Command{ID: id, Kind: workflow.CommandStart, CreatedAt: w.now, Start: &workflow.Start{DefinitionID: "order", Version: 1}}
 	}
 	own := start("dispatched")
-	out, err := w.Create(w.ctx(), &NewInstance{Header: NewHeader("i", own, w.now), Command: own}, nil)
+	out, err := w.Create(w.ctx(), &lookup.NewInstance{Header: NewHeader("i", own, w.now), Command: own}, nil)
 	if w.ok(err); out != Created {
 		t.Fatal(out)
 	}
@@ -43,7 +44,7 @@ func TestAStartInHandGoesOnWithWhatItsTwinMade(t *testing.T) {
 	w := newWorld(t)
 	f := w.lock("i", "1")
 	twin := workflow.Command{ID: "s", Kind: workflow.CommandStart, CreatedAt: w.now, Start: &workflow.Start{DefinitionID: "order", Version: 1}}
-	made := &NewInstance{Header: NewHeader("i", twin, w.now), Command: twin, Gate: &store.Gate{Definition: "order"}}
+	made := &lookup.NewInstance{Header: NewHeader("i", twin, w.now), Command: twin, Gate: &store.Gate{Definition: "order"}}
 	out, err := w.Create(w.ctx(), made, nil)
 	if w.ok(err); out != Created {
 		t.Fatal(out)

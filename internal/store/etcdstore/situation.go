@@ -11,6 +11,7 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/lookup"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -25,11 +26,11 @@ const (
 // revision, and one more for the instances that it waits for. Of an instance that is not there
 // it looks whether its start waits behind a gate. Of the queue it reads
 // the keys only. A record that cannot be read is no error: it is said.
-func (s *Reader) Situation(ctx context.Context, id string) (*store.Situation, error) {
-	return again(func() (*store.Situation, error) { return s.situation(ctx, id) })
+func (s *traceReader) Situation(ctx context.Context, id string) (*store.Situation, error) {
+	return lookup.Again(func() (*store.Situation, error) { return s.situation(ctx, id) })
 }
 
-func (s *Reader) situation(ctx context.Context, id string) (*store.Situation, error) {
+func (s *traceReader) situation(ctx context.Context, id string) (*store.Situation, error) {
 	st := &store.Situation{Keys: store.SituationKeys{
 		Instance: s.conn.Keys.Instance(id), Mailbox: s.conn.Keys.Mailbox(id), Cancel: s.conn.Keys.Cancel(id), Pause: s.conn.Keys.Pause(),
 	}}
@@ -41,7 +42,7 @@ func (s *Reader) situation(ctx context.Context, id string) (*store.Situation, er
 	}
 	st.Revision = resp.Header.Revision
 	box := mail.In(resp)
-	st.Mail = decodeMail(box.Kvs)
+	st.Mail = record.DecodeMail(box.Kvs)
 	if len(st.Mail) > record.MailBatch {
 		st.Mail = st.Mail[:record.MailBatch]
 	}
@@ -56,16 +57,16 @@ func (s *Reader) situation(ctx context.Context, id string) (*store.Situation, er
 	if kv == nil {
 		return st, s.startBehindGate(ctx, st, id)
 	}
-	rec, damage := decodeRecord(kv)
+	rec, damage := record.DecodeRecord(kv)
 	if damage == nil && rec.Apart {
 		// What is to be run, or is over, is told without the places where it waits; an incident by what is faulted.
 		if (len(st.Mail) > 0 || rec.Header.Status == workflow.StatusFinished) && len(rec.Header.Incidents) == 0 {
-			damage = headers{partsOf(s.conn)}.complete(ctx, rec, st.Revision)
+			damage = lookup.HeadersOf(s.conn).Complete(ctx, rec, st.Revision)
 		} else {
-			rec, damage = partsOf(s.conn).join(ctx, kv, db.Decode)
+			rec, damage = lookup.PartsOf(s.conn).Join(ctx, kv, db.Decode)
 		}
 	}
-	if isMoved(damage) {
+	if lookup.IsMoved(damage) {
 		return nil, damage
 	}
 	if st.Damage = damage; damage != nil {
@@ -80,7 +81,7 @@ func (s *Reader) situation(ctx context.Context, id string) (*store.Situation, er
 }
 
 // beside reads the last commit, and what is queued with the stimuli of bookmarks.
-func (s *Reader) beside(ctx context.Context, st *store.Situation, marks []workflow.Bookmark) error {
+func (s *traceReader) beside(ctx context.Context, st *store.Situation, marks []workflow.Bookmark) error {
 	at := clientv3.WithRev(st.Revision)
 	var ask db.Reads
 	entry := ask.Add(clientv3.OpGet(s.conn.Keys.Journal(st.Record.Header.ID, st.Record.Seq), at))
@@ -104,9 +105,9 @@ func (s *Reader) beside(ctx context.Context, st *store.Situation, marks []workfl
 		return err
 	}
 	if kv := entry.One(resp); kv != nil {
-		var e entryHead
+		var e record.EntryHead
 		if db.Decode(kv.Value, &e) == nil {
-			st.Commit = &store.LastCommit{Seq: e.Seq, Fence: e.Fence, Node: e.Node, At: e.ended()}
+			st.Commit = &store.LastCommit{Seq: e.Seq, Fence: e.Fence, Node: e.Node, At: e.Ended()}
 		}
 	}
 	if g := st.Record.Gate; g != nil {
@@ -126,7 +127,7 @@ func (s *Reader) beside(ctx context.Context, st *store.Situation, marks []workfl
 
 // queuedLike are the parts of the queue in which what nearly fits is looked for: the beginning of what is
 // queued of a hash, and before that what was sent for a correlation that begins as this one does.
-func (s *Reader) queuedLike(hash, correlation string) []string {
+func (s *traceReader) queuedLike(hash, correlation string) []string {
 	all := s.conn.Keys.Queue(hash)
 	const group = 3 // bytes that are encoded together
 	if same := (len(correlation) - 1) / group * group; same > 0 {
@@ -136,7 +137,7 @@ func (s *Reader) queuedLike(hash, correlation string) []string {
 }
 
 // queuedFor is what the key of a queue item says.
-func (s *Reader) queuedFor(hash, key string) store.QueuedFor {
+func (s *traceReader) queuedFor(hash, key string) store.QueuedFor {
 	slice, id, _ := strings.Cut(strings.TrimPrefix(key, s.conn.Keys.Queue(hash)), "/")
 	item := store.QueuedFor{ID: record.Decode(id), Hash: hash}
 	if to, addressed := strings.CutPrefix(slice, "@"); addressed {
@@ -147,13 +148,13 @@ func (s *Reader) queuedFor(hash, key string) store.QueuedFor {
 	return item
 }
 
-func (s *Reader) awaitedChildren(ctx context.Context, st *store.Situation) error {
+func (s *traceReader) awaitedChildren(ctx context.Context, st *store.Situation) error {
 	ids := make([]string, len(st.Children))
 	for i, c := range st.Children {
 		ids[i] = c.ID
 	}
 	damaged := map[int]bool{}
-	_, err := s.conn.records(ctx, ids, asListed, 0, func(i int, r *store.Record, damage error) bool {
+	_, err := s.conn.Records(ctx, ids, lookup.AsListed, 0, func(i int, r *store.Record, damage error) bool {
 		if r != nil {
 			st.Children[i].Header = &r.Header
 		}
@@ -169,7 +170,7 @@ func (s *Reader) awaitedChildren(ctx context.Context, st *store.Situation) error
 // untold finds out which children have ended without the end being in the mailbox of who waits for it. It is
 // asked after the children, as an end is mail in the very commit that ends a child, and of an
 // instance that has not moved since: it would have taken the mail.
-func (s *Reader) untold(ctx context.Context, st *store.Situation, damaged map[int]bool) error {
+func (s *traceReader) untold(ctx context.Context, st *store.Situation, damaged map[int]bool) error {
 	bookmarks := map[string]string{}
 	for i := range st.Record.Header.Bookmarks {
 		b := &st.Record.Header.Bookmarks[i]
@@ -200,12 +201,12 @@ func (s *Reader) untold(ctx context.Context, st *store.Situation, damaged map[in
 }
 
 // askGate asks who holds a gate, and how many starts wait behind it.
-func (s *Reader) askGate(ask *db.Reads, g store.Gate, revision int64) (holder, behind db.Read) {
+func (s *traceReader) askGate(ask *db.Reads, g store.Gate, revision int64) (holder, behind db.Read) {
 	at := clientv3.WithRev(revision)
 	return ask.Add(clientv3.OpGet(s.conn.Keys.GateOf(g), at)), ask.Add(clientv3.OpGet(s.conn.Keys.GatedQueue(g), clientv3.WithPrefix(), clientv3.WithCountOnly(), at))
 }
 
-func (s *Reader) gateState(g store.Gate, holder, behind db.Read, resp *pb.TxnResponse) *store.GateState {
+func (s *traceReader) gateState(g store.Gate, holder, behind db.Read, resp *pb.TxnResponse) *store.GateState {
 	st := &store.GateState{Gate: g, Behind: behind.In(resp).Count, Key: s.conn.Keys.GateOf(g)}
 	if kv := holder.One(resp); kv != nil {
 		st.Holder = string(kv.Value)
@@ -218,7 +219,7 @@ func (s *Reader) gateState(g store.Gate, holder, behind db.Read, resp *pb.TxnRes
 const mostHeldStarts = 50
 
 // startBehindGate looks for the start of an instance that is not there.
-func (s *Reader) startBehindGate(ctx context.Context, st *store.Situation, id string) error {
+func (s *traceReader) startBehindGate(ctx context.Context, st *store.Situation, id string) error {
 	item, err := s.heldStart(ctx, id, st.Revision)
 	if err != nil || item == nil {
 		return err
@@ -237,7 +238,7 @@ func (s *Reader) startBehindGate(ctx context.Context, st *store.Situation, id st
 // heldStart is what waits behind a gate to start an instance; nil: nothing, as far as is looked.
 // An item of a stimulus with several targets has the instance in its id, one of a single target
 // has the id of its stimulus.
-func (s *Reader) heldStart(ctx context.Context, id string, revision int64) (*store.QueueItem, error) {
+func (s *traceReader) heldStart(ctx context.Context, id string, revision int64) (*store.QueueItem, error) {
 	if !workflow.Generated(id) { // the ids of such starts are
 		return nil, nil
 	}
@@ -297,7 +298,7 @@ func gatedItem(key string) string {
 }
 
 // itemThatStarts reads a queue item, if it is the start of an instance.
-func (s *Reader) itemThatStarts(ctx context.Context, id, key string, revision int64) (*store.QueueItem, error) {
+func (s *traceReader) itemThatStarts(ctx context.Context, id, key string, revision int64) (*store.QueueItem, error) {
 	resp, err := s.conn.Get(ctx, "read queue item", key, clientv3.WithRev(revision))
 	if err != nil || len(resp.Kvs) == 0 {
 		return nil, err

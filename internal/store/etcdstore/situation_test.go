@@ -113,7 +113,7 @@ func TestAnEndThatNothingTells(t *testing.T) {
 				put(w.Keys.Instance("k"), &store.Record{Seq: 3, Header: workflow.Instance{ID: "k", DefinitionID: "kid", Version: 1, Status: c.child.Status(), SubStatus: *c.child}})
 			}
 			if c.mail {
-				end := ChildEnd("p~1", "k", workflow.Finished, nil, w.now)
+				end := record.ChildEnd("p~1", "k", workflow.Finished, nil, w.now)
 				put(w.Keys.Mail("p", end.ID), &end)
 			}
 			st, err := w.Situation(w.ctx(), "p")

@@ -8,6 +8,7 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/internal/testsize"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -23,7 +24,7 @@ func TestWhatIsWrittenCanBeRead(t *testing.T) {
 		input := map[string]any{"text": text}
 		st := workflow.Stimulus{ActivityType: "Test", Input: input}
 		for _, v := range []any{
-			&store.Record{Header: workflow.Instance{ID: "i", Input: input}}, &journalEntry{Items: []journalItem{{Data: text}}},
+			&store.Record{Header: workflow.Instance{ID: "i", Input: input}}, &record.JournalEntry{Items: []record.JournalItem{{Data: text}}},
 			&workflow.Command{ID: "c", Input: input}, &store.Send{Stimulus: st}, &store.QueueItem{Stimulus: st}, &store.DeadLetter{Stimulus: &st},
 			&store.DefinitionVersion{Source: text}, &store.Answer{Instance: &workflow.Instance{Output: input}},
 		} {

@@ -9,10 +9,13 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store/etcdstore/contents"
+	"github.com/weft-run/weft/internal/store/etcdstore/definitions"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/lookup"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/internal/store/etcdstore/jobs"
 	"github.com/weft-run/weft/internal/store/etcdstore/signouts"
+	"github.com/weft-run/weft/internal/store/etcdstore/webhooks"
 	"github.com/weft-run/weft/pkg/metrics"
 )
 
@@ -35,71 +38,79 @@ type Config struct {
 	// Nil: they do.
 	PartsKnown func(form int) bool
 
-	Width Width // zero fields take defaults
-}
-
-// Width says what of instances that wait at many places is written otherwise than of others. Tests turn it down.
-type Width struct {
-	Ops     int // keys of the index that one transaction changes at most (default 2,500)
-	PageOps int // operations of a page of the index, about: what comes in between, of this instance's neighbours, waits for it (default 2,000)
-	Places  int // at more than so many the record says where it waits in parts (default 5,000)
-	Stays   int // and goes on to, at less than half as many, while the state has more bytes than these (default 1 MiB)
-	Part    int // bytes of such a part, at least; on average it has four times as many (default 16 KiB)
-	Ahead   int // bytes of new parts, above which they are written before their commit (default 1 MiB)
-	Listed  int // the first places, which stay in the record (default 100)
-}
-
-func (w Width) withDefaults() Width {
-	return Width{cmp.Or(w.Ops, db.MaxOps), cmp.Or(w.PageOps, 2000), cmp.Or(w.Places, 5000), cmp.Or(w.Stays, 1<<20), cmp.Or(w.Part, 16<<10), cmp.Or(w.Ahead, 1<<20), cmp.Or(w.Listed, 100)}
+	Width lookup.Width // zero fields take defaults
 }
 
 // Store is what one cluster keeps in etcd, in parts. A caller is given the part that
 // it needs, and no other. All are safe for concurrent use and own no goroutine.
 type Store struct {
-	conn        *conn
-	Definitions *Definitions
+	conn        *lookup.Conn
+	Definitions *definitions.Definitions
 	Instances   *Instances
 	Stimuli     *Stimuli
 	Upkeep      *Upkeep
 	Reader      *Reader
 	Jobs        *jobs.Jobs
-	Webhooks    *Webhooks
+	Webhooks    *webhooks.Webhooks
 	SignOuts    *signouts.SignOuts
 	Contents    *contents.Contents
 }
 
-// Definitions keeps workflow definitions, their versions, and the triggers, routes and
-// schedules of what is published. It is for the catalog.
-type Definitions struct{ conn *conn }
-
 // Instances keeps instances for the node that works them. It is for pkg/client, and
 // nothing else commits: see [Instances.Commit].
 type Instances struct {
-	conn        *conn
+	conn        *lookup.Conn
 	keepEntries int64 // of a journal; 0: all
 }
 
 // Stimuli brings stimuli and commands to whom they are for: it finds what they match,
 // puts them into mailboxes, the outbox and the queue, creates instances, and takes
 // dead letters up again. It is for pkg/runtime.
-type Stimuli struct{ conn *conn }
+type Stimuli struct{ conn *lookup.Conn }
 
 // Upkeep does what has to be done without anybody's call: it fires what is due, lets
 // go what is old or too much, and checks and repairs what there is.
 type Upkeep struct {
-	conn      *conn
+	*balanceCounter
+	conn      *lookup.Conn
 	keepKeys  time.Duration // records of callers' keys
 	scheduled Scheduled     // nil: it is not known here
 }
 
 // Reader reads what people ask for. It writes nothing.
 type Reader struct {
-	conn     *conn
-	known    knownLists    // of instances
-	began    beginnings    // of those lists
-	tasksTo  beginnings    // of names of which many tasks wait: the millisecond up to which the first page went
+	*listReader
+	*traceReader
+	*balanceView
+}
+
+// listReader reads instances, and lists what there is.
+type listReader struct {
+	conn    *lookup.Conn
+	known   knownLists // of instances
+	began   beginnings // of those lists
+	tasksTo beginnings // of names of which many tasks wait: the millisecond up to which the first page went
+}
+
+func newLists(c *lookup.Conn) *listReader { return &listReader{conn: c} }
+
+// traceReader reads what became of one thing: of a request, of a command, of an instance.
+type traceReader struct {
+	conn     *lookup.Conn
 	keepKeys time.Duration // records of callers' keys
 }
+
+func newTrace(c *lookup.Conn, keepKeys time.Duration) *traceReader { return &traceReader{c, keepKeys} }
+
+// balanceView reads the balance.
+type balanceView struct{ conn *lookup.Conn }
+
+func newView(c *lookup.Conn) *balanceView { return &balanceView{c} }
+
+// balanceCounter counts it.
+type balanceCounter struct{ conn *lookup.Conn }
+
+func newCounter(c *lookup.Conn) *balanceCounter { return &balanceCounter{c} }
 
 // New makes a store; it does not touch etcd.
 func New(cfg Config) (*Store, error) {
@@ -110,15 +121,10 @@ func New(cfg Config) (*Store, error) {
 	if l.Log == nil {
 		l.Log = slog.New(slog.DiscardHandler)
 	}
-	c := &conn{Conn: &record.Conn{Conn: l, Keys: record.KeysBelow(cfg.Root)}, partsKnown: cfg.PartsKnown, width: cfg.Width.withDefaults()}
-	if c.partsKnown == nil {
-		c.partsKnown = func(int) bool { return true }
-	}
-	c.waiting, c.queued = newFollower(c, c.Keys.Root+"bookmark/", false), newFollower(c, c.Keys.Queues(), true)
-	c.sending, c.boxes = newFollower(c, c.Keys.Sends(), true), newFollower(c, c.Keys.Mailboxes(), true)
+	c := lookup.New(&record.Conn{Conn: l, Keys: record.KeysBelow(cfg.Root)}, cfg.Width, cfg.PartsKnown)
 	keep := max(recordTTL, cmp.Or(cfg.KeepKeys, keyTTL))
-	s := &Store{conn: c, Definitions: &Definitions{c}, Instances: &Instances{conn: c}, Stimuli: &Stimuli{c}, Reader: &Reader{conn: c, keepKeys: keep}, Jobs: jobs.New(c.Conn), Webhooks: &Webhooks{c}, SignOuts: signouts.New(c.Conn), Contents: contents.New(c.Conn),
-		Upkeep: &Upkeep{conn: c, keepKeys: keep}}
+	s := &Store{conn: c, Definitions: definitions.New(c), Instances: &Instances{conn: c}, Stimuli: &Stimuli{c}, Reader: &Reader{newLists(c), newTrace(c, keep), newView(c)}, Jobs: jobs.New(c.Conn), Webhooks: webhooks.New(c.Conn), SignOuts: signouts.New(c.Conn), Contents: contents.New(c.Conn),
+		Upkeep: &Upkeep{balanceCounter: newCounter(c), conn: c, keepKeys: keep}}
 	if cfg.KeepJournal > 0 {
 		// A commit whose answer was lost is found by its entry, however many came
 		// after it while its sender waited.

@@ -35,7 +35,7 @@ type Due struct {
 
 	key     string
 	created int64
-	entry   timerEntry
+	entry   record.TimerEntry
 }
 
 // Origin tells which trace set the timer, and when; "" without one.
@@ -86,7 +86,7 @@ func (s *Upkeep) FireTimers(ctx context.Context, due []Due, now time.Time) ([]st
 }
 
 // Timers lists timers to come, the soonest first.
-func (s *Reader) Timers(ctx context.Context, cursor string, limit int64) ([]Due, db.PageEnd, error) {
+func (s *listReader) Timers(ctx context.Context, cursor string, limit int64) ([]Due, db.PageEnd, error) {
 	kvs, end, err := s.soonest(ctx, "list timers", s.conn.Keys.Timers, cursor, limit, 0)
 	if err != nil {
 		return nil, db.PageEnd{}, err
@@ -98,7 +98,7 @@ func (s *Reader) Timers(ctx context.Context, cursor string, limit int64) ([]Due,
 			parts := strings.Split(d.key, "/")
 			bookmark := record.Decode(parts[len(parts)-1])
 			instance, _ := workflow.SplitBookmarkID(bookmark)
-			d.entry = timerEntry{Instance: instance, Bookmark: bookmark, Due: record.FromMillis(parts[len(parts)-2])}
+			d.entry = record.TimerEntry{Instance: instance, Bookmark: bookmark, Due: record.FromMillis(parts[len(parts)-2])}
 			d.Damaged = err.Error()
 		}
 		d.At = d.entry.Due
@@ -114,7 +114,7 @@ func (d Due) Bookmark() string { return d.entry.Bookmark }
 // name, at a revision (0: the present one). It reads the beginning of each shard behind the
 // cursor, and gives what surely stands before all that it has not read: a page may be shorter
 // than its limit, and is not empty before the end.
-func (s *Reader) soonest(ctx context.Context, what string, shard func(int) string, cursor string, limit, revision int64) ([]*mvccpb.KeyValue, db.PageEnd, error) {
+func (s *listReader) soonest(ctx context.Context, what string, shard func(int) string, cursor string, limit, revision int64) ([]*mvccpb.KeyValue, db.PageEnd, error) {
 	ask := db.Reads{Ops: make([]clientv3.Op, record.TimerShards)}
 	for i := range ask.Ops {
 		ask.Ops[i] = clientv3.OpGet(db.PageFrom(shard(i), cursor), clientv3.WithRange(clientv3.GetPrefixRangeEnd(shard(i))), clientv3.WithLimit(max(4, limit/4)), clientv3.WithRev(revision))

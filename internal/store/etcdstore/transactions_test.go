@@ -9,6 +9,7 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/lookup"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/workflow"
 	"github.com/weft-run/weft/pkg/workflow/files"
@@ -318,7 +319,7 @@ var transactions = []transaction{
 		sends, _, err := w.Sends(w.ctx(), "", 10)
 		w.ok(err)
 		return func() (string, error) {
-			return said(w.BurySend(w.ctx(), &sends[0], store.DeadLetter{ID: StimulusDeadID("s", w.now), Reason: workflow.DeadInstanceGone}))
+			return said(w.BurySend(w.ctx(), &sends[0], store.DeadLetter{ID: record.StimulusDeadID("s", w.now), Reason: workflow.DeadInstanceGone}))
 		}
 	}},
 	{name: "firing timers", moves: terms{accepted: 1, mail: 1}, again: "[]", prepare: func(w *world) func() (string, error) {
@@ -424,7 +425,7 @@ var transactions = []transaction{
 	}},
 	{name: "firing a schedule", moves: terms{accepted: 1, mail: 1}, again: "false", prepare: func(w *world) func() (string, error) {
 		due, next := w.occurrence()
-		starts := []NewInstance{*w.newInstance("a", "s1", nil)}
+		starts := []lookup.NewInstance{*w.newInstance("a", "s1", nil)}
 		return func() (string, error) {
 			ok, _, err := w.FireSchedule(w.ctx(), due, nil, next, starts)
 			return said(ok, err)
@@ -433,7 +434,7 @@ var transactions = []transaction{
 	{name: "firing a schedule behind a gate", again: "false", prepare: func(w *world) func() (string, error) {
 		due, next := w.occurrence()
 		w.gated("holder")
-		starts := []NewInstance{*w.newInstance("a", "s1", single)}
+		starts := []lookup.NewInstance{*w.newInstance("a", "s1", single)}
 		return func() (string, error) {
 			ok, _, err := w.FireSchedule(w.ctx(), due, nil, next, starts)
 			return said(ok, err)

@@ -8,13 +8,13 @@ import (
 
 // WatchInstance gives a hint when an instance was written, until ctx ends or the
 // watch breaks; then the channel closes.
-func (s *Reader) WatchInstance(ctx context.Context, id string) <-chan struct{} {
+func (s *listReader) WatchInstance(ctx context.Context, id string) <-chan struct{} {
 	return s.conn.Hints(ctx, s.conn.Keys.Instance(id), clientv3.WithFilterDelete())
 }
 
 // FollowInstance is [Reader.WatchInstance] that also gives a hint when the instance
 // was removed.
-func (s *Reader) FollowInstance(ctx context.Context, id string) <-chan struct{} {
+func (s *listReader) FollowInstance(ctx context.Context, id string) <-chan struct{} {
 	return s.conn.Hints(ctx, s.conn.Keys.Instance(id))
 }
 

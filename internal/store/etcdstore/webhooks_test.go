@@ -14,6 +14,8 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
+	"github.com/weft-run/weft/internal/store/etcdstore/webhooks"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -102,7 +104,7 @@ func TestTransactionsOfWebhooks(t *testing.T) {
 	own.Webhook = is.Created
 	at, _, _ = read()
 	did(true)(h.Advance(w.ctx(), is, at, own))
-	w.ok(h.dropLetters(w.ctx(), "h", w.Keys.WebhookDues("h"))) // a late one, of the webhook before
+	w.ok(h.DropLetters(w.ctx(), "h", w.Keys.WebhookDues("h"))) // a late one, of the webhook before
 	w.want("webhook-due/", 1)
 }
 
@@ -182,14 +184,14 @@ func TestAChangeOfAWebhookThatIsTold(t *testing.T) {
 func TestAsManyWebhooksAsMayBe(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	for i := range MaxWebhooks + 1 {
+	for i := range webhooks.Max + 1 {
 		ok, err := w.Webhooks.PutWebhook(w.ctx(), &store.Webhook{Name: workflow.DeriveID("h", string(rune(i))), On: []store.WebhookKind{store.WebhookEnded}})
-		if ok != (i < MaxWebhooks) || (err != nil) == ok {
+		if ok != (i < webhooks.Max) || (err != nil) == ok {
 			t.Fatalf("number %d: %t %v", i, ok, err)
 		}
 	}
 	all, err := w.Webhooks.List(w.ctx())
-	if w.ok(err); len(all) != MaxWebhooks {
+	if w.ok(err); len(all) != webhooks.Max {
 		t.Errorf("%d webhooks", len(all))
 	}
 }
@@ -209,7 +211,7 @@ func TestRangesOfWebhooks(t *testing.T) {
 		{store.Webhook{On: []store.WebhookKind{"of a newer program", store.WebhookFaulted}}, []string{"index/Faulted/"}},
 		{store.Webhook{On: []store.WebhookKind{"of a newer program"}}, nil},
 	} {
-		if got := WebhookRanges(&c.w); !slices.Equal(got, c.want) {
+		if got := webhooks.Ranges(&c.w); !slices.Equal(got, c.want) {
 			t.Errorf("%+v: %v", c.w, got)
 		}
 	}
@@ -381,14 +383,14 @@ func TestTheIDOfAnEventOutlivesARestore(t *testing.T) {
 	w := newWorld(t)
 	hook := &store.Webhook{Name: "h", Created: 7}
 	h := workflow.Instance{ID: "i", DefinitionID: "order", Version: 1, Status: workflow.StatusFinished, SubStatus: workflow.Finished, CreatedAt: w.now}
-	note, err := db.Encode(IncidentNote{New: 1, At: w.now, Made: w.now})
+	note, err := db.Encode(record.IncidentNote{New: 1, At: w.now, Made: w.now})
 	w.ok(err)
-	later, err := db.Encode(IncidentNote{New: 1, At: w.now.Add(time.Hour), Made: w.now})
+	later, err := db.Encode(record.IncidentNote{New: 1, At: w.now.Add(time.Hour), Made: w.now})
 	w.ok(err)
-	other, err := db.Encode(IncidentNote{New: 1, At: w.now, Made: w.now.Add(time.Second)})
+	other, err := db.Encode(record.IncidentNote{New: 1, At: w.now, Made: w.now.Add(time.Second)})
 	w.ok(err)
 	id := func(key string, revision int64, value []byte) string {
-		e, ok := w.Webhooks.eventOf(hook, &mvccpb.KeyValue{Key: []byte(key), ModRevision: revision, Value: value})
+		e, ok := w.Webhooks.EventOf(hook, &mvccpb.KeyValue{Key: []byte(key), ModRevision: revision, Value: value})
 		if !ok {
 			t.Fatalf("%s says nothing", key)
 		}
@@ -418,7 +420,7 @@ func TestTheIDOfAnEventOutlivesARestore(t *testing.T) {
 	cmd := workflow.Command{ID: "c", CreatedAt: w.now}
 	again := cmd
 	again.Replays = 1
-	if DeadID("i", &cmd) == DeadID("i", &again) {
+	if record.DeadID("i", &cmd) == record.DeadID("i", &again) {
 		t.Error("a command that was sent again and could not be done again has the dead letter of before")
 	}
 }

@@ -14,6 +14,8 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/definitions"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/lookup"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -31,17 +33,19 @@ type world struct {
 
 // allParts is a store with all of its parts in one, as only its own tests have it.
 type allParts struct {
-	*conn
+	*lookup.Conn
 	*Store
-	*Definitions
+	*definitions.Definitions
 	*Instances
 	*Stimuli
 	*Upkeep
-	*Reader
+	*listReader
+	*traceReader
+	*balanceView
 }
 
 func all(s *Store) allParts {
-	return allParts{s.conn, s, s.Definitions, s.Instances, s.Stimuli, s.Upkeep, s.Reader}
+	return allParts{s.conn, s, s.Definitions, s.Instances, s.Stimuli, s.Upkeep, s.Reader.listReader, s.Reader.traceReader, s.Reader.balanceView}
 }
 
 func newWorld(tb testing.TB) *world {
@@ -292,7 +296,7 @@ func ends(c *store.Commit) *store.Commit {
 	return c
 }
 
-func (w *world) look(st workflow.Stimulus) *Match {
+func (w *world) look(st workflow.Stimulus) *lookup.Match {
 	w.tb.Helper()
 	hash, err := workflow.Hash(st.ActivityType, st.Payload)
 	w.ok(err)
@@ -342,9 +346,9 @@ func (w *world) start(cmd string) workflow.Command {
 	return workflow.Command{ID: cmd, Kind: workflow.CommandStart, CreatedAt: w.now, Start: &workflow.Start{DefinitionID: "order", Version: 1}}
 }
 
-func (w *world) newInstance(id, cmd string, gate *store.Gate) *NewInstance {
+func (w *world) newInstance(id, cmd string, gate *store.Gate) *lookup.NewInstance {
 	start := w.start(cmd)
-	return &NewInstance{Header: NewHeader(id, start, w.now), Command: start, Gate: gate}
+	return &lookup.NewInstance{Header: NewHeader(id, start, w.now), Command: start, Gate: gate}
 }
 
 // mailOf reads a mailbox.

@@ -56,7 +56,7 @@ func Encode(v any) ([]byte, error) { return EncodeWithin(v, MaxEncoded) }
 func EncodeWithin(v any, limit int) ([]byte, error) {
 	raw, err := workflow.Marshal(v)
 	if err != nil {
-		return nil, fmt.Errorf("encode %T: %w", v, err)
+		return nil, fmt.Errorf("encode %s: %w", nameOf(v), err)
 	}
 	return pack(v, raw, limit)
 }
@@ -75,6 +75,23 @@ func pack(v any, raw []byte, limit int) ([]byte, error) {
 	return raw, nil
 }
 
+// named is a value that errors call by this name, such as "etcdstore.timerEntry", and not by its
+// type: people look for the text of an error, which stays where the type moves.
+type named interface{ StoredAs() string }
+
+// nameOf is what errors call a value.
+func nameOf(v any) string {
+	n, ok := v.(named)
+	if !ok {
+		return fmt.Sprintf("%T", v)
+	}
+	name := n.StoredAs()
+	if reflect.TypeOf(v).Kind() == reflect.Pointer {
+		name = "*" + name
+	}
+	return name
+}
+
 // ErrDamaged marks a record that is not what any program wrote, or that holds more
 // than is read. Nobody goes on with it: lists show its key, sweeps pass it by, and an
 // instance can be deleted.
@@ -88,7 +105,7 @@ func Decode(raw []byte, v any) error {
 		err = workflow.Unmarshal(raw, v)
 	}
 	if err != nil {
-		return fmt.Errorf("%w: decode %T: %w", ErrDamaged, v, err)
+		return fmt.Errorf("%w: decode %s: %w", ErrDamaged, nameOf(v), err)
 	}
 	return nil
 }
@@ -100,7 +117,7 @@ func Inflate(raw []byte, v any) ([]byte, error) {
 	}
 	out, err := Decoder.DecodeAll(raw, nil)
 	if err != nil {
-		return nil, fmt.Errorf("decompress %T: %w", v, err)
+		return nil, fmt.Errorf("decompress %s: %w", nameOf(v), err)
 	}
 	return out, nil
 }
@@ -122,7 +139,7 @@ func DecodeWhole(stored []byte, v any) error {
 		err = damage
 	}
 	return &workflow.Error{Code: workflow.CodeNotRunnable, Err: err,
-		Detail: fmt.Sprintf("the program of this node cannot read all of a record (%T), as another version wrote it", v)}
+		Detail: fmt.Sprintf("the program of this node cannot read all of a record (%s), as another version wrote it", nameOf(v))}
 }
 
 // Left counts a record that is left alone because this program cannot read all of

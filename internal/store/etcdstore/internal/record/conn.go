@@ -1,6 +1,7 @@
 package record
 
 import (
+	"context"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -21,6 +22,15 @@ type Conn struct {
 	Keys Keys
 
 	Elapsed atomic.Int64 // milliseconds; how old the cluster is, as far as this node knows; the store knows it by a record
+}
+
+// RevisionNow asks etcd at which revision it is, and which etcd it is.
+func (s *Conn) RevisionNow(ctx context.Context) (at int64, etcd uint64, err error) {
+	resp, err := s.Get(ctx, "read the revision", s.Keys.Pause(), clientv3.WithCountOnly())
+	if err != nil {
+		return 0, 0, err
+	}
+	return resp.Header.Revision, resp.Header.ClusterId, nil
 }
 
 // Void is what a transaction's Else does so that its refusal is conclusive

@@ -36,3 +36,21 @@ func (s *Conn) Interrupt(ctx context.Context, id string) (command string, err er
 	}
 	return command, nil
 }
+
+// PausedBy reads the flag; nil: it was never set.
+func PausedBy(kv *mvccpb.KeyValue) (paused bool, modified int64) {
+	if kv == nil {
+		return false, 0
+	}
+	return string(kv.Value) == "true", kv.ModRevision
+}
+
+// Paused reads whether the cluster is paused, and the revision at which that was set; 0: it never was.
+func (s *Conn) Paused(ctx context.Context) (paused bool, modified int64, err error) {
+	resp, err := s.Get(ctx, "read pause", s.Keys.Pause())
+	if err != nil || len(resp.Kvs) == 0 {
+		return false, 0, err
+	}
+	paused, modified = PausedBy(resp.Kvs[0])
+	return paused, modified, nil
+}

@@ -1,4 +1,4 @@
-package etcdstore
+package lookup
 
 import (
 	"bytes"
@@ -19,6 +19,9 @@ import (
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 )
 
+// WatchPatience is how long it may take until watches have begun.
+const WatchPatience = 30 * time.Second
+
 // A range that is emptied all the time is expensive to read: etcd's index goes over each key
 // that was ever in it, until a compaction (etcd note 34). So what lies in a range that is
 // looked at often is followed: it is read once, and then told by a watch. What is given of it is
@@ -27,16 +30,16 @@ import (
 // read. So it guarantees what a read does; what it does not guarantee is that it is faster.
 
 const (
-	// followAfter is how many looks of this node at a range it takes until that is followed: so
+	// FollowAfter is how many looks of this node at a range it takes until that is followed: so
 	// many deleted keys, and those of the other nodes, a look goes over at most.
-	followAfter = 200
+	FollowAfter = 200
 	// lookedAt is of how many ranges looks are counted: those are found that have more than so
 	// much of all looks.
 	lookedAt = 1000
-	// maxFollowed is how many keys a range has at most that is followed, and all of them together.
-	maxFollowed, maxFollowedAll = MaxTargets, 100_000
-	// slowLook is how long a sweep's look at a range takes that is followed from then on.
-	slowLook = 10 * time.Millisecond
+	// MaxFollowed is how many keys a range has at most that is followed, and all of them together.
+	MaxFollowed, maxFollowedAll = MaxTargets, 100_000
+	// SlowLook is how long a sweep's look at a range takes that is followed from then on.
+	SlowLook = 10 * time.Millisecond
 	// followPatience is how long a look waits for the watch before it reads, and followAgain
 	// after how much of that it asks again how far it is: one that is behind does not say.
 	followPatience, followAgain = 250 * time.Millisecond, 20 * time.Millisecond
@@ -47,10 +50,10 @@ const (
 	followRests = time.Second
 )
 
-// follower follows ranges below one prefix, each of which ends with a slash. All share a watch, which
+// Follower follows ranges below one prefix, each of which ends with a slash. All share a watch, which
 // there is while something is followed.
-type follower struct {
-	s      *conn
+type Follower struct {
+	s      *Conn
 	prefix string
 	keys   bool // values are not kept
 	wanted chan string
@@ -72,23 +75,22 @@ type followed struct {
 	kvs    map[string]*mvccpb.KeyValue
 }
 
-func newFollower(s *conn, prefix string, keys bool) *follower {
-	return &follower{s: s, prefix: prefix, keys: keys, wanted: make(chan string, 16), ask: make(chan struct{}, 1),
+func newFollower(s *Conn, prefix string, keys bool) *Follower {
+	return &Follower{s: s, prefix: prefix, keys: keys, wanted: make(chan string, 16), ask: make(chan struct{}, 1),
 		moved: make(chan struct{}), ranges: map[string]*followed{}, looks: map[string]int{}}
 }
 
-// Follow follows what is looked at often, until ctx ends, and waits for its goroutines. Without it
-// all is read.
-func (s *Upkeep) Follow(ctx context.Context) error {
+// FollowAll follows what is looked at often, until ctx ends, and waits for its goroutines.
+func (s *Conn) FollowAll(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
-	for _, f := range []*follower{s.conn.waiting, s.conn.queued, s.conn.sending, s.conn.boxes} {
+	for _, f := range []*Follower{s.Waiting, s.Queue, s.Sending, s.Boxes} {
 		g.Go(func() error { return f.run(ctx) })
 	}
 	return g.Wait()
 }
 
-// has tells whether a range is followed, and the watch tells in time.
-func (f *follower) has(prefix string) bool {
+// Has tells whether a range is followed, and the watch tells in time.
+func (f *Follower) Has(prefix string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.behind {
@@ -99,18 +101,18 @@ func (f *follower) has(prefix string) bool {
 }
 
 // asks has the watch asked how far it is.
-func (f *follower) asks() {
+func (f *Follower) asks() {
 	select {
 	case f.ask <- struct{}{}:
 	default:
 	}
 }
 
-// looked counts a look that read a range and found so many keys in it. Of many ranges it finds those
+// Looked counts a look that read a range and found so many keys in it. Of many ranges it finds those
 // that are looked at most often (Misra and Gries): when there are too many, one is taken
 // from each.
-func (f *follower) looked(prefix string, keys int64) {
-	if keys > maxFollowed {
+func (f *Follower) Looked(prefix string, keys int64) {
+	if keys > MaxFollowed {
 		return
 	}
 	f.mu.Lock()
@@ -123,15 +125,15 @@ func (f *follower) looked(prefix string, keys int64) {
 		}
 		return
 	}
-	if f.looks[prefix]++; f.looks[prefix] >= followAfter {
+	if f.looks[prefix]++; f.looks[prefix] >= FollowAfter {
 		delete(f.looks, prefix)
-		f.want(prefix, keys)
+		f.Want(prefix, keys)
 	}
 }
 
-// want has a range followed that has so many keys.
-func (f *follower) want(prefix string, keys int64) {
-	if keys > maxFollowed {
+// Want has a range followed that has so many keys.
+func (f *Follower) Want(prefix string, keys int64) {
+	if keys > MaxFollowed {
 		return
 	}
 	select {
@@ -140,9 +142,9 @@ func (f *follower) want(prefix string, keys int64) {
 	}
 }
 
-// at gives the first that lie in a range at a revision or later, in the order of the keys, how
+// At gives the first that lie in a range at a revision or later, in the order of the keys, how
 // many there are, and up to which revision that is all. False: it is to be read.
-func (f *follower) at(ctx context.Context, prefix string, revision int64, limit int) (kvs []*mvccpb.KeyValue, n int, upTo int64, ok bool) {
+func (f *Follower) At(ctx context.Context, prefix string, revision int64, limit int) (kvs []*mvccpb.KeyValue, n int, upTo int64, ok bool) {
 	r, upTo, ok := f.upTo(ctx, prefix, revision)
 	if !ok {
 		return nil, 0, 0, false
@@ -158,17 +160,17 @@ func (f *follower) at(ctx context.Context, prefix string, revision int64, limit 
 
 func byKey(a, b *mvccpb.KeyValue) int { return bytes.Compare(a.Key, b.Key) }
 
-// now gives keys of all that the follower is for, from one on, as they are now, and whether more
+// Now gives keys of all that the follower is for, from one on, as they are now, and whether more
 // follow. False: it is to be read.
-func (f *follower) now(ctx context.Context, what, from string, limit int) (kvs []*mvccpb.KeyValue, more, ok bool, err error) {
-	if !f.has(f.prefix) {
+func (f *Follower) Now(ctx context.Context, what, from string, limit int) (kvs []*mvccpb.KeyValue, more, ok bool, err error) {
+	if !f.Has(f.prefix) {
 		return nil, false, false, nil
 	}
 	at, err := f.s.Get(ctx, what, f.s.Keys.Pause(), clientv3.WithCountOnly())
 	if err != nil {
 		return nil, false, false, err
 	}
-	if kvs, _, _, ok = f.at(ctx, f.prefix, at.Header.Revision, maxFollowed); !ok {
+	if kvs, _, _, ok = f.At(ctx, f.prefix, at.Header.Revision, MaxFollowed); !ok {
 		return nil, false, false, nil
 	}
 	i, _ := slices.BinarySearchFunc(kvs, from, func(kv *mvccpb.KeyValue, key string) int { return strings.Compare(string(kv.Key), key) })
@@ -177,9 +179,9 @@ func (f *follower) now(ctx context.Context, what, from string, limit int) (kvs [
 	return kvs[:n], n < len(kvs), true, nil
 }
 
-// named reads the values of keys, as many as a page holds, and gives each that is there to do as it
+// Named reads the values of keys, as many as a page holds, and gives each that is there to do as it
 // comes. It tells how many keys it has looked at.
-func (f *follower) named(ctx context.Context, what string, keys []*mvccpb.KeyValue, do func(*mvccpb.KeyValue) error) (n int, err error) {
+func (f *Follower) Named(ctx context.Context, what string, keys []*mvccpb.KeyValue, do func(*mvccpb.KeyValue) error) (n int, err error) {
 	for b := (db.Budget{}); n < len(keys); {
 		var ask db.Reads
 		for _, kv := range keys[n:min(len(keys), n+b.Chunk())] {
@@ -206,7 +208,7 @@ func (f *follower) named(ctx context.Context, what string, keys []*mvccpb.KeyVal
 
 // upTo waits until the watch has told of everything up to a revision. With true mu is held: what lies in
 // the range does not change.
-func (f *follower) upTo(ctx context.Context, prefix string, revision int64) (r *followed, upTo int64, ok bool) {
+func (f *Follower) upTo(ctx context.Context, prefix string, revision int64) (r *followed, upTo int64, ok bool) {
 	patience, again := time.NewTimer(followPatience), time.NewTicker(followAgain)
 	defer patience.Stop()
 	defer again.Stop()
@@ -238,7 +240,7 @@ func (f *follower) upTo(ctx context.Context, prefix string, revision int64) (r *
 }
 
 // run follows while something is wanted, until ctx ends.
-func (f *follower) run(ctx context.Context) error {
+func (f *Follower) run(ctx context.Context) error {
 	for {
 		select {
 		case first := <-f.wanted:
@@ -253,7 +255,7 @@ func (f *follower) run(ctx context.Context) error {
 }
 
 // follow begins with one range, and ends when none is left, or the watch.
-func (f *follower) follow(ctx context.Context, first string) error {
+func (f *Follower) follow(ctx context.Context, first string) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer f.forget()
@@ -302,20 +304,20 @@ func (f *follower) follow(ctx context.Context, first string) error {
 
 // watch begins the watch. Its first revision is one that there is: of a later one it would not say that
 // it is there.
-func (f *follower) watch(own context.Context, cancel func()) (clientv3.WatchChan, error) {
+func (f *Follower) watch(own context.Context, cancel func()) (clientv3.WatchChan, error) {
 	now, err := f.s.Get(own, "look where to follow from", f.s.Keys.Pause(), clientv3.WithCountOnly())
 	if err != nil {
 		return nil, err
 	}
-	patience := time.AfterFunc(watchPatience, cancel) // etcd's client waits until a member has begun it
+	patience := time.AfterFunc(WatchPatience, cancel) // etcd's client waits until a member has begun it
 	defer patience.Stop()
 	return f.s.Client.Watch(own, f.prefix, clientv3.WithPrefix(), clientv3.WithRev(now.Header.Revision)), own.Err()
 }
 
 // add reads a range. Nothing that the watch tells is taken while it does; what it tells of up to
 // the revision of the read is in it.
-func (f *follower) add(ctx context.Context, prefix string) error {
-	opts := []clientv3.OpOption{clientv3.WithPrefix(), clientv3.WithLimit(maxFollowed)}
+func (f *Follower) add(ctx context.Context, prefix string) error {
+	opts := []clientv3.OpOption{clientv3.WithPrefix(), clientv3.WithLimit(MaxFollowed)}
 	if f.keys {
 		opts = append(opts, clientv3.WithKeysOnly())
 	}
@@ -345,7 +347,7 @@ func (f *follower) add(ctx context.Context, prefix string) error {
 }
 
 // take notes what the watch tells. All of one revision comes at once.
-func (f *follower) take(resp *clientv3.WatchResponse) {
+func (f *Follower) take(resp *clientv3.WatchResponse) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	upTo, now := f.revision, time.Now()
@@ -368,7 +370,7 @@ func (f *follower) take(resp *clientv3.WatchResponse) {
 			switch {
 			case ev.Type == mvccpb.DELETE:
 				delete(r.kvs, key)
-			case len(r.kvs) >= maxFollowed && r.kvs[key] == nil:
+			case len(r.kvs) >= MaxFollowed && r.kvs[key] == nil:
 				delete(f.ranges, prefix) // it is too long by now
 			default:
 				if f.keys {
@@ -384,22 +386,43 @@ func (f *follower) take(resp *clientv3.WatchResponse) {
 }
 
 // step wakes who waits for the watch; mu is held.
-func (f *follower) step(revision int64) {
+func (f *Follower) step(revision int64) {
 	f.revision, f.behind = revision, false
 	close(f.moved)
 	f.moved = make(chan struct{})
 }
 
 // forget leaves everything to be read.
-func (f *follower) forget() {
+func (f *Follower) forget() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	clear(f.ranges)
 	f.step(0)
 }
 
+// Assume takes a range for one that is followed and holds nothing, of which the watch has told nothing yet: for tests.
+func (f *Follower) Assume(prefix string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.ranges[prefix] = &followed{kvs: map[string]*mvccpb.KeyValue{}}
+}
+
+// Leave leaves a range to be read.
+func (f *Follower) Leave(prefix string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.ranges, prefix)
+}
+
+// Wants tells how many ranges are to be followed, or are counted as looked at: for tests.
+func (f *Follower) Wants() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.wanted) + len(f.looks)
+}
+
 // tidy leaves what nobody looks at and what does not change, and tells how many are left.
-func (f *follower) tidy(now time.Time) int {
+func (f *Follower) tidy(now time.Time) int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for prefix, r := range f.ranges {

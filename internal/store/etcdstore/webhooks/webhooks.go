@@ -1,4 +1,4 @@
-package etcdstore
+package webhooks
 
 import (
 	"context"
@@ -18,17 +18,35 @@ import (
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
+// IncidentAt reads the note of a commit with new incidents as [Webhooks.InstanceAt] reads an
+// instance; nil: it is gone.
+func (s *Webhooks) IncidentAt(ctx context.Context, definition, id string, commit, revision int64) (*record.IncidentNote, error) {
+	kv, err := s.oneAt(ctx, "read incident of "+id, s.conn.Keys.Incident(definition, id, commit), revision)
+	if err != nil || kv == nil {
+		return nil, err
+	}
+	var note record.IncidentNote
+	if err := db.Decode(kv.Value, &note); err != nil {
+		s.conn.Left(kv.Key, err)
+		return nil, nil
+	}
+	return &note, nil
+}
+
 // Webhooks keeps who is told of what, how far they are, and what was not taken. It is for
 // internal/webhook. What there is to tell it takes from keys that others write anyway, see
 // [Webhooks.Collect]: no commit knows of webhooks, but for those that have incidents.
-type Webhooks struct{ conn *conn }
+type Webhooks struct{ conn *record.Conn }
 
-// MaxWebhooks is how many there may be: each watches.
-const MaxWebhooks = 100
+// New is the webhooks over a connection.
+func New(c *record.Conn) *Webhooks { return &Webhooks{c} }
 
-// WebhookRanges are the keys that say what a webhook tells, below the root. A kind that this
+// Max is how many there may be: each watches.
+const Max = 100
+
+// Ranges are the keys that say what a webhook tells, below the root. A kind that this
 // program does not know, as a newer one put it, has none here: it tells nothing of it.
-func WebhookRanges(w *store.Webhook) []string {
+func Ranges(w *store.Webhook) []string {
 	var out []string
 	k := record.KeysBelow("")
 	instances := func(all string, of func(definition string) string) {
@@ -83,7 +101,7 @@ func (s *Webhooks) decodeWebhook(kv *mvccpb.KeyValue) (*store.Webhook, error) {
 	return w, db.DecodeWhole(kv.Value, w)
 }
 
-// WatchList gives a hint when a webhook was put or deleted, as [Reader.WatchInstance] does.
+// WatchList gives a hint when a webhook was put or deleted, as Reader.WatchInstance does.
 func (s *Webhooks) WatchList(ctx context.Context) <-chan struct{} {
 	return s.conn.Hints(ctx, s.conn.Keys.Webhooks(), clientv3.WithPrefix())
 }
@@ -117,11 +135,11 @@ func (s *Webhooks) position(w *store.Webhook, kv *mvccpb.KeyValue, revision int6
 		}
 	}
 	// A range without a position came with the last change, by a program that did not put one.
-	return at.Of(WebhookRanges(w), w.Modified, revision)
+	return at.Of(Ranges(w), w.Modified, revision)
 }
 
 // ErrTooMany says that there are as many webhooks as may be.
-var ErrTooMany = fmt.Errorf("there are as many webhooks as may be, %d; one for several definitions tells the same", MaxWebhooks)
+var ErrTooMany = fmt.Errorf("there are as many webhooks as may be, %d; one for several definitions tells the same", Max)
 
 // PutWebhook puts one. False: it is not as it was read, whose mod revision it has, or somebody
 // told it since. What it told before it tells from where it was, what is new from now on: that
@@ -157,7 +175,7 @@ func (s *Webhooks) move(ctx context.Context, w *store.Webhook, t *db.Txn) error 
 		return err
 	}
 	now, at := resp.Header.Revision, &store.WebhookPosition{} // an earlier one of this name took its position with it
-	if w.Modified == 0 && all.In(resp).Count >= MaxWebhooks {
+	if w.Modified == 0 && all.In(resp).Count >= Max {
 		return ErrTooMany
 	}
 	if kv := is.One(resp); w.Modified != 0 && kv != nil {
@@ -169,7 +187,7 @@ func (s *Webhooks) move(ctx context.Context, w *store.Webhook, t *db.Txn) error 
 		t.When(db.ModifiedAt(s.conn.Keys.WebhookAt(w.Name), at.Modified))
 	}
 	if !at.Foreign {
-		t.Put(s.conn.Keys.WebhookAt(w.Name), at.Change(WebhookRanges(w), now))
+		t.Put(s.conn.Keys.WebhookAt(w.Name), at.Change(Ranges(w), now))
 	}
 	return nil
 }
@@ -210,17 +228,17 @@ func (s *Webhooks) DeleteWebhook(ctx context.Context, name string, modified int6
 		return ok, err
 	}
 	for _, prefix := range []string{s.conn.Keys.WebhookDues(name), s.conn.Keys.WebhookFails(name)} {
-		if err := s.dropLetters(ctx, name, prefix); err != nil {
+		if err := s.DropLetters(ctx, name, prefix); err != nil {
 			return true, err
 		}
 	}
 	return true, nil
 }
 
-// dropLetters deletes the letters of a webhook that is gone, some at a time.
+// DropLetters deletes the letters of a webhook that is gone, some at a time.
 //
 // If: there is no such webhook. One that comes later drops what is not its own.
-func (s *Webhooks) dropLetters(ctx context.Context, name, prefix string) error {
+func (s *Webhooks) DropLetters(ctx context.Context, name, prefix string) error {
 	for {
 		kvs, _, err := s.conn.Page(ctx, "list letters", prefix, "", db.ChunkSize, clientv3.WithKeysOnly())
 		if err != nil || len(kvs) == 0 {
@@ -347,8 +365,8 @@ func (s *Webhooks) Replay(ctx context.Context, w *store.Webhook, l *store.Webhoo
 	return db.Applied(t.SubmitSmall(ctx))
 }
 
-// eventOf is what a key that was put says; false: nothing.
-func (s *Webhooks) eventOf(w *store.Webhook, kv *mvccpb.KeyValue) (store.WebhookEvent, bool) {
+// EventOf is what a key that was put says; false: nothing.
+func (s *Webhooks) EventOf(w *store.Webhook, kv *mvccpb.KeyValue) (store.WebhookEvent, bool) {
 	e := store.WebhookEvent{Revision: kv.ModRevision}
 	key := strings.TrimPrefix(string(kv.Key), s.conn.Keys.Root)
 	e.ID = workflow.DeriveID("webhook", w.Name, strconv.FormatInt(w.Created, 10), key, occasion(key, kv))
@@ -382,7 +400,7 @@ func occasion(key string, kv *mvccpb.KeyValue) string {
 	case strings.HasPrefix(key, "dead/"): // no two dead letters have one id
 		return ""
 	case strings.HasPrefix(key, "incident/"): // its number of the commit is in the key
-		var note IncidentNote
+		var note record.IncidentNote
 		if db.Decode(kv.Value, &note) != nil || note.Made.IsZero() {
 			return revision
 		}
@@ -400,7 +418,7 @@ func (s *Webhooks) InstanceAt(ctx context.Context, id string, revision int64) (*
 	if err != nil || kv == nil {
 		return nil, err
 	}
-	rec, err := decodeRecord(kv)
+	rec, err := record.DecodeRecord(kv)
 	if err != nil {
 		return nil, nil //nolint:nilerr // what is damaged must not stop what comes behind it
 	}
@@ -413,7 +431,7 @@ func (s *Webhooks) DeadLetterAt(ctx context.Context, id string, revision int64) 
 	if err != nil || kv == nil {
 		return nil, err
 	}
-	d, err := decodeDead(kv, db.Decode)
+	d, err := record.DecodeDead(kv, db.Decode)
 	if err != nil {
 		return nil, nil //nolint:nilerr // as above
 	}

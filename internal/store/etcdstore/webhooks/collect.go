@@ -1,4 +1,4 @@
-package etcdstore
+package webhooks
 
 import (
 	"context"
@@ -161,7 +161,7 @@ func (c *collection) take(t toldOf) error {
 	}
 	last := int64(0)
 	for _, ev := range t.resp.Events {
-		if e, ok := c.s.eventOf(c.w, ev.Kv); ok && c.tells(t.of, ev.Kv.ModRevision) {
+		if e, ok := c.s.EventOf(c.w, ev.Kv); ok && c.tells(t.of, ev.Kv.ModRevision) {
 			c.events = append(c.events, e)
 		}
 		last = max(last, ev.Kv.ModRevision)
@@ -210,7 +210,7 @@ func (c *collection) list(ctx context.Context, of string) error {
 		for _, kv := range resp.Kvs {
 			l.Cursor = strings.TrimPrefix(string(kv.Key), prefix)
 			if kv.ModRevision > c.to.At[of] && kv.ModRevision <= l.Revision && c.tells(of, kv.ModRevision) {
-				if e, ok := c.s.eventOf(c.w, kv); ok {
+				if e, ok := c.s.EventOf(c.w, kv); ok {
 					c.events = append(c.events, e)
 				}
 			}

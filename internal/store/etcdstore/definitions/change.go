@@ -1,4 +1,4 @@
-package etcdstore
+package definitions
 
 import (
 	"context"
@@ -41,9 +41,10 @@ type change struct {
 	refused func(*pb.TxnResponse) error
 }
 
+// How much a change leaves and is sent.
 const (
-	keptWrites = 16 // proofs in a head: that many later writes do not hide one
-	resends    = 4
+	KeptWrites = 16 // proofs in a head: that many later writes do not hide one
+	Resends    = 4  // of a change whose outcome is not known
 )
 
 // newChange begins a change from what was read. Its head is the one read, with
@@ -55,7 +56,7 @@ func (s *Definitions) newChange(what string, st *store.DefinitionState, at time.
 		c.head = *st.Head
 	}
 	c.head.UpdatedAt = at
-	c.head.Writes = append([]string{rand.Text()}, c.head.Writes[:min(len(c.head.Writes), keptWrites-1)]...)
+	c.head.Writes = append([]string{rand.Text()}, c.head.Writes[:min(len(c.head.Writes), KeptWrites-1)]...)
 	return c
 }
 
@@ -99,7 +100,7 @@ func (s *Definitions) apply(ctx context.Context, c *change) (*store.DefinitionHe
 			return nil, err
 		}
 		doubt = true
-		if try > resends || !pace.Pause(ctx, time.Duration(try*try)*20*time.Millisecond) {
+		if try > Resends || !pace.Pause(ctx, time.Duration(try*try)*20*time.Millisecond) {
 			return nil, err
 		}
 	}

@@ -1,4 +1,4 @@
-package etcdstore
+package record
 
 import (
 	"cmp"
@@ -9,10 +9,22 @@ import (
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
-// journalEntry is the value of journal/<id>/<seq>: what the commit did, and the
+// DeletedRecord proves that a delete was applied, as the journal goes with the
+// instance.
+const DeletedRecord = "~deleted"
+
+// JournalFrom is the number of the oldest journal entry that is kept.
+func JournalFrom(r *store.Record) int64 { return max(1, r.JournalFrom) }
+
+// DeletedEntry is the value of the record that an instance was deleted.
+type DeletedEntry struct {
+	Commit string `json:"commit"`
+}
+
+// JournalEntry is the value of journal/<id>/<seq>: what the commit did, and the
 // proof that it was applied. It is written with every commit, so what many items
 // have in common stands in it once.
-type journalEntry struct {
+type JournalEntry struct {
 	Commit     string        `json:"commit"`
 	Seq        int64         `json:"seq"`
 	Node       string        `json:"node,omitempty"`
@@ -24,18 +36,21 @@ type journalEntry struct {
 	Took       int64         `json:"took,omitempty"`       // microseconds from At to the commit
 	First      int64         `json:"first,omitempty"`      // the number of the first item
 	Activities [][]string    `json:"activities,omitempty"` // id and type of those that items are about
-	Items      []journalItem `json:"items,omitempty"`
+	Items      []JournalItem `json:"items,omitempty"`
 	Reset      bool          `json:"reset,omitempty"`
 	Gone       []int64       `json:"gone,omitempty"`
-	Set        []journalSet  `json:"set,omitempty"`
+	Set        []JournalSet  `json:"set,omitempty"`
 	Left       int           `json:"left,omitempty"`
 }
 
-// journalItem says what it does not share with other items of its entry. Where
+// StoredAs is what errors call it.
+func (JournalEntry) StoredAs() string { return "etcdstore.journalEntry" }
+
+// JournalItem says what it does not share with other items of its entry. Where
 // nothing is said, its number is one more than that of the item before it, it belongs
 // to the first command, it is the first of its execution, and parent and activity are
 // those of the item before it that is about the same execution.
-type journalItem struct {
+type JournalItem struct {
 	Skip      int64  `json:"s,omitempty"` // its number is so much more than its place says
 	Time      int64  `json:"t,omitempty"` // microseconds after At
 	Command   int    `json:"b,omitempty"` // place in the commands, and behind them in the others
@@ -47,17 +62,21 @@ type journalItem struct {
 	Data      any    `json:"data,omitempty"`
 }
 
-const noExecution = -1
+// NoExecution says of an item that it is about no execution.
+const NoExecution = -1
 
-// entryHead reads of an entry what it says of its commit. The fields here stand before those
+// EntryHead reads of an entry what it says of its commit. The fields here stand before those
 // of the same names within.
-type entryHead struct {
-	journalEntry
+type EntryHead struct {
+	JournalEntry
 
 	Activities passedOver `json:"activities"`
 	Items      passedOver `json:"items"`
 	Set        passedOver `json:"set"`
 }
+
+// StoredAs is what errors call it.
+func (EntryHead) StoredAs() string { return "etcdstore.entryHead" }
 
 // passedOver takes any value and keeps nothing of it.
 type passedOver struct{}
@@ -65,8 +84,8 @@ type passedOver struct{}
 // UnmarshalJSON does nothing.
 func (*passedOver) UnmarshalJSON([]byte) error { return nil }
 
-// journalSet is a variable that was set.
-type journalSet struct {
+// JournalSet is a variable that was set.
+type JournalSet struct {
 	Execution int64  `json:"x,omitempty"`
 	Name      string `json:"n"`
 	Value     any    `json:"v,omitempty"`
@@ -81,8 +100,9 @@ type doer struct {
 	id, typ string // of the activity
 }
 
-func newJournalEntry(c *store.Commit) *journalEntry {
-	e := &journalEntry{Commit: c.ID, Seq: c.After.Seq, Node: c.Node, Takeover: c.Takeover, At: micros(c.At)}
+// NewJournalEntry is the entry of a commit.
+func NewJournalEntry(c *store.Commit) *JournalEntry {
+	e := &JournalEntry{Commit: c.ID, Seq: c.After.Seq, Node: c.Node, Takeover: c.Takeover, At: micros(c.At)}
 	if c.Fence != nil {
 		e.Fence = c.Fence.Revision
 	}
@@ -96,14 +116,14 @@ func newJournalEntry(c *store.Commit) *journalEntry {
 	v := &c.Variables
 	e.Reset, e.Gone, e.Left = v.Reset, v.Gone, v.Left
 	for _, s := range v.Set {
-		e.Set = append(e.Set, journalSet(s))
+		e.Set = append(e.Set, JournalSet(s))
 	}
 	return e
 }
 
 func micros(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }
 
-func (e *journalEntry) setItems(items []workflow.JournalItem) {
+func (e *JournalEntry) setItems(items []workflow.JournalItem) {
 	if len(items) == 0 {
 		return
 	}
@@ -111,17 +131,17 @@ func (e *journalEntry) setItems(items []workflow.JournalItem) {
 	if !items[0].Time.IsZero() {
 		e.At = micros(items[0].Time)
 	}
-	e.Items = make([]journalItem, len(items))
+	e.Items = make([]JournalItem, len(items))
 	known := make(map[int64]doer, len(items)/2+1)
 	for i := range items {
 		from, to := &items[i], &e.Items[i]
-		*to = journalItem{Skip: from.Sequence - e.First - int64(i), Command: e.placeOf(from.Burst), Event: from.Event, Text: from.Text, Data: from.Data}
+		*to = JournalItem{Skip: from.Sequence - e.First - int64(i), Command: e.placeOf(from.Burst), Event: from.Event, Text: from.Text, Data: from.Data}
 		if !from.Time.IsZero() {
 			to.Time = micros(from.Time).Sub(e.At).Microseconds()
 		}
 		switch from.Execution {
 		case 0:
-			to.Execution = noExecution
+			to.Execution = NoExecution
 		case from.Sequence:
 		default:
 			to.Execution = from.Execution
@@ -140,7 +160,7 @@ func (e *journalEntry) setItems(items []workflow.JournalItem) {
 }
 
 // placeOf finds a command among those of the entry, or adds it.
-func (e *journalEntry) placeOf(command string) int {
+func (e *JournalEntry) placeOf(command string) int {
 	if i := slices.Index(e.Commands, command); i >= 0 {
 		return i
 	}
@@ -152,14 +172,14 @@ func (e *journalEntry) placeOf(command string) int {
 	return len(e.Commands) + i
 }
 
-// ended is when the commit was made; zero: not known.
-func (e *journalEntry) ended() time.Time { return e.At.Add(time.Duration(e.Took) * time.Microsecond) }
+// Ended is when the commit was made; zero: not known.
+func (e *JournalEntry) Ended() time.Time { return e.At.Add(time.Duration(e.Took) * time.Microsecond) }
 
-// entry gives what was committed.
-func (e *journalEntry) entry() workflow.JournalEntry {
+// Entry gives what was committed.
+func (e *JournalEntry) Entry() workflow.JournalEntry {
 	out := workflow.JournalEntry{
 		Sequence: e.Seq, Commit: e.Commit, Node: e.Node, Fence: e.Fence, Takeover: e.Takeover, Commands: e.Commands,
-		Began: e.At, Ended: e.ended(),
+		Began: e.At, Ended: e.Ended(),
 		Items:     make([]workflow.JournalItem, len(e.Items)),
 		Variables: workflow.VariableChanges{Reset: e.Reset, Gone: e.Gone, Left: e.Left},
 	}
@@ -175,7 +195,7 @@ func (e *journalEntry) entry() workflow.JournalEntry {
 			Sequence: seq, Time: e.At.Add(time.Duration(from.Time) * time.Microsecond), Execution: cmp.Or(from.Execution, seq),
 			Event: from.Event, Text: from.Text, Data: from.Data,
 		}
-		if from.Execution == noExecution {
+		if from.Execution == NoExecution {
 			to.Execution = 0
 		}
 		if from.Command >= 0 && from.Command < len(commands) {
@@ -194,7 +214,7 @@ func (e *journalEntry) entry() workflow.JournalEntry {
 	return out
 }
 
-// brokenEntry stands for one that cannot be read.
-func brokenEntry(seq int64, why string) workflow.JournalEntry {
+// BrokenEntry stands for one that cannot be read.
+func BrokenEntry(seq int64, why string) workflow.JournalEntry {
 	return workflow.JournalEntry{Sequence: seq, Items: []workflow.JournalItem{{Event: workflow.DamagedEvent, Text: why}}}
 }

@@ -1,4 +1,4 @@
-package etcdstore
+package definitions
 
 import (
 	"context"
@@ -31,8 +31,8 @@ type VersionUser struct {
 // start its instance) is not missed. It costs a read of all that is accepted and not
 // done and of the dead letters, until each version has a user; of the instances, those
 // of these versions only, and of each version the first.
-func (s *Definitions) VersionUsers(ctx context.Context, versions []VersionRef) (map[VersionRef]VersionUser, error) {
-	u := &usage{s: s, wanted: map[VersionRef]bool{}, found: map[VersionRef]VersionUser{}}
+func (s *Definitions) VersionUsers(ctx context.Context, versions []record.VersionRef) (map[record.VersionRef]VersionUser, error) {
+	u := &usage{s: s, wanted: map[record.VersionRef]bool{}, found: map[record.VersionRef]VersionUser{}}
 	for _, ref := range versions {
 		u.wanted[ref] = true
 	}
@@ -49,9 +49,9 @@ func (s *Definitions) VersionUsers(ctx context.Context, versions []VersionRef) (
 }
 
 // StillUsed are those of users that are as they were found.
-func (s *Definitions) StillUsed(ctx context.Context, users map[VersionRef]VersionUser) (map[VersionRef]VersionUser, error) {
-	out := map[VersionRef]VersionUser{}
-	var refs []VersionRef
+func (s *Definitions) StillUsed(ctx context.Context, users map[record.VersionRef]VersionUser) (map[record.VersionRef]VersionUser, error) {
+	out := map[record.VersionRef]VersionUser{}
+	var refs []record.VersionRef
 	var reads []clientv3.Op
 	ask := func() error {
 		if len(reads) == 0 {
@@ -86,14 +86,14 @@ const usersChunk = 64
 // usage is one look for the users of versions.
 type usage struct {
 	s        *Definitions
-	wanted   map[VersionRef]bool // no user was found yet
-	found    map[VersionRef]VersionUser
+	wanted   map[record.VersionRef]bool // no user was found yet
+	found    map[record.VersionRef]VersionUser
 	revision int64
 }
 
 // uses notes a user of a version; it costs nothing to say it of one that nobody
 // asked for.
-func (u *usage) uses(ref VersionRef, what, key string) {
+func (u *usage) uses(ref record.VersionRef, what, key string) {
 	if u.wanted[ref] {
 		delete(u.wanted, ref)
 		u.found[ref] = VersionUser{what, key}
@@ -126,15 +126,18 @@ func (u *usage) each(ctx context.Context, prefix string, many int64, do func(key
 	return nil
 }
 
+// usesPage is how many uses are listed at a time.
+const usesPage = 500
+
 // consumers are versions that run a wanted one as an activity.
 func (u *usage) consumers(ctx context.Context) error {
-	return u.each(ctx, u.s.conn.Keys.Uses(), fsckPage, func(key string, _ *mvccpb.KeyValue) error {
+	return u.each(ctx, u.s.conn.Keys.Uses(), usesPage, func(key string, _ *mvccpb.KeyValue) error {
 		parts := strings.SplitN(strings.TrimPrefix(key, u.s.conn.Keys.Uses()), "/", 3) // consumer, its version, used/version
 		if len(parts) < 3 {
 			return nil
 		}
-		by, _ := versionIn(key, u.s.conn.Keys.Uses())
-		if ref, ok := versionIn(parts[2], ""); ok {
+		by, _ := record.VersionIn(key, u.s.conn.Keys.Uses())
+		if ref, ok := record.VersionIn(parts[2], ""); ok {
 			u.uses(ref, by.String()+", which runs it as an activity", key)
 		}
 		return nil
@@ -158,7 +161,7 @@ func (u *usage) gated(ctx context.Context) error {
 		var item store.QueueItem
 		err := db.Decode(kv.Value, &item)
 		if h := item.Held; h != nil {
-			u.uses(VersionRef{h.Trigger.DefinitionID, h.Trigger.Version}, "the start by stimulus "+item.ID+", which waits behind a gate", key)
+			u.uses(record.VersionRef{ID: h.Trigger.DefinitionID, Version: h.Trigger.Version}, "the start by stimulus "+item.ID+", which waits behind a gate", key)
 		}
 		return err
 	})
@@ -166,7 +169,7 @@ func (u *usage) gated(ctx context.Context) error {
 
 func (u *usage) dead(ctx context.Context) error {
 	return u.each(ctx, u.s.conn.Keys.Deads(), db.MostChunk, func(key string, kv *mvccpb.KeyValue) error {
-		d, err := decodeDead(kv, db.Decode)
+		d, err := record.DecodeDead(kv, db.Decode)
 		u.targets(d.Targets, "dead letter "+d.ID, key)
 		if d.Command != nil {
 			u.command(d.Command, "dead letter "+d.ID, key)
@@ -187,7 +190,7 @@ func (u *usage) commands(ctx context.Context) error {
 func (u *usage) targets(targets []store.Target, what, key string) {
 	for _, t := range targets {
 		if t.Trigger != nil {
-			u.uses(VersionRef{t.Trigger.DefinitionID, t.Trigger.Version}, what, key)
+			u.uses(record.VersionRef{ID: t.Trigger.DefinitionID, Version: t.Trigger.Version}, what, key)
 		}
 	}
 }
@@ -196,12 +199,12 @@ func (u *usage) targets(targets []store.Target, what, key string) {
 // the one that it leads to.
 func (u *usage) command(cmd *workflow.Command, what, key string) {
 	if cmd.Start != nil {
-		u.uses(VersionRef{cmd.Start.DefinitionID, cmd.Start.Version}, what, key)
+		u.uses(record.VersionRef{ID: cmd.Start.DefinitionID, Version: cmd.Start.Version}, what, key)
 	}
 	if cmd.Alter != nil {
 		for _, alt := range cmd.Alter.Alterations {
 			if alt.Type == workflow.AlterMigrate {
-				u.uses(VersionRef{cmd.Alter.Definition, alt.Version}, what, key)
+				u.uses(record.VersionRef{ID: cmd.Alter.Definition, Version: alt.Version}, what, key)
 			}
 		}
 	}
@@ -209,7 +212,7 @@ func (u *usage) command(cmd *workflow.Command, what, key string) {
 		Instance of `json:"instance"`
 	}
 	if cmd.Kind == workflow.CommandImport && workflow.Unmarshal(cmd.State, &in) == nil {
-		u.uses(VersionRef(in.Instance), what, key)
+		u.uses(record.VersionRef(in.Instance), what, key)
 	}
 }
 
@@ -284,7 +287,7 @@ func (u *usage) records(ctx context.Context, ids []string) error {
 				u.s.conn.Left(kv.Key, err)
 				continue
 			}
-			u.uses(VersionRef(rec.Header), "instance "+ids[i], string(kv.Key))
+			u.uses(record.VersionRef(rec.Header), "instance "+ids[i], string(kv.Key))
 		}
 	}
 	return nil

@@ -1,4 +1,4 @@
-package etcdstore
+package lookup
 
 import (
 	"context"
@@ -25,10 +25,10 @@ func TooMany() *workflow.Error {
 	return workflow.Fail(workflow.CodeTooLarge, fmt.Sprintf("more than %d places wait for this; send it with a correlationId, or to an instance", MaxTargets))
 }
 
-// matchPage is how many of them one request reads.
-const matchPage = 500
+// MatchPage is how many of them one request reads.
+const MatchPage = 500
 
-var matchOp = clientv3.OpGet("", clientv3.WithLimit(matchPage))
+var matchOp = clientv3.OpGet("", clientv3.WithLimit(MatchPage))
 
 // Match is what a stimulus meets, read at one revision.
 type Match struct {
@@ -41,34 +41,22 @@ type Match struct {
 	Revision  int64
 	SentOn    bool // it was put into the queue, and is a send record by now: wake who works these
 
-	stimulus workflow.Stimulus
-	send     *store.Send
-	followed bool // what waits was not read, but is followed
+	Stimulus workflow.Stimulus
+	Send     *store.Send
+	Followed bool // what waits was not read, but is followed
 }
 
-// Match finds the bookmarks and triggers that st is for. A stimulus with a
-// correlation meets only bookmarks of that correlation; one without meets all;
-// an addressed one only its instance's, and no trigger. key names the caller's
-// record; "" if there is none.
-func (s *Stimuli) Match(ctx context.Context, st workflow.Stimulus, hash, key string) (*Match, error) {
-	return s.conn.match(ctx, st, hash, key)
-}
-
-// Match is [Stimuli.Match], for what waits in the queue.
-func (s *Upkeep) Match(ctx context.Context, st workflow.Stimulus, hash string) (*Match, error) {
-	return s.conn.match(ctx, st, hash, "")
-}
-
-func (s *conn) match(ctx context.Context, st workflow.Stimulus, hash, key string) (*Match, error) {
-	m := &Match{Hash: hash, stimulus: st}
+// Match finds what a stimulus of this hash is for; key names the caller's record, "" if there is none.
+func (s *Conn) Match(ctx context.Context, st workflow.Stimulus, hash, key string) (*Match, error) {
+	m := &Match{Hash: hash, Stimulus: st}
 	var ask db.Reads
 	var instance, waiting, starting, answer db.Read
 	if st.InstanceID != "" {
 		instance = ask.Value(s.Keys.Instance(st.InstanceID))
 	} else {
 		starting = ask.Add(db.Below(matchOp, s.Keys.Triggers(hash)))
-		if m.followed = s.waiting.has(s.bookmarkRange(m)); !m.followed {
-			waiting = ask.Add(db.Below(matchOp, s.bookmarkRange(m)))
+		if m.Followed = s.Waiting.Has(m.Range(s.Keys)); !m.Followed {
+			waiting = ask.Add(db.Below(matchOp, m.Range(s.Keys)))
 		}
 	}
 	if key != "" {
@@ -88,7 +76,7 @@ func (s *conn) match(ctx context.Context, st workflow.Stimulus, hash, key string
 		}
 	}
 	if st.InstanceID != "" {
-		return m, s.matchAddressed(ctx, m, instance.One(resp))
+		return m, m.findAddressed(ctx, s, instance.One(resp))
 	}
 	if err := m.findWaiting(ctx, s, resp, waiting); err != nil {
 		return nil, err
@@ -112,29 +100,29 @@ func (s *conn) match(ctx context.Context, st workflow.Stimulus, hash, key string
 }
 
 // findWaiting finds the bookmarks, at the look's revision or later.
-func (m *Match) findWaiting(ctx context.Context, s *conn, resp *etcdserverpb.TxnResponse, waiting db.Read) error {
-	prefix := s.bookmarkRange(m)
+func (m *Match) findWaiting(ctx context.Context, s *Conn, resp *etcdserverpb.TxnResponse, waiting db.Read) error {
+	prefix := m.Range(s.Keys)
 	var bookmarks []*mvccpb.KeyValue
 	var err error
-	if m.followed {
-		bookmarks, _, _, m.followed = s.waiting.at(ctx, prefix, m.Revision, maxFollowed)
-		if !m.followed {
+	if m.Followed {
+		bookmarks, _, _, m.Followed = s.Waiting.At(ctx, prefix, m.Revision, MaxFollowed)
+		if !m.Followed {
 			var all *clientv3.GetResponse
-			if all, err = s.Get(ctx, "look up stimulus of "+m.stimulus.ActivityType, prefix, clientv3.WithPrefix(), clientv3.WithLimit(matchPage), clientv3.WithRev(m.Revision)); err != nil {
+			if all, err = s.Get(ctx, "look up stimulus of "+m.Stimulus.ActivityType, prefix, clientv3.WithPrefix(), clientv3.WithLimit(MatchPage), clientv3.WithRev(m.Revision)); err != nil {
 				return err
 			}
 			bookmarks, err = s.rest(ctx, (*etcdserverpb.RangeResponse)(all), prefix, m)
 		}
 	} else {
 		first := waiting.In(resp)
-		s.waiting.looked(prefix, first.Count)
+		s.Waiting.Looked(prefix, first.Count)
 		bookmarks, err = s.rest(ctx, first, prefix, m)
 	}
 	if err != nil {
 		return err
 	}
 	for _, kv := range bookmarks {
-		var e bookmarkEntry
+		var e record.BookmarkEntry
 		if err := db.DecodeWhole(kv.Value, &e); errors.Is(err, db.ErrDamaged) {
 			s.Left(kv.Key, err) // it is no reason to keep the stimulus from the others
 			continue
@@ -150,7 +138,7 @@ func (m *Match) findWaiting(ctx context.Context, s *conn, resp *etcdserverpb.Txn
 
 // Addressable is why an addressed stimulus cannot be sent; nil: it can, also where nothing waits for it yet.
 func (m *Match) Addressable() error {
-	st := &m.stimulus
+	st := &m.Stimulus
 	switch {
 	case m.Instance == nil, m.Instance.Unwritten != nil && m.Instance.Unwritten.Delete:
 		return workflow.Fail(workflow.CodeInstanceNotFound, fmt.Sprintf("there is no instance %q", st.InstanceID))
@@ -164,15 +152,15 @@ func (m *Match) Addressable() error {
 
 // rest reads on after the first page of a range, at the look's revision: a
 // stimulus is for all that waits at one moment. Of too many it reads no more.
-func (s *conn) rest(ctx context.Context, first *etcdserverpb.RangeResponse, prefix string, m *Match) ([]*mvccpb.KeyValue, error) {
+func (s *Conn) rest(ctx context.Context, first *etcdserverpb.RangeResponse, prefix string, m *Match) ([]*mvccpb.KeyValue, error) {
 	kvs := first.Kvs
 	if first.Count > MaxTargets { // to be refused, and not read
 		m.More = true
 		return kvs, nil
 	}
 	for more := first.More; more; {
-		page, err := s.Get(ctx, "look up stimulus of "+m.stimulus.ActivityType, string(kvs[len(kvs)-1].Key)+"\x00",
-			clientv3.WithRange(clientv3.GetPrefixRangeEnd(prefix)), clientv3.WithLimit(matchPage), clientv3.WithRev(m.Revision))
+		page, err := s.Get(ctx, "look up stimulus of "+m.Stimulus.ActivityType, string(kvs[len(kvs)-1].Key)+"\x00",
+			clientv3.WithRange(clientv3.GetPrefixRangeEnd(prefix)), clientv3.WithLimit(MatchPage), clientv3.WithRev(m.Revision))
 		if err != nil {
 			return nil, err
 		}
@@ -181,45 +169,46 @@ func (s *conn) rest(ctx context.Context, first *etcdserverpb.RangeResponse, pref
 	return kvs, nil
 }
 
-func (s *conn) bookmarkRange(m *Match) string {
-	if m.stimulus.CorrelationID == "" {
-		return s.Keys.Bookmarks(m.Hash)
+// Range is where the bookmarks lie that the match may meet.
+func (m *Match) Range(k record.Keys) string {
+	if m.Stimulus.CorrelationID == "" {
+		return k.Bookmarks(m.Hash)
 	}
-	return s.Keys.BookmarkSlice(m.Hash, m.stimulus.CorrelationID)
+	return k.BookmarkSlice(m.Hash, m.Stimulus.CorrelationID)
 }
 
-func (s *conn) matchAddressed(ctx context.Context, m *Match, kv *mvccpb.KeyValue) error {
+func (m *Match) findAddressed(ctx context.Context, s *Conn, kv *mvccpb.KeyValue) error {
 	if kv == nil {
 		return nil
 	}
 	var err error
-	if m.Instance, err = partsOf(s).places(ctx, kv, m.Revision); err != nil {
+	if m.Instance, err = PartsOf(s).Places(ctx, kv, m.Revision); err != nil {
 		return err
 	}
 	h := &m.Instance.Header
-	if h.Status != workflow.StatusRunning || m.stimulus.CorrelationID != "" && m.stimulus.CorrelationID != h.CorrelationID {
+	if h.Status != workflow.StatusRunning || m.Stimulus.CorrelationID != "" && m.Stimulus.CorrelationID != h.CorrelationID {
 		return nil
 	}
 	for _, b := range h.Bookmarks {
-		if b.Hash == m.Hash && (m.stimulus.BookmarkID == "" || m.stimulus.BookmarkID == b.ID) {
+		if b.Hash == m.Hash && (m.Stimulus.BookmarkID == "" || m.Stimulus.BookmarkID == b.ID) {
 			m.Bookmarks = append(m.Bookmarks, store.BookmarkRef{ID: b.ID, InstanceID: h.ID, Hash: b.Hash, CorrelationID: h.CorrelationID, Moved: m.Instance.Modified, Unindexed: m.Instance.Unwritten != nil})
 		}
 	}
 	return nil
 }
 
-// guard holds as long as nothing appeared that the look would have met, but bookmarks in a
-// range that is followed: there a look follows ([Stimuli.missed]).
-func (m *Match) guard(s *conn) []clientv3.Cmp {
-	if id := m.stimulus.InstanceID; id != "" {
+// Guard holds as long as nothing appeared that the look would have met, but bookmarks in a
+// range that is followed: there a look follows (Stimuli.missed).
+func (m *Match) Guard(s *Conn) []clientv3.Cmp {
+	if id := m.Stimulus.InstanceID; id != "" {
 		if m.Instance == nil {
 			return []clientv3.Cmp{db.Absent(s.Keys.Instance(id))}
 		}
 		return []clientv3.Cmp{db.ModifiedAt(s.Keys.Instance(id), m.Instance.Modified)}
 	}
 	cmps := []clientv3.Cmp{db.NoneNewer(s.Keys.Triggers(m.Hash), m.Revision)}
-	if !m.followed {
-		cmps = append(cmps, db.NoneNewer(s.bookmarkRange(m), m.Revision))
+	if !m.Followed {
+		cmps = append(cmps, db.NoneNewer(m.Range(s.Keys), m.Revision))
 	}
 	return cmps
 }

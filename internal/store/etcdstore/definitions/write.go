@@ -1,4 +1,4 @@
-package etcdstore
+package definitions
 
 import (
 	"cmp"
@@ -55,7 +55,7 @@ func (s *Definitions) publish(ctx context.Context, c *change, v *store.Definitio
 	h.Name, h.Description, h.Activation, h.AutoUpdate, h.Usable = p.Name, p.Description, p.Activation, p.AutoUpdate, p.Usable
 	h.Deleted, h.Purged, h.Set = nil, false, cmp.Or(p.Set, h.Set)
 	if c.before.Seen == 0 {
-		c.ops.Put(s.conn.Keys.Content(h.ID, v.Hash), VersionRef{h.ID, v.Version})
+		c.ops.Put(s.conn.Keys.Content(h.ID, v.Hash), record.VersionRef{ID: h.ID, Version: v.Version})
 	}
 	if err := s.reindex(c, &p.Index); err != nil {
 		return nil, err
@@ -83,7 +83,7 @@ func (s *Definitions) writeVersion(c *change, v *store.DefinitionVersion, at tim
 	c.head.LatestHash = v.Hash
 	c.ops.Put(s.conn.Keys.Body(v.ID, v.Version), v)
 	if v.VersionID != "" {
-		c.ops.Put(s.conn.Keys.VersionID(v.VersionID, v.ID), VersionRef{v.ID, v.Version})
+		c.ops.Put(s.conn.Keys.VersionID(v.VersionID, v.ID), record.VersionRef{ID: v.ID, Version: v.Version})
 	}
 	for _, u := range v.Uses {
 		c.ops.PutRaw(s.conn.Keys.Use(v.ID, v.Version, record.UsedVersion{ID: u.ID, Version: u.Version}), nil)

@@ -1,4 +1,4 @@
-package etcdstore
+package definitions
 
 import (
 	"cmp"
@@ -6,15 +6,25 @@ import (
 	"errors"
 	"strings"
 
-	"go.etcd.io/etcd/api/v3/mvccpb"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/lookup"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/workflow"
 )
+
+// Definitions keeps workflow definitions, their versions, and the triggers, routes and
+// schedules of what is published. It is for the catalog.
+type Definitions struct{ conn *lookup.Conn }
+
+// New is the definitions over a connection.
+func New(c *lookup.Conn) *Definitions { return &Definitions{c} }
+
+// Age is Upkeep.Age, for what the catalog lets go because it is old.
+func (s *Definitions) Age(ctx context.Context) (*store.Age, error) { return s.conn.Age(ctx) }
 
 // Head reads one head; nil if there never was one. A deleted definition has one
 // that says so.
@@ -36,8 +46,8 @@ func (s *Definitions) Version(ctx context.Context, id string, n int) (*store.Def
 // small sources each has up to 64, of large ones fewer. looked is how many of versions, from the
 // first, it looked at; beside an error too. It leaves out a version that is not there, cannot be
 // read, or was written by a program that did not say it.
-func (s *Definitions) Needs(ctx context.Context, versions []VersionRef, requests int) (needs map[VersionRef][]string, looked int, err error) {
-	needs = map[VersionRef][]string{}
+func (s *Definitions) Needs(ctx context.Context, versions []record.VersionRef, requests int) (needs map[record.VersionRef][]string, looked int, err error) {
+	needs = map[record.VersionRef][]string{}
 	var bytes db.Budget
 	for ; requests > 0 && looked < len(versions); requests-- {
 		chunk := versions[looked:min(len(versions), looked+bytes.Batch())]
@@ -84,7 +94,7 @@ func (s *Definitions) FindVersionID(ctx context.Context, versionID, id string) (
 	if kv == nil {
 		return "", 0, false, nil
 	}
-	var e VersionRef
+	var e record.VersionRef
 	if err := db.Decode(kv.Value, &e); err != nil {
 		return "", 0, false, err
 	}
@@ -125,14 +135,14 @@ func (s *Definitions) readDefinition(ctx context.Context, id, contentHash string
 		}
 	}
 	if kv := content.One(resp); kv != nil && contentHash != "" {
-		var e VersionRef
+		var e record.VersionRef
 		if err := db.Decode(kv.Value, &e); err != nil {
 			return nil, err
 		}
 		st.Seen = e.Version
 	}
 	for _, kv := range retired.In(resp).Kvs {
-		if ref, ok := versionIn(string(kv.Key), s.conn.Keys.Retirements()); ok {
+		if ref, ok := record.VersionIn(string(kv.Key), s.conn.Keys.Retirements()); ok {
 			st.Retired = append(st.Retired, ref.Version)
 		}
 	}
@@ -158,10 +168,10 @@ func (s *Definitions) crons(ctx context.Context, what, id string, revision int64
 			if s.conn.Keys.CronOwner(string(kv.Key)) != id {
 				continue
 			}
-			e, err := decodeCron(kv)
+			e, err := record.DecodeCron(kv)
 			if errors.Is(err, db.ErrDamaged) {
 				parts := strings.Split(string(kv.Key), "/") // to be taken back, it is enough
-				e, err = cronAt(kv), nil
+				e, err = record.CronAt(kv), nil
 				e.DefinitionID, e.ActivityID = id, record.Decode(parts[len(parts)-1])
 			}
 			if err != nil {
@@ -307,15 +317,4 @@ func (s *Definitions) WatchHeads(ctx context.Context, after int64) <-chan store.
 		}
 	}()
 	return out
-}
-
-// decodeCron reads a cron key.
-func decodeCron(kv *mvccpb.KeyValue) (*store.CronEntry, error) {
-	e := cronAt(kv)
-	return e, db.DecodeWhole(kv.Value, e)
-}
-
-// cronAt is a cron key without what its value says.
-func cronAt(kv *mvccpb.KeyValue) *store.CronEntry {
-	return &store.CronEntry{Created: kv.CreateRevision, Modified: kv.ModRevision, Key: string(kv.Key)}
 }

@@ -1,10 +1,8 @@
-package etcdstore
+package definitions
 
 import (
 	"context"
 	"fmt"
-	"strconv"
-	"strings"
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -21,15 +19,15 @@ import (
 
 // Retired lists the versions that are retired and whose bodies are there, with the
 // revisions at which they were.
-func (s *Definitions) Retired(ctx context.Context) (map[VersionRef]int64, error) {
-	out := map[VersionRef]int64{}
+func (s *Definitions) Retired(ctx context.Context) (map[record.VersionRef]int64, error) {
+	out := map[record.VersionRef]int64{}
 	for cursor := ""; ; {
 		kvs, next, err := s.conn.Page(ctx, "list retired versions", s.conn.Keys.Retirements(), cursor, page)
 		if err != nil {
 			return nil, err
 		}
 		for _, kv := range kvs {
-			if ref, ok := versionIn(string(kv.Key), s.conn.Keys.Retirements()); ok {
+			if ref, ok := record.VersionIn(string(kv.Key), s.conn.Keys.Retirements()); ok {
 				out[ref] = kv.ModRevision
 			}
 		}
@@ -49,7 +47,7 @@ func (s *Definitions) VersionsUpTo(ctx context.Context, id string, n int) ([]int
 			return nil, err
 		}
 		for _, kv := range resp.Kvs {
-			if ref, ok := versionIn(string(kv.Key), s.conn.Keys.AllBodies()); ok {
+			if ref, ok := record.VersionIn(string(kv.Key), s.conn.Keys.AllBodies()); ok {
 				out = append(out, ref.Version)
 			}
 		}
@@ -102,7 +100,7 @@ func (s *Definitions) RetireVersions(ctx context.Context, st *store.DefinitionSt
 func (s *Definitions) DropVersions(ctx context.Context, st *store.DefinitionState, versions []int) (*store.DefinitionHead, error) {
 	c := s.newChange("drop versions of", st, st.Head.UpdatedAt)
 	for _, n := range versions {
-		name, err := s.nameOf(ctx, VersionRef{st.ID, n})
+		name, err := s.nameOf(ctx, record.VersionRef{ID: st.ID, Version: n})
 		if err != nil {
 			return nil, err
 		}
@@ -119,7 +117,7 @@ func (s *Definitions) DropVersions(ctx context.Context, st *store.DefinitionStat
 
 // nameOf is the key of Elsa's id of a version, if the key is this version's; "" if
 // it is not. A transaction that writes it moves the definition's head.
-func (s *Definitions) nameOf(ctx context.Context, ref VersionRef) (string, error) {
+func (s *Definitions) nameOf(ctx context.Context, ref record.VersionRef) (string, error) {
 	what := fmt.Sprintf("read version %d of %s", ref.Version, ref.ID)
 	resp, err := s.conn.Get(ctx, what, s.conn.Keys.Body(ref.ID, ref.Version))
 	if err != nil || len(resp.Kvs) == 0 {
@@ -133,27 +131,11 @@ func (s *Definitions) nameOf(ctx context.Context, ref VersionRef) (string, error
 	if resp, err = s.conn.Get(ctx, what, key); err != nil || len(resp.Kvs) == 0 {
 		return "", err
 	}
-	var is VersionRef
+	var is record.VersionRef
 	if err := db.Decode(resp.Kvs[0].Value, &is); err != nil || is != ref {
 		return "", err
 	}
 	return key, nil
-}
-
-// VersionRef names a version of a definition.
-type VersionRef struct {
-	ID      string `json:"id"`
-	Version int    `json:"version"`
-}
-
-func (r VersionRef) String() string { return fmt.Sprintf("version %d of %s", r.Version, r.ID) }
-
-// versionIn reads <id>/<version> behind a prefix of a key.
-func versionIn(key, prefix string) (VersionRef, bool) {
-	id, number, ok := strings.Cut(strings.TrimPrefix(key, prefix), "/")
-	number, _, _ = strings.Cut(number, "/")
-	n, err := strconv.Atoi(number)
-	return VersionRef{id, n}, ok && err == nil
 }
 
 // retiredFor is how long a version is retired before its body may go: what had
@@ -161,8 +143,8 @@ func versionIn(key, prefix string) (VersionRef, bool) {
 const retiredFor = time.Hour
 
 // LongRetired picks those of retired versions whose bodies may go once nobody uses them.
-func LongRetired(retired map[VersionRef]int64, age *store.Age) []VersionRef {
-	var out []VersionRef
+func LongRetired(retired map[record.VersionRef]int64, age *store.Age) []record.VersionRef {
+	var out []record.VersionRef
 	for ref, since := range retired {
 		if age.Of(since) >= retiredFor {
 			out = append(out, ref)

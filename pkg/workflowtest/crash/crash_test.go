@@ -202,6 +202,7 @@ root:
     body:
       - sendHttpRequest: {url: "https://a.test"}
         outputs: {statusCode: n}
+      - writeLine: "${{ string(variables.n) }}"
 `)
 	reply := func(n int) trial.Reply { return trial.Reply{Outputs: map[string]any{"statusCode": n}} }
 	cfg := trial.Config{Definition: def, Mocks: trial.Mocks{"sendHttpRequest": trial.Replies{reply(201), reply(202), reply(203)}}}

@@ -43,6 +43,7 @@ func TestWhatIsRightIsNotReported(t *testing.T) {
 	const post = "sendHttpRequest: {url: 'https://a.test', method: POST}\n"
 	for _, of := range []struct{ name, root string }{
 		{"a loop that waits, with a retry", "- for: {start: 1, end: 2, step: 1}\n    body:\n      - " + post + "        retry: {attempts: 3}\n      - delay: 1h\n"},
+		{"a loop whose branch waits", "- for: {start: 1, end: 2, step: 1}\n    body:\n      - sendHttpRequest: {url: 'https://a.test', method: POST, failedToConnect: {delay: 1h}}\n      - delay: 1h\n"},
 		{"a request that is sent on", "- sendHttpRequest: {url: 'https://a.test/moved', method: POST, content: {a: 1}}\n    retry: {attempts: 3}\n"},
 		{"a loop that asks again with GET", "- for: {start: 1, end: 3, step: 1}\n    body:\n      - sendHttpRequest: {url: 'https://a.test', failedToConnect: {writeLine: again}}\n  - while: \"${{ variables.n < 1 }}\"\n    body:\n      - sendHttpRequest:\n          url: 'https://a.test'\n          failedToConnect: {writeLine: again}\n          expectedStatusCodes:\n            200: {setVariable: {variable: n, value: 1}}\n"},
 	} {
@@ -178,8 +179,8 @@ func TestOfTooManyFailuresEachSortIsTaken(t *testing.T) {
 	r := registry(t, shipped{})
 	// Seven failures for each call: each seventh of them alone would be of one sort.
 	def := definition(t, r, "id: d\nroot:\n  - for: {start: 1, end: 140, step: 1}\n    body: {acme.Ship: o}\n  - acme.Ship: last\n")
-	rep, err := crash.Try(t.Context(), trial.Config{Registry: r, Definition: def}, nil, 141, start)
-	if err != nil || rep.Runs > 141 || rep.Runs < 130 {
+	rep, err := crash.Try(t.Context(), trial.Config{Registry: r, Definition: def}, nil, 142, start)
+	if err != nil || rep.Runs > 142 || rep.Runs < 130 {
 		t.Fatalf("%+v, %v", rep, err)
 	}
 	for _, activity := range []string{"for1.body", "ship1"} {

@@ -84,6 +84,9 @@ func TestAFileThatIsNotAsItWasIsDamaged(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	if piece, err := w.Contents.Piece(w.ctx(), "much", hash, 0); !errors.Is(err, ErrDamaged) { // before it is unpacked
+		t.Errorf("a piece of %d bytes, %v", len(piece), err)
+	}
 }
 
 // An instance has a bounded number of pieces, and a file a bounded size; what is refused leaves nothing.

@@ -477,6 +477,30 @@ Claim = TypedDict("Claim", {
     "since": "Union[str, None]",  # By its own clock.
 })
 
+ClaimRequest = TypedDict("ClaimRequest", {
+    "lease": "NotRequired[str]",  # For how long the tasks are the worker's unless it says more, 1s to 24h; 30s if absent.
+    "max": "NotRequired[Union[int, None]]",  # How many tasks at most, 1 to 100; 1 if absent.
+    "names": "NotRequired[List[str]]",  # Of tasks, 1 to 20.
+    "wait": "NotRequired[str]",  # How long the answer may wait for the first task, up to 60s; not at all if absent.
+    "worker": "NotRequired[str]",  # Who asks, for people: up to 256 bytes.
+})
+
+Claimed = TypedDict("Claimed", {
+    "items": "List[ClaimedTask]",
+})
+
+ClaimedTask = TypedDict("ClaimedTask", {
+    "attempt": "int",  # From 1.
+    "claim": "str",  # Names this claim in heartbeat, complete, fail and release.
+    "createdAt": "str",
+    "definitionId": "str",
+    "instanceId": "str",
+    "leaseUntil": "str",  # Then another worker gets it, unless a heartbeat came before.
+    "name": "str",
+    "payload": "NotRequired[Any]",
+    "taskId": "str",
+})
+
 Commit = TypedDict("Commit", {
     "began": "Union[str, None]",  # The time of its first item.
     "closed": "List[int]",  # The executions whose scopes were open at the commit before, and ended; 0 is the workflow.
@@ -738,6 +762,18 @@ Health = TypedDict("Health", {
     "nodeId": "str",
     "shedding": "NotRequired[bool]",  # Whether requests were refused in the last 10 seconds for want of places, memory or connections; see weft_shed_total.
     "status": "str",
+})
+
+Heard = TypedDict("Heard", {
+    "leaseUntil": "NotRequired[Union[str, None]]",
+    "reason": "NotRequired[str]",  # Why.
+    "stop": "bool",  # Nobody waits for the task any more: what the worker does is in vain.
+})
+
+HeartbeatRequest = TypedDict("HeartbeatRequest", {
+    "claim": "NotRequired[str]",  # As POST /tasks/claim gave it.
+    "progress": "NotRequired[Union[float, None]]",  # Percent, 0 to 100; as it was if absent.
+    "text": "NotRequired[str]",  # What the worker does, for people: up to 1024 bytes.
 })
 
 History = TypedDict("History", {
@@ -1340,6 +1376,10 @@ Relative = TypedDict("Relative", {
     "version": "Union[int, None]",
 })
 
+ReleaseRequest = TypedDict("ReleaseRequest", {
+    "claim": "NotRequired[str]",  # As POST /tasks/claim gave it.
+})
+
 ReplayLettersRequest = TypedDict("ReplayLettersRequest", {
     "activityType": "NotRequired[str]",
     "all": "NotRequired[bool]",  # Needed where nothing else restricts.
@@ -1596,12 +1636,33 @@ SummaryFound = TypedDict("SummaryFound", {
 })
 
 Task = TypedDict("Task", {
+    "attempts": "NotRequired[int]",  # How often it was claimed and not given back; the present claim is one.
     "createdAt": "str",
     "damage": "NotRequired[str]",
     "damaged": "NotRequired[bool]",
+    "heard": "NotRequired[Union[str, None]]",  # When the worker's last heartbeat was.
     "instanceId": "str",
+    "lastWhy": "NotRequired[str]",  # Of a free one: why the last attempt ended.
+    "lastWorker": "NotRequired[str]",  # Of a free one: who had it last.
     "name": "str",
     "payload": "NotRequired[Any]",
+    "progress": "NotRequired[Union[float, None]]",  # Percent, as the worker said.
+    "since": "NotRequired[Union[str, None]]",  # Since when.
+    "taskId": "str",
+    "text": "NotRequired[str]",  # What the worker said.
+    "until": "NotRequired[Union[str, None]]",  # The end of the lease; a heartbeat extends it.
+    "worker": "NotRequired[str]",  # Who has it; absent: it is free.
+})
+
+TaskFailRequest = TypedDict("TaskFailRequest", {
+    "claim": "NotRequired[str]",  # As POST /tasks/claim gave it.
+    "kind": "NotRequired[str]",  # Of failure, such as timeout: up to 256 bytes.
+    "message": "NotRequired[str]",  # Why, for people: up to 8192 bytes.
+    "retry": "NotRequired[bool]",  # Whether the task is free again; if not, its activity faults.
+})
+
+TaskFailed = TypedDict("TaskFailed", {
+    "free": "bool",  # Another attempt may claim it; if not, its activity has faulted.
     "taskId": "str",
 })
 
@@ -1612,6 +1673,7 @@ TaskList = TypedDict("TaskList", {
 })
 
 TaskRequest = TypedDict("TaskRequest", {
+    "claim": "NotRequired[str]",  # As POST /tasks/claim gave it: it counts only while that claim stands. Without one it counts in any case.
     "error": "NotRequired[str]",  # Why the task failed; then the activity faults.
     "result": "NotRequired[Any]",
 })
@@ -1866,6 +1928,10 @@ class Client(_Core):
         """Find the mistakes of a definition while it is written; 200 also with mistakes, and nothing is written: POST /api/v1/definitions/check."""
         return self._call("POST", "/api/v1/definitions/check", {"picture": picture}, body, wait=wait, accept=accept, key=key, content_type=content_type)
 
+    def claim_tasks(self, body: Optional["ClaimRequest"] = None, *, wait: Optional[int] = None, accept: Optional[str] = None, key: Optional[str] = None) -> Answer["Claimed"]:
+        """Claim tasks for a worker, for the time of a lease: POST /api/v1/tasks/claim."""
+        return self._call("POST", "/api/v1/tasks/claim", {}, body or {}, wait=wait, accept=accept, key=key)
+
     def complete_task(self, id: str, body: Optional["TaskRequest"] = None, *, wait: Optional[int] = None, accept: Optional[str] = None, key: Optional[str] = None) -> Answer["Union[Sent, Queued]"]:
         """Report the result of a task, or its error: POST /api/v1/tasks/{id}/complete."""
         return self._call("POST", f"/api/v1/tasks/{_part(id)}/complete", {}, body or {}, wait=wait, accept=accept, key=key)
@@ -1949,6 +2015,10 @@ class Client(_Core):
     def export_state(self, id: str, *, wait: Optional[int] = None, accept: Optional[str] = None) -> Answer["State"]:
         """Export the instance with everything that it needs to go on: GET /api/v1/instances/{id}/state."""
         return self._call("GET", f"/api/v1/instances/{_part(id)}/state", {}, wait=wait, accept=accept)
+
+    def fail_task(self, id: str, body: Optional["TaskFailRequest"] = None, *, wait: Optional[int] = None, accept: Optional[str] = None, key: Optional[str] = None) -> Answer["TaskFailed"]:
+        """Report that an attempt at a claimed task failed: POST /api/v1/tasks/{id}/fail."""
+        return self._call("POST", f"/api/v1/tasks/{_part(id)}/fail", {}, body or {}, wait=wait, accept=accept, key=key)
 
     def fire_schedule(self, id: str, activity: str, *, wait: Optional[int] = None, accept: Optional[str] = None, key: Optional[str] = None) -> Answer["Dispatched"]:
         """Start what a schedule starts, now and beside its time; answered once that is durable: POST /api/v1/definitions/{id}/schedules/{activity}/fire."""
@@ -2037,6 +2107,10 @@ class Client(_Core):
     def get_webhook(self, name: str, *, wait: Optional[int] = None, accept: Optional[str] = None) -> Answer["Webhook"]:
         """One webhook, and how it is: GET /api/v1/webhooks/{name}."""
         return self._call("GET", f"/api/v1/webhooks/{_part(name)}", {}, wait=wait, accept=accept)
+
+    def heartbeat_task(self, id: str, body: Optional["HeartbeatRequest"] = None, *, wait: Optional[int] = None, accept: Optional[str] = None, key: Optional[str] = None) -> Answer["Heard"]:
+        """Extend the lease of a claimed task, and say how far it is: POST /api/v1/tasks/{id}/heartbeat."""
+        return self._call("POST", f"/api/v1/tasks/{_part(id)}/heartbeat", {}, body or {}, wait=wait, accept=accept, key=key)
 
     def import_state(self, id: str, body: Optional["StateRequest"] = None, *, wait: Optional[int] = None, accept: Optional[str] = None, key: Optional[str] = None, if_match: Optional[str] = None) -> Answer["State"]:
         """Replace the state of an instance by an exported one, or bring one that is not there: PUT /api/v1/instances/{id}/state."""
@@ -2143,7 +2217,7 @@ class Client(_Core):
         return self._call("GET", f"/api/v1/nodes/{_part(id)}/refusals", {"instanceId": instance_id}, wait=wait, accept=accept)
 
     def list_tasks(self, *, name: Optional[str] = None, limit: Optional[int] = None, cursor: Optional[str] = None, wait: Optional[int] = None, accept: Optional[str] = None) -> Answer["TaskList"]:
-        """Tasks that wait for a worker outside: GET /api/v1/tasks."""
+        """Tasks that wait for a worker outside, and who has them: GET /api/v1/tasks."""
         return self._call("GET", "/api/v1/tasks", {"name": name, "limit": limit, "cursor": cursor}, wait=wait, accept=accept)
 
     def all_tasks(self, *, name: Optional[str] = None, limit: Optional[int] = None, cursor: Optional[str] = None) -> Iterator["Task"]:
@@ -2205,6 +2279,10 @@ class Client(_Core):
     def refresh_definitions(self, body: Optional["RefreshRequest"] = None, *, wait: Optional[int] = None, accept: Optional[str] = None, key: Optional[str] = None) -> Answer["Result"]:
         """Index the triggers of stored definitions again; one node at a time does the same refresh: POST /api/v1/definitions/refresh."""
         return self._call("POST", "/api/v1/definitions/refresh", {}, body or {}, wait=wait, accept=accept, key=key)
+
+    def release_task(self, id: str, body: Optional["ReleaseRequest"] = None, *, wait: Optional[int] = None, accept: Optional[str] = None, key: Optional[str] = None) -> Answer["TaskFailed"]:
+        """Give a claimed task back, undone: POST /api/v1/tasks/{id}/release."""
+        return self._call("POST", f"/api/v1/tasks/{_part(id)}/release", {}, body or {}, wait=wait, accept=accept, key=key)
 
     def reload_definitions(self, *, wait: Optional[int] = None, accept: Optional[str] = None, key: Optional[str] = None) -> Answer["Result"]:
         """Read the definitions directory of a node again; one node at a time does: POST /api/v1/definitions/reload."""

@@ -435,6 +435,38 @@ export interface Claim {
   since: string | null;
 }
 
+export interface ClaimRequest {
+  /** For how long the tasks are the worker's unless it says more, 1s to 24h; 30s if absent. */
+  lease?: string;
+  /** How many tasks at most, 1 to 100; 1 if absent. */
+  max?: number | null;
+  /** Of tasks, 1 to 20. */
+  names?: Array<string>;
+  /** How long the answer may wait for the first task, up to 60s; not at all if absent. */
+  wait?: string;
+  /** Who asks, for people: up to 256 bytes. */
+  worker?: string;
+}
+
+export interface Claimed {
+  items: Array<ClaimedTask>;
+}
+
+export interface ClaimedTask {
+  /** From 1. */
+  attempt: number;
+  /** Names this claim in heartbeat, complete, fail and release. */
+  claim: string;
+  createdAt: string;
+  definitionId: string;
+  instanceId: string;
+  /** Then another worker gets it, unless a heartbeat came before. */
+  leaseUntil: string;
+  name: string;
+  payload?: any;
+  taskId: string;
+}
+
 export interface Commit {
   /** The time of its first item. */
   began: string | null;
@@ -825,6 +857,23 @@ export interface Health {
   /** Whether requests were refused in the last 10 seconds for want of places, memory or connections; see weft_shed_total. */
   shedding?: boolean;
   status: string;
+}
+
+export interface Heard {
+  leaseUntil?: string | null;
+  /** Why. */
+  reason?: string;
+  /** Nobody waits for the task any more: what the worker does is in vain. */
+  stop: boolean;
+}
+
+export interface HeartbeatRequest {
+  /** As POST /tasks/claim gave it. */
+  claim?: string;
+  /** Percent, 0 to 100; as it was if absent. */
+  progress?: number | null;
+  /** What the worker does, for people: up to 1024 bytes. */
+  text?: string;
 }
 
 export interface History {
@@ -1654,6 +1703,11 @@ export interface Relative {
   version: number | null;
 }
 
+export interface ReleaseRequest {
+  /** As POST /tasks/claim gave it. */
+  claim?: string;
+}
+
 export interface ReplayLettersRequest {
   activityType?: string;
   /** Needed where nothing else restricts. */
@@ -2005,12 +2059,47 @@ export interface SummaryFound {
 }
 
 export interface Task {
+  /** How often it was claimed and not given back; the present claim is one. */
+  attempts?: number;
   createdAt: string;
   damage?: string;
   damaged?: boolean;
+  /** When the worker's last heartbeat was. */
+  heard?: string | null;
   instanceId: string;
+  /** Of a free one: why the last attempt ended. */
+  lastWhy?: string;
+  /** Of a free one: who had it last. */
+  lastWorker?: string;
   name: string;
   payload?: any;
+  /** Percent, as the worker said. */
+  progress?: number | null;
+  /** Since when. */
+  since?: string | null;
+  taskId: string;
+  /** What the worker said. */
+  text?: string;
+  /** The end of the lease; a heartbeat extends it. */
+  until?: string | null;
+  /** Who has it; absent: it is free. */
+  worker?: string;
+}
+
+export interface TaskFailRequest {
+  /** As POST /tasks/claim gave it. */
+  claim?: string;
+  /** Of failure, such as timeout: up to 256 bytes. */
+  kind?: string;
+  /** Why, for people: up to 8192 bytes. */
+  message?: string;
+  /** Whether the task is free again; if not, its activity faults. */
+  retry?: boolean;
+}
+
+export interface TaskFailed {
+  /** Another attempt may claim it; if not, its activity has faulted. */
+  free: boolean;
   taskId: string;
 }
 
@@ -2023,6 +2112,8 @@ export interface TaskList {
 }
 
 export interface TaskRequest {
+  /** As POST /tasks/claim gave it: it counts only while that claim stands. Without one it counts in any case. */
+  claim?: string;
   /** Why the task failed; then the activity faults. */
   error?: string;
   result?: any;
@@ -2367,6 +2458,9 @@ export class Client {
   /** Find the mistakes of a definition while it is written; 200 also with mistakes, and nothing is written: POST /api/v1/definitions/check. */
   checkDefinition(body: string | object, query?: { picture?: boolean; }, options?: Options): Promise<Answer<Checked>>;
 
+  /** Claim tasks for a worker, for the time of a lease: POST /api/v1/tasks/claim. */
+  claimTasks(body?: ClaimRequest, options?: Options): Promise<Answer<Claimed>>;
+
   /** Report the result of a task, or its error: POST /api/v1/tasks/{id}/complete. */
   completeTask(id: string, body?: TaskRequest, options?: Options): Promise<Answer<Sent | Queued>>;
 
@@ -2429,6 +2523,9 @@ export class Client {
 
   /** Export the instance with everything that it needs to go on: GET /api/v1/instances/{id}/state. */
   exportState(id: string, options?: Options): Promise<Answer<State>>;
+
+  /** Report that an attempt at a claimed task failed: POST /api/v1/tasks/{id}/fail. */
+  failTask(id: string, body?: TaskFailRequest, options?: Options): Promise<Answer<TaskFailed>>;
 
   /** Start what a schedule starts, now and beside its time; answered once that is durable: POST /api/v1/definitions/{id}/schedules/{activity}/fire. */
   fireSchedule(id: string, activity: string, options?: Options): Promise<Answer<Dispatched>>;
@@ -2495,6 +2592,9 @@ export class Client {
 
   /** One webhook, and how it is: GET /api/v1/webhooks/{name}. */
   getWebhook(name: string, options?: Options): Promise<Answer<Webhook>>;
+
+  /** Extend the lease of a claimed task, and say how far it is: POST /api/v1/tasks/{id}/heartbeat. */
+  heartbeatTask(id: string, body?: HeartbeatRequest, options?: Options): Promise<Answer<Heard>>;
 
   /** Replace the state of an instance by an exported one, or bring one that is not there: PUT /api/v1/instances/{id}/state. */
   importState(id: string, body?: StateRequest, options?: Options): Promise<Answer<State>>;
@@ -2574,7 +2674,7 @@ export class Client {
   /** Commits of a node that a fence refused, as another node had the instance by then; any node asks it: GET /api/v1/nodes/{id}/refusals. */
   listRefusals(id: string, query?: { instanceId?: string; }, options?: Options): Promise<Answer<Refusals>>;
 
-  /** Tasks that wait for a worker outside: GET /api/v1/tasks. */
+  /** Tasks that wait for a worker outside, and who has them: GET /api/v1/tasks. */
   listTasks(query?: { name?: string; limit?: number; cursor?: string; }, options?: Options): Promise<Answer<TaskList>>;
 
   /** All pages of listTasks. */
@@ -2621,6 +2721,9 @@ export class Client {
 
   /** Index the triggers of stored definitions again; one node at a time does the same refresh: POST /api/v1/definitions/refresh. */
   refreshDefinitions(body?: RefreshRequest, options?: Options): Promise<Answer<Result>>;
+
+  /** Give a claimed task back, undone: POST /api/v1/tasks/{id}/release. */
+  releaseTask(id: string, body?: ReleaseRequest, options?: Options): Promise<Answer<TaskFailed>>;
 
   /** Read the definitions directory of a node again; one node at a time does: POST /api/v1/definitions/reload. */
   reloadDefinitions(options?: Options): Promise<Answer<Result>>;

@@ -235,6 +235,10 @@ export class Client extends Core {
     return this.call("POST", `/api/v1/definitions/check`, { body, query, options });
   }
 
+  claimTasks(body = {}, options = {}) {
+    return this.call("POST", `/api/v1/tasks/claim`, { body, options });
+  }
+
   completeTask(id, body = {}, options = {}) {
     return this.call("POST", `/api/v1/tasks/${part(id)}/complete`, { body, options });
   }
@@ -317,6 +321,10 @@ export class Client extends Core {
 
   exportState(id, options = {}) {
     return this.call("GET", `/api/v1/instances/${part(id)}/state`, { options });
+  }
+
+  failTask(id, body = {}, options = {}) {
+    return this.call("POST", `/api/v1/tasks/${part(id)}/fail`, { body, options });
   }
 
   fireSchedule(id, activity, options = {}) {
@@ -405,6 +413,10 @@ export class Client extends Core {
 
   getWebhook(name, options = {}) {
     return this.call("GET", `/api/v1/webhooks/${part(name)}`, { options });
+  }
+
+  heartbeatTask(id, body = {}, options = {}) {
+    return this.call("POST", `/api/v1/tasks/${part(id)}/heartbeat`, { body, options });
   }
 
   importState(id, body = {}, options = {}) {
@@ -573,6 +585,10 @@ export class Client extends Core {
 
   refreshDefinitions(body = {}, options = {}) {
     return this.call("POST", `/api/v1/definitions/refresh`, { body, options });
+  }
+
+  releaseTask(id, body = {}, options = {}) {
+    return this.call("POST", `/api/v1/tasks/${part(id)}/release`, { body, options });
   }
 
   reloadDefinitions(options = {}) {

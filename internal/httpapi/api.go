@@ -14,6 +14,7 @@ import (
 	"github.com/weft-run/weft/internal/httpapi/peers"
 	"github.com/weft-run/weft/internal/httpapi/run"
 	"github.com/weft-run/weft/internal/httpapi/serve"
+	"github.com/weft-run/weft/internal/httpapi/work"
 )
 
 // Config joins the API with the parts that it translates to.
@@ -36,7 +37,7 @@ func New(cfg Config) (*API, error) {
 // table is every route of the contract, /workflows/ aside; what the node has not has none, and
 // what stands beside the machine brings its own.
 func table(cfg *Config) []serve.Route {
-	return slices.Concat(healthRoutes(), define.Routes(cfg), run.Routes(), elsa.Routes(), peers.Routes(), operate.Routes(cfg), cfg.More)
+	return slices.Concat(healthRoutes(), define.Routes(cfg), run.Routes(), work.Routes(), elsa.Routes(), peers.Routes(), operate.Routes(cfg), cfg.More)
 }
 
 // Starting serves until there is an [API], for a node whose etcd lets it wait.

@@ -33,6 +33,15 @@ func TestEveryChangeTakesAKey(t *testing.T) {
 	s.publish(t, "id: gone\nroot:\n  - writeLine: c\n")
 	due := s.get(t, "/api/v1/timers").json(t)["items"].([]any)[0].(map[string]any)["dueAt"].(string)
 	hook := `{"url": "https://crm.example.com/weft", "on": ["faulted"], "secrets": ["crm-key"]}`
+	s.publish(t, "id: worked\nroot:\n  - runTask: keyed\n")
+	for range 3 {
+		s.post(t, "/api/v1/definitions/worked/execute", `{}`, 200)
+	}
+	worked := s.post(t, "/api/v1/tasks/claim", `{"names": ["keyed"], "max": 3, "worker": "w"}`, 200).json(t)["items"].([]any)
+	claimed := func(i int, what, more string) []string {
+		task := worked[i].(map[string]any)
+		return []string{"/tasks/" + task["taskId"].(string) + "/" + what, `{` + more + `"claim": "` + task["claim"].(string) + `"}`}
+	}
 	of := map[string][]string{ // path below /api/v1 and body
 		"executeDefinition":   {"/definitions/walked/execute", `{"correlationId": "x"}`},
 		"dispatchDefinition":  {"/definitions/walked/dispatch", `{"correlationId": "x"}`},
@@ -58,6 +67,10 @@ func TestEveryChangeTakesAKey(t *testing.T) {
 		"sendEvent":           {"/events/go", `{"correlationId": "c"}`},
 		"sendStimulus":        {"/stimuli", `{"activityType": "Elsa.Event", "stimulus": {"eventName": "nobody"}}`},
 		"completeTask":        {"/tasks/" + things["/tasks/{id}"] + "/complete", `{"result": 1}`},
+		"claimTasks":          {"/tasks/claim", `{"names": ["none"], "worker": "w"}`},
+		"heartbeatTask":       claimed(0, "heartbeat", `"progress": 5, `),
+		"failTask":            claimed(1, "fail", `"message": "no", `),
+		"releaseTask":         claimed(2, "release", ""),
 		"createJob":           {"/jobs", `{"kind": "cancel", "q": "def:none"}`},
 		"cancelJob":           {"/jobs/" + things["/jobs/{id}"] + "/cancel", `{}`},
 		"deleteJob":           {"/jobs/" + things["/jobs/{id}"], ""},
@@ -79,7 +92,7 @@ func TestEveryChangeTakesAKey(t *testing.T) {
 		"deleteDeadLetter":    {"", ""},
 	}
 	order := []string{ // what needs what another one takes away comes first
-		"executeDefinition", "dispatchDefinition", "publishDefinition", "refreshDefinitions", "reloadDefinitions", "sendEvent", "sendStimulus", "completeTask", "createJob",
+		"executeDefinition", "dispatchDefinition", "publishDefinition", "refreshDefinitions", "reloadDefinitions", "sendEvent", "sendStimulus", "completeTask", "claimTasks", "heartbeatTask", "failTask", "releaseTask", "createJob",
 		"sendQueueItem", "sendQueueItems", "deleteQueueItems", "replayDeadLetters", "deleteDeadLetters", "retryInstances", "retryInstance", "runAlterations", "retryWorkflows", "dispatchAlterations", "submitAlterations", "importState", "alterInstance", "cancelInstance", "deleteInstance",
 		"cancelJob", "deleteJob", "fireSchedule", "skipSchedule", "publishVersion", "deleteVersion", "retractDefinition", "deleteDefinition", "putWebhook", "replayWebhook", "forgetFailedEvents", "deleteWebhook", "pause", "unpause",
 	}

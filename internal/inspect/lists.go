@@ -291,8 +291,10 @@ type Task struct {
 	InstanceID string
 	Payload    any
 	CreatedAt  time.Time
-	Damaged    bool   // its record cannot be read, and this is what its key says
-	Damage     string // why
+	Claim      *store.TaskClaim // of the worker that has it; nil: it is free
+	Past       store.TaskPast   // of a free one
+	Damaged    bool             // its record cannot be read, and this is what its key says
+	Damage     string           // why
 }
 
 // Tasks lists the tasks that wait for an outside worker, the oldest first; name
@@ -303,6 +305,6 @@ func (i *Inspector) Tasks(ctx context.Context, name, cursor string, limit int) (
 		return i.cfg.Reader.Tasks(ctx, name, cursor, limit)
 	}
 	return list(ctx, "tasks", cursor, limit, read, func(t etcdstore.Task) Task {
-		return Task{TaskID: t.Bookmark.ID, Name: t.Bookmark.Name, InstanceID: t.InstanceID, Payload: t.Bookmark.Metadata, CreatedAt: t.Bookmark.CreatedAt, Damaged: t.Damaged != "", Damage: t.Damaged}
+		return Task{TaskID: t.Bookmark.ID, Name: t.Bookmark.Name, InstanceID: t.InstanceID, Payload: t.Bookmark.Metadata, CreatedAt: t.Bookmark.CreatedAt, Claim: t.Claim, Past: t.Past, Damaged: t.Damaged != "", Damage: t.Damaged}
 	})
 }

@@ -121,6 +121,26 @@ func (t *timers) moveMisplaced(ctx context.Context, shard int, places []string) 
 	return err
 }
 
+// endLeases frees the tasks of workers that say nothing any more.
+func (t *timers) endLeases(ctx context.Context) error {
+	w := dueWorker{t: t, of: etcdstore.TaskLeases, may: t.mayFire, fire: t.freeTasks}
+	return w.run(ctx)
+}
+
+func (t *timers) freeTasks(ctx context.Context, due []etcdstore.Due, now time.Time) (failed []etcdstore.Due, err error) {
+	var errs []error
+	for chunk := range slices.Chunk(due, etcdstore.MostClaims) {
+		freed, err := etcdstore.EndLeases(ctx, t.cfg.Store, chunk, now)
+		if err != nil {
+			errs, failed = append(errs, err), append(failed, chunk...)
+		}
+		if freed > 0 {
+			t.cfg.Log.InfoContext(ctx, "leases of workers ended, and their tasks are free again", "tasks", freed)
+		}
+	}
+	return failed, errors.Join(errs...)
+}
+
 // fireSchedules starts what cron, timer and startAt triggers have due.
 func (t *timers) fireSchedules(ctx context.Context) error {
 	w := dueWorker{t: t, of: etcdstore.Schedules, fire: t.fireDueSchedules, may: func() bool {

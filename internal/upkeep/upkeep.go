@@ -124,10 +124,10 @@ func (u *Upkeep) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	for _, work := range append([]func(context.Context) error{
 		u.mailboxes.workMailboxes, u.mailboxes.sweepMailboxes, u.outbox.resolveSends,
-		u.timers.fireTimers, u.timers.fireSchedules, u.timers.placeTimers,
+		u.timers.fireTimers, u.timers.endLeases, u.timers.fireSchedules, u.timers.placeTimers,
 		u.queue.workQueue, u.queue.dropMarks, u.gates.workGates,
 		u.aging.keepAge, u.balance.keepBalance, u.expiry.expireQueue, u.expiry.expireRecords, u.expiry.sweepFiles,
-		u.space.watchSpace, u.control.watchControl, u.jobs.workJobs, u.jobs.purgeJobs, u.census.takeCensus, u.queue.cfg.Store.Follow,
+		u.space.watchSpace, u.control.watchControl, u.jobs.workJobs, u.jobs.purgeJobs, u.census.takeCensus, u.queue.cfg.Store.Follow, u.queue.cfg.Runtime.Tasks.Watch,
 	}, u.retention.Works()...) {
 		g.Go(func() error { return work(ctx) })
 	}

@@ -13,6 +13,7 @@ const (
 	// The input keys of a resume.
 	taskResult = "result"
 	taskError  = "error"
+	taskWorker = "worker" // who had claimed it; the runtime says so, and no caller
 )
 
 // TaskPayload is the hashed part of the stimulus that completes a task.
@@ -53,6 +54,9 @@ func (runTaskActivity) Execute(_ context.Context, x *engine.Execution) error {
 }
 
 func (runTaskActivity) Resume(_ context.Context, x *engine.Execution, r engine.Resume) error {
+	if worker, ok := r.Input[taskWorker].(string); ok {
+		x.Journal(workflow.TaskAnswered, "worker "+worker, map[string]any{"taskId": r.Bookmark.ID, "worker": worker})
+	}
 	if e, ok := r.Input[taskError]; ok && e != nil {
 		return engine.BeginAgain(fmt.Errorf("task %s failed: %s", r.Bookmark.Name, engine.Text(e)))
 	}

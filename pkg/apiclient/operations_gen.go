@@ -59,8 +59,14 @@ func (c *Client) CheckDefinition(ctx context.Context, body []byte, query CheckDe
 	return call[Checked](ctx, c, request{method: "POST", path: "/api/v1/definitions/check", query: query.values(), body: body}, opts)
 }
 
+// ClaimTasks: Claim tasks for a worker, for the time of a lease.
+// It is POST /api/v1/tasks/claim, for the role operator.
+func (c *Client) ClaimTasks(ctx context.Context, body ClaimRequest, opts ...Option) (*Answer[Claimed], error) {
+	return call[Claimed](ctx, c, request{method: "POST", path: "/api/v1/tasks/claim", query: nil, body: body}, opts)
+}
+
 // CompleteTask: Report the result of a task, or its error.
-// It is POST /api/v1/tasks/{id}/complete, for the role operator; problems of its own are instance-not-found, task-not-found, bookmark-reserved, instance-finished, instance-refused.
+// It is POST /api/v1/tasks/{id}/complete, for the role operator; problems of its own are instance-not-found, task-not-found, bookmark-reserved, instance-finished, instance-refused, task-claim-lost.
 func (c *Client) CompleteTask(ctx context.Context, id string, body TaskRequest, opts ...Option) (*Answer[SentOrQueued], error) {
 	return call[SentOrQueued](ctx, c, request{method: "POST", path: "/api/v1/tasks/" + url.PathEscape(id) + "/complete", query: nil, body: body}, opts)
 }
@@ -288,6 +294,12 @@ func (c *Client) ExplainInstance(ctx context.Context, id string, opts ...Option)
 // It is GET /api/v1/instances/{id}/state, for the role operator; problems of its own are instance-not-found.
 func (c *Client) ExportState(ctx context.Context, id string, opts ...Option) (*Answer[State], error) {
 	return call[State](ctx, c, request{method: "GET", path: "/api/v1/instances/" + url.PathEscape(id) + "/state", query: nil, body: nil}, opts)
+}
+
+// FailTask: Report that an attempt at a claimed task failed.
+// It is POST /api/v1/tasks/{id}/fail, for the role operator; problems of its own are instance-not-found, task-not-found, bookmark-reserved, instance-finished, instance-refused, task-claim-lost.
+func (c *Client) FailTask(ctx context.Context, id string, body TaskFailRequest, opts ...Option) (*Answer[TaskFailed], error) {
+	return call[TaskFailed](ctx, c, request{method: "POST", path: "/api/v1/tasks/" + url.PathEscape(id) + "/fail", query: nil, body: body}, opts)
 }
 
 // FireSchedule: Start what a schedule starts, now and beside its time; answered once that is durable.
@@ -564,6 +576,12 @@ func (c *Client) GetVariables(ctx context.Context, id string, query GetVariables
 // It is GET /api/v1/webhooks/{name}, for the role admin; problems of its own are webhook-not-found.
 func (c *Client) GetWebhook(ctx context.Context, name string, opts ...Option) (*Answer[Webhook], error) {
 	return call[Webhook](ctx, c, request{method: "GET", path: "/api/v1/webhooks/" + url.PathEscape(name), query: nil, body: nil}, opts)
+}
+
+// HeartbeatTask: Extend the lease of a claimed task, and say how far it is.
+// It is POST /api/v1/tasks/{id}/heartbeat, for the role operator; problems of its own are task-not-found, task-claim-lost.
+func (c *Client) HeartbeatTask(ctx context.Context, id string, body HeartbeatRequest, opts ...Option) (*Answer[Heard], error) {
+	return call[Heard](ctx, c, request{method: "POST", path: "/api/v1/tasks/" + url.PathEscape(id) + "/heartbeat", query: nil, body: body}, opts)
 }
 
 // ImportState: Replace the state of an instance by an exported one, or bring one that is not there.
@@ -1054,7 +1072,7 @@ func (q ListTasksQuery) values() url.Values {
 	return v
 }
 
-// ListTasks: Tasks that wait for a worker outside.
+// ListTasks: Tasks that wait for a worker outside, and who has them.
 // It is GET /api/v1/tasks, for the role viewer.
 func (c *Client) ListTasks(ctx context.Context, query ListTasksQuery, opts ...Option) (*Answer[TaskList], error) {
 	return call[TaskList](ctx, c, request{method: "GET", path: "/api/v1/tasks", query: query.values(), body: nil}, opts)
@@ -1242,6 +1260,12 @@ func (c *Client) Ready(ctx context.Context, query ReadyQuery, opts ...Option) (*
 // It is POST /api/v1/definitions/refresh, for the role designer.
 func (c *Client) RefreshDefinitions(ctx context.Context, body RefreshRequest, opts ...Option) (*Answer[Result], error) {
 	return call[Result](ctx, c, request{method: "POST", path: "/api/v1/definitions/refresh", query: nil, body: body}, opts)
+}
+
+// ReleaseTask: Give a claimed task back, undone.
+// It is POST /api/v1/tasks/{id}/release, for the role operator; problems of its own are task-not-found, task-claim-lost.
+func (c *Client) ReleaseTask(ctx context.Context, id string, body ReleaseRequest, opts ...Option) (*Answer[TaskFailed], error) {
+	return call[TaskFailed](ctx, c, request{method: "POST", path: "/api/v1/tasks/" + url.PathEscape(id) + "/release", query: nil, body: body}, opts)
 }
 
 // ReloadDefinitions: Read the definitions directory of a node again; one node at a time does.

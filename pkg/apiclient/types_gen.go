@@ -298,6 +298,33 @@ type Claim struct {
 	Since    *time.Time `json:"since"` // By its own clock.
 }
 
+// ClaimRequest is the body of [Client.ClaimTasks]. Zero fields are left out.
+type ClaimRequest struct {
+	Lease  string   `json:"lease,omitempty"`  // For how long the tasks are the worker's unless it says more, 1s to 24h; 30s if absent.
+	Max    *int64   `json:"max,omitempty"`    // How many tasks at most, 1 to 100; 1 if absent.
+	Names  []string `json:"names,omitempty"`  // Of tasks, 1 to 20.
+	Wait   string   `json:"wait,omitempty"`   // How long the answer may wait for the first task, up to 60s; not at all if absent.
+	Worker string   `json:"worker,omitempty"` // Who asks, for people: up to 256 bytes.
+}
+
+// Claimed is the answer of [Client.ClaimTasks].
+type Claimed struct {
+	Items []ClaimedTask `json:"items"`
+}
+
+// ClaimedTask is a part of other answers.
+type ClaimedTask struct {
+	Attempt      int64     `json:"attempt"` // From 1.
+	Claim        string    `json:"claim"`   // Names this claim in heartbeat, complete, fail and release.
+	CreatedAt    time.Time `json:"createdAt"`
+	DefinitionID string    `json:"definitionId"`
+	InstanceID   string    `json:"instanceId"`
+	LeaseUntil   time.Time `json:"leaseUntil"` // Then another worker gets it, unless a heartbeat came before.
+	Name         string    `json:"name"`
+	Payload      any       `json:"payload,omitempty"`
+	TaskID       string    `json:"taskId"`
+}
+
 // Commit is a part of other answers.
 type Commit struct {
 	Began     *time.Time `json:"began"`    // The time of its first item.
@@ -587,6 +614,20 @@ type Health struct {
 	NodeID   string `json:"nodeId"`
 	Shedding bool   `json:"shedding,omitempty"` // Whether requests were refused in the last 10 seconds for want of places, memory or connections; see weft_shed_total.
 	Status   string `json:"status"`
+}
+
+// Heard is the answer of [Client.HeartbeatTask].
+type Heard struct {
+	LeaseUntil *time.Time `json:"leaseUntil,omitempty"`
+	Reason     string     `json:"reason,omitempty"` // Why.
+	Stop       bool       `json:"stop"`             // Nobody waits for the task any more: what the worker does is in vain.
+}
+
+// HeartbeatRequest is the body of [Client.HeartbeatTask]. Zero fields are left out.
+type HeartbeatRequest struct {
+	Claim    string   `json:"claim,omitempty"`    // As POST /tasks/claim gave it.
+	Progress *float64 `json:"progress,omitempty"` // Percent, 0 to 100; as it was if absent.
+	Text     string   `json:"text,omitempty"`     // What the worker does, for people: up to 1024 bytes.
 }
 
 // History is a part of other answers.
@@ -1256,6 +1297,11 @@ type Relative struct {
 	Version          *int64     `json:"version"`
 }
 
+// ReleaseRequest is the body of [Client.ReleaseTask]. Zero fields are left out.
+type ReleaseRequest struct {
+	Claim string `json:"claim,omitempty"` // As POST /tasks/claim gave it.
+}
+
 // ReplayLettersRequest is the body of [Client.ReplayDeadLetters]. Zero fields are left out.
 type ReplayLettersRequest struct {
 	ActivityType  string      `json:"activityType,omitempty"`
@@ -1546,13 +1592,36 @@ type SummaryFound struct {
 
 // Task is a part of other answers.
 type Task struct {
-	CreatedAt  time.Time `json:"createdAt"`
-	Damage     string    `json:"damage,omitempty"`
-	Damaged    bool      `json:"damaged,omitempty"`
-	InstanceID string    `json:"instanceId"`
-	Name       string    `json:"name"`
-	Payload    any       `json:"payload,omitempty"`
-	TaskID     string    `json:"taskId"`
+	Attempts   int64      `json:"attempts,omitempty"` // How often it was claimed and not given back; the present claim is one.
+	CreatedAt  time.Time  `json:"createdAt"`
+	Damage     string     `json:"damage,omitempty"`
+	Damaged    bool       `json:"damaged,omitempty"`
+	Heard      *time.Time `json:"heard,omitempty"` // When the worker's last heartbeat was.
+	InstanceID string     `json:"instanceId"`
+	LastWhy    string     `json:"lastWhy,omitempty"`    // Of a free one: why the last attempt ended.
+	LastWorker string     `json:"lastWorker,omitempty"` // Of a free one: who had it last.
+	Name       string     `json:"name"`
+	Payload    any        `json:"payload,omitempty"`
+	Progress   *float64   `json:"progress,omitempty"` // Percent, as the worker said.
+	Since      *time.Time `json:"since,omitempty"`    // Since when.
+	TaskID     string     `json:"taskId"`
+	Text       string     `json:"text,omitempty"`   // What the worker said.
+	Until      *time.Time `json:"until,omitempty"`  // The end of the lease; a heartbeat extends it.
+	Worker     string     `json:"worker,omitempty"` // Who has it; absent: it is free.
+}
+
+// TaskFailRequest is the body of [Client.FailTask]. Zero fields are left out.
+type TaskFailRequest struct {
+	Claim   string `json:"claim,omitempty"`   // As POST /tasks/claim gave it.
+	Kind    string `json:"kind,omitempty"`    // Of failure, such as timeout: up to 256 bytes.
+	Message string `json:"message,omitempty"` // Why, for people: up to 8192 bytes.
+	Retry   bool   `json:"retry,omitempty"`   // Whether the task is free again; if not, its activity faults.
+}
+
+// TaskFailed is the answer of [Client.FailTask], [Client.ReleaseTask].
+type TaskFailed struct {
+	Free   bool   `json:"free"` // Another attempt may claim it; if not, its activity has faulted.
+	TaskID string `json:"taskId"`
 }
 
 // TaskList is the answer of [Client.ListTasks].
@@ -1564,6 +1633,7 @@ type TaskList struct {
 
 // TaskRequest is the body of [Client.CompleteTask]. Zero fields are left out.
 type TaskRequest struct {
+	Claim  string `json:"claim,omitempty"` // As POST /tasks/claim gave it: it counts only while that claim stands. Without one it counts in any case.
 	Error  string `json:"error,omitempty"` // Why the task failed; then the activity faults.
 	Result any    `json:"result,omitempty"`
 }

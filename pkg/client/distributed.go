@@ -102,6 +102,12 @@ func (d Distributed) Busy(ctx context.Context) (bool, error) {
 	return held, err
 }
 
+// Found is where an instance waits, as this node committed it last; nil: it is not known to wait there. It is for a
+// resume, which compares that.
+func (n *Node) Found(instance, bookmark string) *store.BookmarkRef {
+	return n.idle.found(instance, bookmark)
+}
+
 // Holds reports whether this node works an instance at the moment.
 func (n *Node) Holds(id string) bool {
 	n.mu.Lock()

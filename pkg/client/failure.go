@@ -59,10 +59,30 @@ func (o *owner) conflict(r *round, work batch) state {
 				continue
 			}
 		}
+		if refused, err := claimLost(r.ctx, o, w); err != nil {
+			return r.failed(o.fail(err))
+		} else if refused != nil {
+			w.finish(Result{}, refused)
+			continue
+		}
 		again = append(again, w)
 	}
 	o.inbox.giveBack(again)
 	return r.again(o)
+}
+
+// claimLost is the refusal of a command whose worker's claim has ended; nil: it stands, or there is none. A claim that
+// has ended never comes back, so no copy of the commit is applied any more.
+func claimLost(ctx context.Context, o *owner, w *waiter) (refused, err error) {
+	cmd := &w.cmd
+	if cmd.Claim == nil || o.inbox.lasting(w) {
+		return nil, nil
+	}
+	stands, err := o.n.cfg.Store.Claimed(ctx, cmd.Bookmark, cmd.Claim)
+	if err != nil || stands {
+		return nil, err
+	}
+	return workflow.Fail(workflow.CodeTaskClaimLost, fmt.Sprintf("the claim of task %s has ended", cmd.Bookmark)), nil
 }
 
 // unopened: there is nothing to run the commands on. What this node cannot run

@@ -102,3 +102,20 @@ func (l *live) loaded(r *store.Record) metrics.LoadSource {
 	}
 	return metrics.LoadIdle
 }
+
+// found is where an instance waits, as this node committed it last; nil: it is not known to wait there.
+func (i *idle) found(id, bookmark string) *store.BookmarkRef {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	w, ok := i.lru.Peek(id)
+	if !ok || w.record == nil {
+		return nil
+	}
+	h := &w.record.Header
+	for j := range h.Bookmarks {
+		if b := &h.Bookmarks[j]; b.ID == bookmark {
+			return &store.BookmarkRef{ID: b.ID, InstanceID: id, Hash: b.Hash, CorrelationID: h.CorrelationID, Moved: w.record.Modified, Unindexed: w.record.Unwritten != nil}
+		}
+	}
+	return nil
+}

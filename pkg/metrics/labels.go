@@ -278,6 +278,7 @@ type Due string
 const (
 	DueTimers    Due = "timers"
 	DueSchedules Due = "schedules"
+	DueLeases    Due = "leases" // of tasks that workers have
 )
 
 // What is full where an instance waits for a place.
@@ -290,7 +291,7 @@ const (
 // The label values that exist at zero from the start.
 var (
 	knownGated        = texts(GatedEvent, GatedSchedule)
-	knownDue          = texts(DueTimers, DueSchedules)
+	knownDue          = texts(DueTimers, DueSchedules, DueLeases)
 	knownFull         = []string{fullDefinition, fullMemory, fullQuarantine}
 	knownScopes       = texts(ScopeInstance, ScopeQueue, ScopeTimer, ScopeMailbox, ScopeRefresh, ScopeReload)
 	knownLockOutcomes = []string{lockAcquired, lockRefused, lockFailed}

@@ -238,10 +238,10 @@ func New(reg prometheus.Registerer) (*Metrics, error) { //nolint:funlen // all n
 		timerLateness: b.histogram("timer_lateness_seconds",
 			"Time from when a timer or a schedule was due to when the burst began in which it took effect.", lateBuckets),
 		lateShards: b.gaugeVec("timer_shards_late",
-			"Shards, of 16, whose oldest timer, or occurrence of a schedule, has been due for 30 s and more and has not fired, as this node saw it last.",
+			"Shards, of 16, whose oldest timer, occurrence of a schedule, or lease of a task has been due for 30 s and more and has not fired, as this node saw it last.",
 			label{"kind", knownDue}),
 		lateOldest: b.gaugeVec("timer_oldest_late_seconds",
-			"For how long the oldest timer, or occurrence of a schedule, of all shards has been due that has not fired, as this node saw it last; 0 if none is due.",
+			"For how long the oldest timer, occurrence of a schedule, or lease of a task, of all shards has been due that has not fired, as this node saw it last; 0 if none is due.",
 			label{"kind", knownDue}),
 
 		httpRequests: b.counterVec("http_requests_total",

@@ -207,7 +207,7 @@ func (n *Node) buildRuntime(kept *etcdstore.Store) error {
 		open, locks = func(id string) client.Client { return n.bursts.Local(id) }, nil
 	}
 	n.runtime, err = runtime.New(runtime.Config{
-		Stimuli: kept.Stimuli, Reader: kept.Reader, Jobs: kept.Jobs, Contents: kept.Contents, Catalog: n.catalog, Session: n.session, Client: open, Node: n.bursts, Wakeups: wakeups, Age: age.Now,
+		Stimuli: kept.Stimuli, Reader: kept.Reader, Jobs: kept.Jobs, Contents: kept.Contents, Claims: kept.Claims, Catalog: n.catalog, Session: n.session, Client: open, Node: n.bursts, Wakeups: wakeups, Age: age.Now,
 		ReplyWait: n.cfg.ReplyWait, QueueTTL: n.cfg.QueueTTL, Show: n.redact, Purge: n.purge(kept), Log: n.log, Metrics: n.metrics, Tracer: n.tracer, Now: n.cfg.Now,
 	})
 	if err != nil {

@@ -3,11 +3,13 @@ package runtime
 import (
 	"context"
 	"fmt"
+	"maps"
 
 	"github.com/weft-run/weft/internal/answers"
 	"github.com/weft-run/weft/internal/inspect"
 	"github.com/weft-run/weft/internal/intake"
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/pkg/runtime/front"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -24,7 +26,7 @@ type Bookmarks struct {
 // ResumeBookmark resumes an instance at one bookmark. An input of a name that its
 // activity does not know is refused, and the instance waits on.
 func (b *Bookmarks) ResumeBookmark(ctx context.Context, bookmarkID string, input map[string]any, key *front.Key) (front.SendResult, error) {
-	return b.resumeBookmark(ctx, bookmarkID, key, func(activityType string) (map[string]any, error) {
+	return b.resumeBookmark(ctx, bookmarkID, key, nil, func(activityType string) (map[string]any, error) {
 		if err := front.NotByHand(activityType); err != nil {
 			return nil, err
 		}
@@ -35,7 +37,7 @@ func (b *Bookmarks) ResumeBookmark(ctx context.Context, bookmarkID string, input
 // AnswerBookmark resumes an instance at one bookmark with an answer for what
 // waits there: of the names of all, with those that its activity knows.
 func (b *Bookmarks) AnswerBookmark(ctx context.Context, bookmarkID string, all map[string]any) (front.SendResult, error) {
-	return b.resumeBookmark(ctx, bookmarkID, nil, func(activityType string) (map[string]any, error) {
+	return b.resumeBookmark(ctx, bookmarkID, nil, nil, func(activityType string) (map[string]any, error) {
 		input := map[string]any{}
 		for name, v := range all {
 			if one := map[string]any{name: v}; front.Takes(b.cfg.Catalog, activityType, one) == nil {
@@ -46,7 +48,7 @@ func (b *Bookmarks) AnswerBookmark(ctx context.Context, bookmarkID string, all m
 	})
 }
 
-func (b *Bookmarks) resumeBookmark(ctx context.Context, bookmarkID string, key *front.Key, inputFor func(activityType string) (map[string]any, error)) (front.SendResult, error) {
+func (b *Bookmarks) resumeBookmark(ctx context.Context, bookmarkID string, key *front.Key, claim *workflow.TaskClaim, inputFor func(activityType string) (map[string]any, error)) (front.SendResult, error) {
 	if err := b.intake.Accepts(intake.GoesOn); err != nil {
 		return front.SendResult{}, err
 	}
@@ -55,8 +57,8 @@ func (b *Bookmarks) resumeBookmark(ctx context.Context, bookmarkID string, key *
 		return front.SendResult{}, front.NoBookmark(bookmarkID)
 	}
 	k := key.Command()
-	cmd := workflow.Command{ID: front.CommandID(k), Kind: workflow.CommandResume, Bookmark: bookmarkID, Key: k}
-	for range front.MaxLooks {
+	cmd := workflow.Command{ID: front.CommandID(k), Kind: workflow.CommandResume, Bookmark: bookmarkID, Key: k, Claim: claim}
+	for look := range front.MaxLooks {
 		cmd.CreatedAt = b.cfg.Now().UTC() // each look is an attempt of its own, as what was refused stays so
 		if k != nil {
 			if a, err := b.answers.Used(ctx, k); err != nil || a != nil {
@@ -65,6 +67,13 @@ func (b *Bookmarks) resumeBookmark(ctx context.Context, bookmarkID string, key *
 				}
 				return front.Answered(ctx, a, k, b.answers.Effects)
 			}
+		}
+		if claim != nil && look == 0 { // who has a claim knows that it waits, and what
+			cmd.Input, _ = inputFor(workflow.TaskType)
+			if res, done, err := b.mailer.InHand(ctx, id, b.cfg.Node.Found(id, bookmarkID), cmd); err != nil || done {
+				return res, err
+			}
+			continue
 		}
 		rec, err := inspect.Header(ctx, b.cfg.Reader, id)
 		if err != nil {
@@ -78,6 +87,9 @@ func (b *Bookmarks) resumeBookmark(ctx context.Context, bookmarkID string, key *
 		if ref == nil {
 			return front.SendResult{}, front.NoBookmark(bookmarkID)
 		}
+		if err := b.claimStands(ctx, bookmarkID, claim); err != nil {
+			return front.SendResult{}, err
+		}
 		if waitsForChild(h, bookmarkID) {
 			return front.SendResult{}, workflow.Fail(workflow.CodeBookmarkReserved, fmt.Sprintf("bookmark %q waits for the end of a child instance; that end resumes it, and nothing else", bookmarkID))
 		}
@@ -90,6 +102,21 @@ func (b *Bookmarks) resumeBookmark(ctx context.Context, bookmarkID string, key *
 		}
 	}
 	return front.SendResult{}, front.Busy(id)
+}
+
+// claimStands is the error of a worker whose claim has ended.
+func (b *Bookmarks) claimStands(ctx context.Context, task string, claim *workflow.TaskClaim) error {
+	if claim == nil {
+		return nil
+	}
+	is, err := b.cfg.Claims.Of(ctx, task, claim)
+	switch {
+	case err != nil:
+		return etcdstore.Unavailable("the claim of the task could not be read", err)
+	case is == nil || is.Revision != claim.Revision:
+		return workflow.Fail(workflow.CodeTaskClaimLost, fmt.Sprintf("the claim of task %s has ended", task))
+	}
+	return nil
 }
 
 // typeOf is the activity type of a bookmark; "" if the instance has none of the id.
@@ -121,11 +148,29 @@ func findBookmark(rec *store.Record, id string) *store.BookmarkRef {
 // CompleteTask hands the result of a task, or its error, to the instance that
 // waits for it.
 func (b *Bookmarks) CompleteTask(ctx context.Context, taskID string, result any, taskErr string, key *front.Key) (front.SendResult, error) {
-	input := map[string]any{"result": result}
+	return b.complete(ctx, taskID, nil, taskInput(result, taskErr), key)
+}
+
+// taskInput is what a task is resumed with.
+func taskInput(result any, taskErr string) map[string]any {
 	if taskErr != "" {
-		input = map[string]any{"error": taskErr}
+		return map[string]any{"error": taskErr}
 	}
-	res, err := b.ResumeBookmark(ctx, taskID, input, key)
+	return map[string]any{"result": result}
+}
+
+func (b *Bookmarks) complete(ctx context.Context, taskID string, claim *workflow.TaskClaim, input map[string]any, key *front.Key) (front.SendResult, error) {
+	res, err := b.resumeBookmark(ctx, taskID, key, claim, func(activityType string) (map[string]any, error) {
+		if err := front.NotByHand(activityType); err != nil {
+			return nil, err
+		}
+		if err := front.Takes(b.cfg.Catalog, activityType, input); err != nil || claim == nil {
+			return input, err
+		}
+		withWorker := maps.Clone(input)
+		withWorker["worker"] = claim.Worker
+		return withWorker, nil
+	})
 	if c := workflow.CodeOf(err); c == workflow.CodeBookmarkNotFound || c == workflow.CodeInstanceNotFound {
 		return res, workflow.Fail(workflow.CodeTaskNotFound, fmt.Sprintf("there is no task %q (any more)", taskID))
 	}

@@ -24,6 +24,7 @@ type Runtime struct {
 	Events    *Sender             // stimuli, to all that wait for them
 	Endpoints *Endpoints          // HTTP requests that definitions wait for
 	Bookmarks *Bookmarks          // one place where an instance waits
+	Tasks     *Tasks              // which workers outside do
 	Commands  *commands.Commander // to one instance: cancel, delete, retry, alter, import
 	Letters   *repair.DeadLetters // what could not be done, and what waits in the queue
 	Jobs      *job.Jobs           // commands to all instances of a filter
@@ -38,8 +39,8 @@ type Runtime struct {
 
 // New checks the configuration.
 func New(cfg front.Config) (*Runtime, error) {
-	if cfg.Stimuli == nil || cfg.Reader == nil || cfg.Jobs == nil || cfg.Contents == nil || cfg.Catalog == nil || cfg.Session == nil || cfg.Client == nil || cfg.Node == nil || cfg.Wakeups == nil || cfg.Age == nil || cfg.QueueTTL == 0 {
-		return nil, errors.New("runtime: Stimuli, Reader, Jobs, Contents, Catalog, Session, Client, Node, Wakeups, Age and QueueTTL are required")
+	if cfg.Stimuli == nil || cfg.Reader == nil || cfg.Jobs == nil || cfg.Contents == nil || cfg.Claims == nil || cfg.Catalog == nil || cfg.Session == nil || cfg.Client == nil || cfg.Node == nil || cfg.Wakeups == nil || cfg.Age == nil || cfg.QueueTTL == 0 {
+		return nil, errors.New("runtime: Stimuli, Reader, Jobs, Contents, Claims, Catalog, Session, Client, Node, Wakeups, Age and QueueTTL are required")
 	}
 	cfg.ReplyWait = cmp.Or(cfg.ReplyWait, time.Second)
 	if cfg.Log == nil {
@@ -60,6 +61,7 @@ func New(cfg front.Config) (*Runtime, error) {
 	r.Events = &Sender{r.cfg, r.intake, waiter, r.Starts, mail, r.recent}
 	r.Endpoints = &Endpoints{cfg: r.cfg, intake: r.intake, answers: waiter, finder: endpoint.NewFinder(cfg.Stimuli, cfg.Reader), sender: r.Events}
 	r.Bookmarks = &Bookmarks{r.cfg, r.intake, waiter, mail}
+	r.Tasks = newTasks(r.cfg, r.intake, r.Inspector, r.Bookmarks)
 	r.Commands = commands.New(r.cfg, r.intake, r.Inspector, mail, waiter)
 	r.Letters = repair.New(r.cfg, r.intake, r.Inspector, waiter)
 	r.Jobs = job.New(r.cfg, r.intake, r.Inspector, waiter, r.Commands)

@@ -58,6 +58,14 @@ type Command struct {
 	Timer     bool            `json:"timer,omitempty"`    // a due timer sent it; dropped if its bookmark is gone
 	Trace     string          `json:"trace,omitempty"`    // W3C traceparent of who sent it; absent unless the sender traces
 	Contents  []files.Content `json:"contents,omitempty"` // files that lie beside the instance for it
+	Claim     *TaskClaim      `json:"-"`                  // of the task that it completes, until it is durable; nil: it was sent without one
+}
+
+// TaskClaim names a worker's claim of a task: of the task its name, and when it came to be.
+type TaskClaim struct {
+	ID, Name, Worker string
+	Created, Until   time.Time // the end of its lease as it was given
+	Revision         int64     // at which the claim was put
 }
 
 // Begun is one process that took a command over, began to run it, and has neither

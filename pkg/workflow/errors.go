@@ -27,6 +27,7 @@ const (
 	CodeBookmarkNotFound   Code = "bookmark-not-found"
 	CodeBookmarkReserved   Code = "bookmark-reserved" // only the engine resumes it
 	CodeTaskNotFound       Code = "task-not-found"
+	CodeTaskClaimLost      Code = "task-claim-lost"
 	CodeDeadLetterNotFound Code = "dead-letter-not-found"
 	CodeQueueItemNotFound  Code = "queue-item-not-found"
 	CodeContentNotFound    Code = "content-not-found" // a file that lay beside an instance

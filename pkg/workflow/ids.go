@@ -11,37 +11,29 @@ import (
 	"github.com/google/uuid"
 )
 
-// MaxIDLength and MaxNameLength bound ids chosen by clients (in characters) and
-// event names and correlation ids (in bytes).
+// Bounds of what clients choose.
 const (
-	MaxIDLength   = 128
-	MaxNameLength = 256
+	MaxIDLength   = 128 // characters of ids
+	MaxNameLength = 256 // bytes of event names and correlation ids
 )
 
-// TimeoutSuffix makes the id of the Fork that a timeout is written for from the
-// id of the activity that has it.
-const TimeoutSuffix = ".timeout"
-
-// RetrySuffix does the same for the activity that a retry is written for.
-const RetrySuffix = ".retry"
+// Suffixes make the ids of what a timeout (a Fork) and a retry are written for from the id of the activity that has them.
+const (
+	TimeoutSuffix = ".timeout"
+	RetrySuffix   = ".retry"
+)
 
 // An id may come to have a tenant before it, and a cell before that, as in
 // 07!acme~order-1. Both are reserved: no id is given out like that, none is taken, and what
 // has neither will be of the first cell and of no tenant, as it is now. What
 // begins with ~ is none of either: records of our own are called so.
-const (
-	tenantMark = '~'
-	cellMark   = '!'
-)
+const tenantMark, cellMark = '~', '!'
 
 // idEncoding keeps the order of what it encodes.
 var idEncoding = base32.NewEncoding(generatedLetters).WithPadding(base32.NoPadding)
 
 // Ids that are made here have 16 bytes, and so many letters.
-const (
-	generatedLetters = "0123456789abcdefghijklmnopqrstuv"
-	generatedLength  = 26
-)
+const generatedLetters, generatedLength = "0123456789abcdefghijklmnopqrstuv", 26
 
 // NewID makes an id of 26 characters of [0-9a-v]: a UUID of version 7, so that what was
 // made later comes later. It stands in every key that is about it, so it is short.

@@ -12,15 +12,13 @@ import (
 	"github.com/weft-run/weft/pkg/workflow/value"
 )
 
-// EventType is the activity type whose stimuli POST /events sends.
-const EventType = "Elsa.Event"
-
-// TaskType is the activity type whose bookmarks are tasks: GET /tasks lists them.
-const TaskType = "Elsa.RunTask"
-
-// RetryType is the activity type whose bookmarks are pauses between two attempts: see
-// [Bookmark.Retry].
-const RetryType = "Elsa.RetryPolicy"
+// Activity types that are known by name, and an event of the journal.
+const (
+	EventType    = "Elsa.Event"       // whose stimuli POST /events sends
+	TaskType     = "Elsa.RunTask"     // whose bookmarks are tasks: GET /tasks lists them
+	RetryType    = "Elsa.RetryPolicy" // whose bookmarks are pauses between two attempts: see [Bookmark.Retry]
+	TaskAnswered = "TaskAnswered"     // a worker that had claimed a task reported its result, or its error
+)
 
 // Stimulus is an outside event: what a bookmark or a trigger waits for.
 type Stimulus struct {

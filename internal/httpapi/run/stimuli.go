@@ -31,11 +31,6 @@ type resumeBody struct {
 	Input map[string]any `json:"input"`
 }
 
-type taskBody struct {
-	Result any    `json:"result"`
-	Error  string `json:"error" doc:"Why the task failed; then the activity faults."`
-}
-
 func stimulusRoutes() []serve.Route {
 	sent := map[int]any{200: shape.Sent{}, 202: schema.OneOf{shape.Sent{}, shape.Queued{}}}
 	problems := []workflow.Code{workflow.CodeInstanceNotFound, workflow.CodeInstanceFinished, workflow.CodeBookmarkReserved, workflow.CodeInstanceGated, workflow.CodeKeyReused, workflow.CodePaused}
@@ -54,12 +49,6 @@ func stimulusRoutes() []serve.Route {
 		{Method: "POST", Path: "/bookmarks/{id}/resume", Name: "resumeBookmark", Role: auth.Operator, Tag: "stimuli", Kind: serve.Changes, Idempotent: true,
 			Summary: "Resume an instance at one place where it waits", Body: resumeBody{}, Answers: sent,
 			Problems: append([]workflow.Code{workflow.CodeBookmarkNotFound}, problems...), Serve: resumeBookmark},
-		{Method: "GET", Path: "/tasks", Name: "listTasks", Role: auth.Viewer, Tag: "tasks", Kind: serve.Reads, Summary: "Tasks that wait for a worker outside",
-			Query:   append([]serve.Param{{Name: "name", Type: "string", Doc: "Only tasks of this name."}}, serve.PageParams...),
-			Answers: map[int]any{200: shape.List[shape.Task]{}}, Serve: listTasks},
-		{Method: "POST", Path: "/tasks/{id}/complete", Name: "completeTask", Role: auth.Operator, Tag: "tasks", Kind: serve.Changes, Idempotent: true,
-			Summary: "Report the result of a task, or its error", Body: taskBody{}, Answers: sent,
-			Problems: append([]workflow.Code{workflow.CodeTaskNotFound}, problems...), Serve: completeTask},
 	}
 }
 
@@ -187,34 +176,6 @@ func resumeBookmark(c *serve.Call) (serve.Reply, error) {
 		return serve.Reply{}, err
 	}
 	return shape.AnswerSent(c.API.Config.Runtime.Bookmarks.ResumeBookmark(c.Request.Context(), id, b.Input, key))
-}
-
-func listTasks(c *serve.Call) (serve.Reply, error) {
-	cursor, limit, err := c.Page()
-	if err != nil {
-		return serve.Reply{}, err
-	}
-	page, err := c.API.Config.Runtime.Inspector.Tasks(c.Request.Context(), c.Query.Get("name"), cursor, limit)
-	return serve.Reply{Body: shape.ListOf(page, shape.ViewTask)}, err
-}
-
-func completeTask(c *serve.Call) (serve.Reply, error) {
-	id, err := c.MadeID(workflow.CodeTaskNotFound)
-	if err != nil {
-		return serve.Reply{}, err
-	}
-	var b taskBody
-	if err := c.Decode(&b); err != nil {
-		return serve.Reply{}, err
-	}
-	if b.Result != nil && b.Error != "" {
-		return serve.Reply{}, serve.Invalid("bad-task", "", "a task has a result or an error, not both")
-	}
-	key, err := c.Key()
-	if err != nil {
-		return serve.Reply{}, err
-	}
-	return shape.AnswerSent(c.API.Config.Runtime.Bookmarks.CompleteTask(c.Request.Context(), id, b.Result, b.Error, key))
 }
 
 // command runs one of the commands to an instance that answer with its state.

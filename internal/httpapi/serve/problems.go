@@ -24,9 +24,8 @@ const (
 	codeTimeout          workflow.Code = "request-timeout" // the body did not arrive in time
 )
 
-// status is the one table from what went wrong to the HTTP status that says so.
-// A code that is not in it is a bug and answers 500; a test holds that every
-// code of pkg/workflow is here.
+// status is the one table from what went wrong to the HTTP status that says so. A code that is not in it is a bug
+// and answers 500; a test holds that every code of pkg/workflow is here.
 var status = map[workflow.Code]int{
 	workflow.CodeInvalid:            http.StatusUnprocessableEntity,
 	workflow.CodeDefinitionInvalid:  http.StatusUnprocessableEntity,
@@ -35,6 +34,7 @@ var status = map[workflow.Code]int{
 	workflow.CodeInstanceNotFound:   http.StatusNotFound,
 	workflow.CodeBookmarkNotFound:   http.StatusNotFound,
 	workflow.CodeTaskNotFound:       http.StatusNotFound,
+	workflow.CodeTaskClaimLost:      http.StatusConflict,
 	workflow.CodeDeadLetterNotFound: http.StatusNotFound,
 	workflow.CodeQueueItemNotFound:  http.StatusNotFound,
 	workflow.CodeContentNotFound:    http.StatusNotFound,

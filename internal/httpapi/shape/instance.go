@@ -118,8 +118,49 @@ type Task struct {
 	Payload    any       `json:"payload,omitempty"`
 	CreatedAt  time.Time `json:"createdAt"`
 
+	Worker   string     `json:"worker,omitempty" doc:"Who has it; absent: it is free."`
+	Since    *time.Time `json:"since,omitempty" doc:"Since when."`
+	Until    *time.Time `json:"until,omitempty" doc:"The end of the lease; a heartbeat extends it."`
+	Heard    *time.Time `json:"heard,omitempty" doc:"When the worker's last heartbeat was."`
+	Progress *float64   `json:"progress,omitempty" doc:"Percent, as the worker said."`
+	Text     string     `json:"text,omitempty" doc:"What the worker said."`
+	Attempts int        `json:"attempts,omitempty" doc:"How often it was claimed and not given back; the present claim is one."`
+	LastWhy  string     `json:"lastWhy,omitempty" doc:"Of a free one: why the last attempt ended."`
+	LastOf   string     `json:"lastWorker,omitempty" doc:"Of a free one: who had it last."`
+
 	Damaged bool   `json:"damaged,omitempty"`
 	Damage  string `json:"damage,omitempty"`
+}
+
+// Claimed are the tasks that a worker has got.
+type Claimed struct {
+	Items []ClaimedTask `json:"items"`
+}
+
+// ClaimedTask is one of them.
+type ClaimedTask struct {
+	TaskID       string    `json:"taskId"`
+	Name         string    `json:"name"`
+	InstanceID   string    `json:"instanceId"`
+	DefinitionID string    `json:"definitionId"`
+	Payload      any       `json:"payload,omitempty"`
+	CreatedAt    time.Time `json:"createdAt"`
+	Claim        string    `json:"claim" doc:"Names this claim in heartbeat, complete, fail and release."`
+	Attempt      int       `json:"attempt" doc:"From 1."`
+	LeaseUntil   time.Time `json:"leaseUntil" doc:"Then another worker gets it, unless a heartbeat came before."`
+}
+
+// Heard is the answer to a heartbeat.
+type Heard struct {
+	Stop       bool       `json:"stop" doc:"Nobody waits for the task any more: what the worker does is in vain."`
+	Reason     string     `json:"reason,omitempty" doc:"Why."`
+	LeaseUntil *time.Time `json:"leaseUntil,omitempty"`
+}
+
+// TaskFailed is what became of a task whose worker did not complete it.
+type TaskFailed struct {
+	TaskID string `json:"taskId"`
+	Free   bool   `json:"free" doc:"Another attempt may claim it; if not, its activity has faulted."`
 }
 
 // DeadLetter is work that could not be done.
@@ -237,7 +278,36 @@ func ViewTimerItem(t runtime.TimerItem) TimerItem {
 
 // ViewTask shows a task.
 func ViewTask(t runtime.Task) Task {
-	return Task{TaskID: t.TaskID, Name: t.Name, InstanceID: t.InstanceID, Payload: t.Payload, CreatedAt: t.CreatedAt, Damaged: t.Damaged, Damage: t.Damage}
+	v := Task{TaskID: t.TaskID, Name: t.Name, InstanceID: t.InstanceID, Payload: t.Payload, CreatedAt: t.CreatedAt, Damaged: t.Damaged, Damage: t.Damage}
+	if c := t.Claim; c != nil {
+		v.Worker, v.Since, v.Until, v.Attempts = c.Worker, &c.Since, &c.Until, c.Attempt
+		v.Progress, v.Text = c.Progress, c.Text
+		if !c.Heard.IsZero() {
+			v.Heard = &c.Heard
+		}
+	} else {
+		v.Attempts, v.LastWhy, v.LastOf = t.Past.Attempts, t.Past.Why, t.Past.Worker
+	}
+	return v
+}
+
+// ViewClaimed shows what a worker has got.
+func ViewClaimed(got []runtime.ClaimedTask) Claimed {
+	v := Claimed{Items: make([]ClaimedTask, len(got))}
+	for i := range got {
+		t := &got[i]
+		v.Items[i] = ClaimedTask{TaskID: t.TaskID, Name: t.Name, InstanceID: t.InstanceID, DefinitionID: t.DefinitionID, Payload: t.Payload, CreatedAt: t.CreatedAt,
+			Claim: t.Claim, Attempt: t.Attempt, LeaseUntil: t.LeaseUntil}
+	}
+	return v
+}
+
+// ViewHeard shows the answer to a heartbeat.
+func ViewHeard(h runtime.TaskHeard) Heard {
+	if h.Stop != "" {
+		return Heard{Stop: true, Reason: h.Stop}
+	}
+	return Heard{LeaseUntil: &h.LeaseUntil}
 }
 
 // ViewDeadLetter shows a dead letter.

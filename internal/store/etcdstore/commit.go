@@ -10,6 +10,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/claims"
 	"github.com/weft-run/weft/internal/store/etcdstore/contents"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/lookup"
@@ -305,6 +306,10 @@ func (s *Instances) consume(c *store.Commit, t *prepared, o *db.Ops) {
 		if key := newKey(&done); key != "" {
 			t.cmps = append(t.cmps, db.Absent(s.conn.Keys.KeyRecord(key)))
 			t.foreign++
+		}
+		if done.Command.Claim != nil {
+			stands := claims.Completes(s.conn.Conn, o, &done)
+			t.cmps, t.foreign = append(t.cmps, stands...), t.foreign+len(stands)
 		}
 	}
 }

@@ -72,6 +72,7 @@ func (s indexWrites) dropBookmark(o *db.Ops, b *workflow.Bookmark, correlation s
 	}
 	if b.ActivityType == workflow.TaskType {
 		o.Del(s.conn.Keys.Task(b))
+		o.Del(s.conn.Keys.Taken.Task(b)) // by whom it may be
 	}
 }
 

@@ -8,8 +8,10 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/claims"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/pkg/metrics"
+	"github.com/weft-run/weft/pkg/workflow"
 )
 
 // A commit that resumes an instance which nobody works needs no lock: of two that were
@@ -68,6 +70,11 @@ func (s *Instances) settle(ctx context.Context, c *store.Commit) (*store.Committ
 			keys = append(keys, e.Count(s.conn.Keys.KeyRecord(k.Name)))
 		}
 	}
+	commands := make([]workflow.Command, len(c.Consumed))
+	for i := range c.Consumed {
+		commands[i] = c.Consumed[i].Command
+	}
+	lost := claims.Lost(s.conn.Conn, commands, &e.Reads)
 	void := slices.Concat(e.Ops, s.conn.PutVoid(s.voidCommit(c)))
 	resp, err := s.conn.Txn(ctx, "settle the commit of instance "+id, []clientv3.Cmp{db.ModifiedAt(s.conn.Keys.Instance(id), c.Before.Modified)}, void, e.Ops)
 	if err != nil {
@@ -78,7 +85,7 @@ func (s *Instances) settle(ctx context.Context, c *store.Commit) (*store.Committ
 		return done, metrics.CommitResolved, err
 	}
 	used := slices.ContainsFunc(keys, func(r db.Read) bool { return r.Found(resp) })
-	outcome, err := e.classifyResume(c, used)
+	outcome, err := e.classifyResume(c, used || lost(resp))
 	return nil, outcome, err
 }
 

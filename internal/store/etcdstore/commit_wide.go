@@ -48,7 +48,7 @@ func operations(b *workflow.Bookmark) int {
 		n++
 	}
 	if b.ActivityType == workflow.TaskType {
-		n++
+		n += 2
 	}
 	return n
 }

@@ -98,10 +98,14 @@ func (s *Upkeep) readDue(of record.Dated, shard int, kv *mvccpb.KeyValue) Due {
 	at, _, _ := strings.Cut(d.Place, "/")
 	d.Misplaced = record.Misplaced(at)
 	var err error
-	if of == record.Schedules {
+	switch of {
+	case record.Schedules:
 		d.Schedule, err = record.DecodeCron(kv)
 		d.At = d.Schedule.Due
-	} else {
+	case record.TaskLeases:
+		err = db.DecodeWhole(kv.Value, &d.lease)
+		d.At = record.FromMillis(at)
+	default:
 		err = db.DecodeWhole(kv.Value, &d.entry)
 		d.At = d.entry.Due
 	}

@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/claims"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/lookup"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
@@ -27,7 +29,7 @@ func fenceCompares(f *store.Fence) []clientv3.Cmp {
 //
 // If: the lock is mine; the instance as loaded; the command is not there, and
 // left no record; no record of the caller's key ([store.ErrConflict]: another
-// node has answered it). A repeat finds its own key and returns its revision.
+// node has answered it), and of a worker's the claim stands ([store.ErrConflict]). A repeat finds its own key and returns its revision.
 //
 // So does a start whose twin on another node was faster. Then fresh becomes the
 // instance as that one made it: its index entries are where its own sub-status and
@@ -40,6 +42,7 @@ func (s *Instances) Secure(ctx context.Context, f *store.Fence, id string, base,
 		t.When(db.Absent(s.conn.Keys.KeyRecord(cmd.Key.Name)))
 		s.conn.RecordAccepted(t.Ops, id, cmd)
 	}
+	lost := func(*pb.TxnResponse) bool { return false }
 	there, used, twin := t.Otherwise.Key(key), t.Otherwise.Count(s.conn.Keys.KeyRecord(record.KeyName(cmd.Key))), db.Read(0)
 	if base == nil {
 		t.When(db.Absent(s.conn.Keys.Instance(id)))
@@ -48,6 +51,10 @@ func (s *Instances) Secure(ctx context.Context, f *store.Fence, id string, base,
 		twin = t.Otherwise.Value(s.conn.Keys.Instance(id))
 	} else {
 		t.When(db.ModifiedAt(s.conn.Keys.Instance(id), base.Modified))
+	}
+	if cmd.Claim != nil {
+		t.When(s.conn.ClaimStands(cmd.Bookmark, cmd.Claim))
+		lost = claims.Lost(s.conn.Conn, []workflow.Command{cmd}, &t.Otherwise)
 	}
 	resp, err := t.Submit(ctx)
 	if err != nil {
@@ -68,7 +75,7 @@ func (s *Instances) Secure(ctx context.Context, f *store.Fence, id string, base,
 		}
 		return kv.CreateRevision, nil
 	}
-	if cmd.Key != nil && used.Found(resp) {
+	if cmd.Key != nil && used.Found(resp) || lost(resp) {
 		return 0, fmt.Errorf("%s: %w", what, store.ErrConflict)
 	}
 	return 0, fmt.Errorf("%s: %w", what, store.ErrFenced)

@@ -5,8 +5,10 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/claims"
 	"github.com/weft-run/weft/internal/store/etcdstore/contents"
 	"github.com/weft-run/weft/internal/store/etcdstore/definitions"
+	"github.com/weft-run/weft/internal/store/etcdstore/health"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/lookup"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
@@ -75,6 +77,8 @@ type Dated = record.Dated
 const (
 	Timers    = record.Timers
 	Schedules = record.Schedules
+	// TaskLeases are the leases of workers' claims.
+	TaskLeases = record.TaskLeases
 )
 
 // VersionRef names a version of a definition.
@@ -113,6 +117,9 @@ func LongRetired(retired map[VersionRef]int64, age *store.Age) []VersionRef {
 	return definitions.LongRetired(retired, age)
 }
 
+// Health is how etcd answers, as this node sees it.
+type Health = health.Health
+
 // Jobs keeps what is done to many instances.
 type Jobs = jobs.Jobs
 
@@ -121,6 +128,12 @@ type Webhooks = webhooks.Webhooks
 
 // ErrTooMany says that there are as many webhooks as may be.
 var ErrTooMany = webhooks.ErrTooMany
+
+// Claims keeps which worker has which task.
+type Claims = claims.Claims
+
+// MostClaims is how many leases of tasks are ended at once.
+const MostClaims = claims.Most
 
 // SignOuts keeps which sessions of the console have ended before their time.
 type SignOuts = signouts.SignOuts

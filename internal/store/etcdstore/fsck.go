@@ -248,7 +248,7 @@ func (f *fsck) follows(cause string) bool {
 var kinds = []string{
 	"ability", "bookmark", "by-correlation", "by-parent", "cancel", "content", "cron", "damaged", "dead", "definition", "definition-content", "definition-index", "definition-ref", "definition-retired",
 	"definition-use", "definition-version", "endpoint", "finished", "gate", "idem", "idem-expiry", "incident", "incident-wanted", "index", "instance", "job", "job-open", "journal", "label", "lock",
-	"mailbox", "meta", "nodes", "part", "queue", "queue-mark", "route", "send", "sent", "signed-out", "task", "timer", "trigger", "webhook", "webhook-at", "webhook-due", "webhook-failed",
+	"mailbox", "meta", "nodes", "part", "queue", "queue-mark", "route", "send", "sent", "signed-out", "task", "task-lease", "task-taken", "timer", "trigger", "webhook", "webhook-at", "webhook-due", "webhook-failed",
 }
 
 // kept: what package contents says of theirs.

@@ -328,7 +328,12 @@ func (f *fsck) tasks() {
 			}
 			key := f.s.conn.Keys.Task(b)
 			stands[f.below(key)] = true
-			if !f.has(key) && !left[f.below(key)] {
+			taken := f.s.conn.Keys.Taken.Task(b)
+			stands[f.below(taken)] = true
+			if f.has(taken) && f.has(key) {
+				f.drop(f.report("task-twice", key, "task %s is free, and a worker has it", b.ID), f.below(key), taken)
+			}
+			if !f.has(taken) && !f.has(key) && !left[f.below(key)] {
 				f.repair(f.report("task-missing", key, "no worker finds task %s", b.ID), "puts it", f.s.conn.Keys.Instance(id), key).PutRaw(key, nil)
 			}
 		}
@@ -338,6 +343,7 @@ func (f *fsck) tasks() {
 			f.drop(f.report("task-outdated", name, "no instance waits for it"), name, f.s.conn.Keys.Instance(id))
 		}
 	})
+	fsckClaims{f, stands, left}.check()
 }
 
 // timers: each has its bookmark; a bookmark that is due at a time has its timer, or the command of it,

@@ -40,10 +40,13 @@ func sound(t *testing.T) *world {
 	door.ActivityType, door.Payload, door.Metadata = workflow.EndpointType, map[string]any{"method": "POST"}, map[string]any{"template": "Orders/{id}/paid"}
 	h := w.header("i")
 	h.CorrelationID = "c"
-	h.Bookmarks = []workflow.Bookmark{b, timed, task, door}
+	h.Bookmarks = []workflow.Bookmark{b, timed, task, door, w.fold()}
 	h.Incidents = []workflow.Incident{w.incident("no answer")}
 	_, err := w.Commit(w.ctx(), &store.Commit{ID: "c1", Fence: w.lock("i", "1"), After: store.Record{Header: h, Seq: 1}, At: w.now, Created: h.Bookmarks, SeenMail: w.revision(), Release: true})
 	w.ok(err)
+	p, err := w.Claims.Free(w.ctx(), "fold", "", time.Time{}, 1)
+	w.ok(err)
+	w.claims(p.Free[0], "folder")
 	start := workflow.Command{ID: "s", Kind: workflow.CommandStart, CreatedAt: w.now, Start: &workflow.Start{DefinitionID: "order", Version: 1, Parent: &workflow.Parent{InstanceID: "p", BookmarkID: "p~end"}}}
 	out, err := w.Create(w.ctx(), &lookup.NewInstance{Header: NewHeader("j", start, w.now), Command: start, Gate: &store.Gate{Definition: "order"}}, nil)
 	if w.ok(err); out != Created {
@@ -76,6 +79,13 @@ func sound(t *testing.T) *world {
 	w.job("runs")
 	w.void("i")
 	return w
+}
+
+// fold is a task of [sound] that a worker has.
+func (w *world) fold() workflow.Bookmark {
+	b := w.bookmark("i", "fold", "fold")
+	b.ActivityType, b.Name = workflow.TaskType, "fold"
+	return b
 }
 
 // void leaves the record of a commit without a lock that was refused, as somebody had the lock.
@@ -253,11 +263,21 @@ var misfits = map[string]func(w *world) (del, put string){
 		h := w.header("i")
 		return w.Keys.Correlation("c") + record.Place(&h), ""
 	},
-	"job-not-open":           func(w *world) (string, string) { return w.Keys.OpenJobs() + "runs", "" },
-	"job-open":               func(w *world) (string, string) { return "", w.Keys.OpenJobs() + "gone" },
-	"index-outdated":         func(w *world) (string, string) { return "", w.Keys.Correlation("c") + "x" },
-	"task-missing":           func(w *world) (string, string) { return w.taskOf("i~task"), "" },
-	"task-outdated":          func(w *world) (string, string) { return "", w.taskOf("i~gone") },
+	"job-not-open":   func(w *world) (string, string) { return w.Keys.OpenJobs() + "runs", "" },
+	"job-open":       func(w *world) (string, string) { return "", w.Keys.OpenJobs() + "gone" },
+	"index-outdated": func(w *world) (string, string) { return "", w.Keys.Correlation("c") + "x" },
+	"task-missing":   func(w *world) (string, string) { return w.taskOf("i~task"), "" },
+	"task-outdated":  func(w *world) (string, string) { return "", w.taskOf("i~gone") },
+	"task-twice": func(w *world) (string, string) {
+		b := w.fold()
+		return "", w.Keys.Task(&b)
+	},
+	"claim-without-end": func(w *world) (string, string) {
+		return w.Keys.Taken.Lease("i~fold", w.by("folder").Until), ""
+	},
+	"claim-outdated": func(w *world) (string, string) {
+		return "", w.Keys.Taken.Task(&workflow.Bookmark{ID: "i~gone", Name: "pack", CreatedAt: w.now})
+	},
 	"journal-end":            func(w *world) (string, string) { return w.Keys.Journal("i", 1), "" },
 	"journal-gap":            func(w *world) (string, string) { return "", w.Keys.Journal("i", 3) },
 	"instance-without-start": func(w *world) (string, string) { return w.Keys.Mail("j", "s"), "" },

@@ -141,6 +141,10 @@ var golden = []struct {
 		ID: "q1", Stimulus: goldenStimulus, Hash: "hash", CreatedAt: goldenAt, Held: &store.HeldStart{Event: "e1", Trigger: goldenTrigger, Gate: goldenGate},
 	}},
 	{"timer/<shard>/<due>/<bookmark>", "timer", &record.TimerEntry{Instance: "i1", Bookmark: "i1~1", Hash: "hash", Due: goldenLater, Trace: goldenCommand.Trace, Set: goldenAt}},
+	{"task/<name>/<created>/<id>/<bookmark>", "task-past", &store.TaskPast{Attempts: 2, Worker: "packer-1", Ended: goldenLater, Why: "its lease ended", Claim: "claim-1"}},
+	{"task-taken/<name>/<created>/<id>/<bookmark>", "task-claim", &store.TaskClaim{ID: "claim-1", Worker: "packer-1", Node: "node-1", Since: goldenAt, Until: goldenLater, Lease: 30 * time.Second, Attempt: 3,
+		Heard: goldenAt, Progress: &goldenProgress, Text: "half <packed>"}},
+	{"task-lease/<shard>/<until>/<bookmark>", "task-lease", &store.TaskLease{Task: "i1~1", Name: "pack", Created: goldenAt, Claim: "claim-1"}},
 	{"idem/c/<id>/<command>", "record", &goldenEffect},
 	{"idem/c/<id>/<command>", "record-misfits", &store.Effect{InstanceID: "i1", Outcome: workflow.OutcomeRefused, Code: "invalid-request", Misfits: []store.Misfit{{Code: "not-running", Detail: "charge does not run now", Pointer: "/alterations/0/activity"}}}},
 	{"idem/c/<id>/<command>", "record-interrupted", &store.Effect{Outcome: workflow.OutcomeAccepted, Interrupted: "charge"}},
@@ -226,7 +230,7 @@ var golden = []struct {
 // records of this package.
 var noRecord = map[string]string{
 	"job-open/": "empty",
-	"nodes/":    "of pkg/cluster", "ability/": "of pkg/cluster", "lock/…/": "of pkg/cluster", "endpoint/": "empty", "queue-mark/": "empty", "task/": "empty", "by-correlation/": "empty", "by-parent/": "empty",
+	"nodes/":    "of pkg/cluster", "ability/": "of pkg/cluster", "lock/…/": "of pkg/cluster", "endpoint/": "empty", "queue-mark/": "empty", "by-correlation/": "empty", "by-parent/": "empty",
 	"incident-wanted/": "empty", "label/": "empty", "signed-out/": "empty", "index/": "empty, or a number", "idem-expiry/": "empty", "definition-retired/": "empty", "definition-use/": "empty",
 	"gate/": "an id", "part/": "a piece of JSON", "content/": "a piece of a file", "finished/": "a number", "idem-expiry/k/": "a number", "meta/pause": "a word", "idem/c/…/": "a text that nobody reads", "damaged/": "bytes of another key",
 }

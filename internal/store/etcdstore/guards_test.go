@@ -43,6 +43,30 @@ func TestWhatMovedIsRefused(t *testing.T) {
 			_, err := w.Secure(w.ctx(), w.lock("a", "me"), "a", rec, nil, workflow.Command{ID: "c1"})
 			return errors.Is(err, store.ErrFenced), nil
 		}, "mailbox/"},
+		{"securing by a claim that has ended", func(w *world) (bool, error) {
+			g := w.claims(w.task("a"), "one")
+			_, err := EndLeases(w.ctx(), w.Upkeep, w.leases(), w.now.Add(time.Hour))
+			w.ok(err)
+			_, err = w.Secure(w.ctx(), w.lock("a", "me"), "a", w.record("a"), nil, workflow.Command{ID: "c1", Bookmark: g.Task.ID, Claim: g.Named()})
+			return errors.Is(err, store.ErrConflict), nil
+		}, "mailbox/"},
+		{"mail by a claim that has ended", func(w *world) (bool, error) {
+			g := w.claims(w.task("a"), "one")
+			_, err := EndLeases(w.ctx(), w.Upkeep, w.leases(), w.now.Add(time.Hour))
+			w.ok(err)
+			out, _, err := w.PutMail(w.ctx(), "a", workflow.Command{ID: "c1", CreatedAt: w.now, Bookmark: g.Task.ID, Claim: g.Named()}, nil)
+			return out == record.PutGone, err
+		}, "mailbox/"},
+		{"resuming without the lock by a claim that has ended", func(w *world) (bool, error) {
+			g := w.claims(w.task("a"), "one")
+			_, err := EndLeases(w.ctx(), w.Upkeep, w.leases(), w.now.Add(time.Hour))
+			w.ok(err)
+			u, _ := w.standing()
+			c := w.completing(g)
+			c.Unlocked = w.resuming("a", u).Unlocked
+			_, err = w.Commit(w.ctx(), c)
+			return errors.Is(err, store.ErrConflict), nil
+		}, "journal/a/000000000002"},
 		{"counting an attempt of what is consumed", func(w *world) (bool, error) {
 			_, m := mailed(w)
 			w.commit(w.consumes(w.next("a", nil)))

@@ -2,10 +2,12 @@ package etcdstore
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/claims"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
@@ -81,6 +83,58 @@ var lateCopies = []late{
 				w.commit(ends(w.consumes(w.next("a", nil))))
 				w.remove("a")
 			}
+	}},
+	{"claiming a task, released since", func(w *world) (func() error, func()) {
+		f := w.task("a")
+		return func() error { _, err := w.Claims.Claim(w.ctx(), []claims.Free{f}, w.by("one")); return err }, func() {
+			_, err := EndLeases(w.ctx(), w.Upkeep, w.leases(), w.now.Add(time.Hour))
+			w.ok(err)
+		}
+	}},
+	{"a heartbeat, of a task that another has since", func(w *world) (func() error, func()) {
+		g := w.claims(w.task("a"), "one")
+		return func() error {
+				_, err := w.Claims.Heartbeat(w.ctx(), g.Task.ID, g.Named(), claims.Beat{}, w.now)
+				return err
+			}, func() {
+				_, err := EndLeases(w.ctx(), w.Upkeep, w.leases(), w.now.Add(time.Hour))
+				w.ok(err)
+				p, err := w.Claims.Free(w.ctx(), "pack", "", time.Time{}, 1)
+				w.ok(err)
+				w.claims(p.Free[0], "two")
+			}
+	}},
+	{"a release, of a task that another has since", func(w *world) (func() error, func()) {
+		g := w.claims(w.task("a"), "one")
+		return func() error {
+				_, err := w.Claims.Release(w.ctx(), g.Task.ID, g.Named(), true, "no paper", w.now)
+				return err
+			}, func() {
+				p, err := w.Claims.Free(w.ctx(), "pack", "", time.Time{}, 1)
+				w.ok(err)
+				w.claims(p.Free[0], "two")
+			}
+	}},
+	{"the end of a lease, of a task that another has since", func(w *world) (func() error, func()) {
+		w.claims(w.task("a"), "one")
+		due := w.leases()
+		return func() error { _, err := EndLeases(w.ctx(), w.Upkeep, due, w.now.Add(time.Hour)); return err }, func() {
+			p, err := w.Claims.Free(w.ctx(), "pack", "", time.Time{}, 1)
+			w.ok(err)
+			w.claims(p.Free[0], "two")
+		}
+	}},
+	{"completing a task by a claim that has ended", func(w *world) (func() error, func()) {
+		g := w.claims(w.task("a"), "one")
+		_, err := EndLeases(w.ctx(), w.Upkeep, w.leases(), w.now.Add(time.Hour))
+		w.ok(err)
+		c := w.completing(g)
+		return func() error {
+			if _, err := w.Commit(w.ctx(), c); !errors.Is(err, store.ErrConflict) {
+				return fmt.Errorf("completed by a claim that has ended: %w", err)
+			}
+			return nil
+		}, func() {}
 	}},
 	{"creating, refused for an id that becomes free", func(w *world) (func() error, func()) {
 		w.instance("a")

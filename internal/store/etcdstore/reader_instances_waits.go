@@ -46,23 +46,23 @@ func (w *waiters) among(entries []entry) (which []int) {
 	return which
 }
 
-// waiting is the range of keys of all that waits for what is named; "": there is none.
-func (l *listing) waiting() string {
+// waiting are the ranges of keys of all that waits for what is named.
+func (l *listing) waiting() []string {
 	f, k := &l.q.Filter, l.s.conn.Keys
 	switch w := f.WaitsFor; {
 	case w.Kind == find.WaitTask || w.Kind == workflow.TaskType:
-		return k.Tasks(w.Name)
+		return []string{k.Tasks(w.Name), k.Taken.Tasks(w.Name)}
 	case (w.Kind == find.WaitEvent || w.Kind == workflow.EventType) && w.Name != "":
 		hash, err := workflow.Hash(workflow.EventType, workflow.EventPayload(w.Name))
 		switch {
 		case err != nil:
-			return ""
+			return nil
 		case f.CorrelationID != "":
-			return k.BookmarkSlice(hash, f.CorrelationID)
+			return []string{k.BookmarkSlice(hash, f.CorrelationID)}
 		}
-		return k.Bookmarks(hash)
+		return []string{k.Bookmarks(hash)}
 	}
-	return ""
+	return nil
 }
 
 // askWhoWaits asks the keys, once, if few of those that were looked at fit.
@@ -71,21 +71,34 @@ func (l *listing) askWhoWaits(ctx context.Context, page *InstancePage, at places
 		return nil
 	}
 	l.waiters.asked = true
-	under := l.waiting()
-	if under == "" {
+	var counts, reads []clientv3.Op
+	for _, under := range l.waiting() {
+		counts = append(counts, l.at(under, clientv3.WithPrefix(), clientv3.WithCountOnly()))
+		reads = append(reads, l.at(under, clientv3.WithPrefix(), clientv3.WithKeysOnly()))
+	}
+	if len(reads) == 0 {
 		return nil
 	}
-	resp, err := l.read(ctx, []clientv3.Op{l.at(under, clientv3.WithPrefix(), clientv3.WithCountOnly())})
-	if err != nil || db.Read(0).In(resp).Count > mostWaiting {
+	resp, err := l.read(ctx, counts)
+	if err != nil {
 		return err
 	}
-	if resp, err = l.read(ctx, []clientv3.Op{l.at(under, clientv3.WithPrefix(), clientv3.WithKeysOnly())}); err != nil {
+	all := int64(0)
+	for i := range counts {
+		all += db.Read(i).In(resp).Count
+	}
+	if all > mostWaiting {
+		return nil
+	}
+	if resp, err = l.read(ctx, reads); err != nil {
 		return err
 	}
 	ids := map[string]struct{}{}
-	for _, kv := range db.Read(0).In(resp).Kvs {
-		if parts := strings.Split(string(kv.Key), "/"); len(parts) > 1 {
-			ids[parts[len(parts)-2]] = struct{}{} // before the bookmark's own
+	for i := range reads {
+		for _, kv := range db.Read(i).In(resp).Kvs {
+			if parts := strings.Split(string(kv.Key), "/"); len(parts) > 1 {
+				ids[parts[len(parts)-2]] = struct{}{} // before the bookmark's own
+			}
 		}
 	}
 	if l.waiters.ids = ids; len(ids) > cmp.Or(l.q.direct, mostDirect) {

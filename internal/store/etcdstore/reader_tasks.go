@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -22,6 +23,8 @@ import (
 type Task struct {
 	InstanceID string
 	Bookmark   workflow.Bookmark // of a damaged instance only what the key says
+	Claim      *store.TaskClaim  // of the worker that has it; nil: it is free
+	Past       store.TaskPast    // of a free one
 	Damaged    string            // why the instance's record cannot be read; "": it can
 }
 
@@ -37,9 +40,11 @@ func (s *listReader) Tasks(ctx context.Context, name, cursor string, limit int64
 }
 
 func (s *listReader) tasks(ctx context.Context, name, cursor string, limit int64) ([]Task, db.PageEnd, error) {
-	prefix := s.conn.Keys.Tasks(name)
 	kvs, end, err := s.taskKeys(ctx, name, cursor, limit)
 	if err != nil {
+		return nil, db.PageEnd{}, err
+	}
+	if kvs, end, err = s.besideTaken(ctx, name, cursor, limit, kvs, end); err != nil {
 		return nil, db.PageEnd{}, err
 	}
 	var ids []string // of their instances, each once
@@ -76,16 +81,65 @@ func (s *listReader) tasks(ctx context.Context, name, cursor string, limit int64
 	for i, entry := range bookmarks {
 		instance, _ := workflow.SplitBookmarkID(entry.ID)
 		if place[instance] >= n { // the page is full
-			end.Next = strings.TrimPrefix(string(kvs[i-1].Key), prefix)
+			end.Next = s.taskPlace(name, kvs[i-1])
 			return out, end, nil
 		}
-		if why := damaged[instance]; why != "" {
-			out = append(out, Task{InstanceID: instance, Bookmark: entry, Damaged: why})
-		} else if b, ok := found[entry.ID]; ok {
-			out = append(out, Task{InstanceID: instance, Bookmark: b})
+		t := Task{InstanceID: instance, Bookmark: entry, Damaged: damaged[instance]}
+		b, ok := found[entry.ID]
+		if t.Damaged == "" {
+			t.Bookmark = b
+		}
+		if ok || t.Damaged != "" {
+			s.whoHas(&t, kvs[i])
+			out = append(out, t)
 		}
 	}
 	return out, end, nil
+}
+
+// besideTaken adds to a page of free tasks those that are taken, at the same revision, in the order of both.
+func (s *listReader) besideTaken(ctx context.Context, name, cursor string, limit int64, free []*mvccpb.KeyValue, end db.PageEnd) ([]*mvccpb.KeyValue, db.PageEnd, error) {
+	taken, more, err := s.conn.PageAt(ctx, "list tasks", s.conn.Keys.Taken.Tasks(name), cursor, limit, end.Revision)
+	if err != nil || len(taken) == 0 {
+		return free, end, err
+	}
+	all := slices.Concat(free, taken)
+	slices.SortFunc(all, func(a, b *mvccpb.KeyValue) int { return strings.Compare(s.taskPlace(name, a), s.taskPlace(name, b)) })
+	// What stands behind the last of a part that goes on may have others before it.
+	n, goesOn := min(len(all), int(limit)), false
+	for _, next := range []string{end.Next, more.Next} {
+		if next == "" {
+			continue
+		}
+		goesOn = true
+		n = min(n, slices.IndexFunc(all, func(kv *mvccpb.KeyValue) bool { return s.taskPlace(name, kv) == next })+1)
+	}
+	if end.Next = ""; goesOn || n < len(all) {
+		end.Next = s.taskPlace(name, all[n-1])
+	}
+	return all[:n], end, nil
+}
+
+// taskPlace is where a task stands in the list of those of a name, free or taken.
+func (s *listReader) taskPlace(name string, kv *mvccpb.KeyValue) string {
+	if place, ok := strings.CutPrefix(string(kv.Key), s.conn.Keys.Taken.Tasks(name)); ok {
+		return place
+	}
+	return strings.TrimPrefix(string(kv.Key), s.conn.Keys.Tasks(name))
+}
+
+// whoHas tells of a task who has it, as far as its entry can be read.
+func (s *listReader) whoHas(t *Task, kv *mvccpb.KeyValue) {
+	if !strings.HasPrefix(string(kv.Key), s.conn.Keys.Taken.Tasks("")) {
+		if len(kv.Value) > 0 && db.Decode(kv.Value, &t.Past) != nil {
+			t.Past = store.TaskPast{}
+		}
+		return
+	}
+	t.Claim = &store.TaskClaim{Revision: kv.CreateRevision, Modified: kv.ModRevision}
+	if err := db.Decode(kv.Value, t.Claim); err != nil {
+		t.Claim.Text = "this claim cannot be read: " + err.Error()
+	}
 }
 
 // manyTasks is how many keys etcd may count for a page of the tasks of one name. Where it counted
@@ -100,7 +154,7 @@ func (s *listReader) taskKeys(ctx context.Context, name, cursor string, limit in
 	prefix := s.conn.Keys.Tasks(name)
 	list, from, last := []string{prefix}, db.PageFrom(prefix, cursor), clientv3.GetPrefixRangeEnd(prefix)
 	read := func(to string) (*clientv3.GetResponse, error) {
-		resp, err := s.conn.Get(ctx, "list tasks", from, clientv3.WithRange(to), clientv3.WithLimit(limit-int64(len(kvs))), clientv3.WithRev(end.Revision), clientv3.WithKeysOnly())
+		resp, err := s.conn.Get(ctx, "list tasks", from, clientv3.WithRange(to), clientv3.WithLimit(limit-int64(len(kvs))), clientv3.WithRev(end.Revision))
 		if err != nil {
 			return nil, err
 		}

@@ -251,7 +251,7 @@ func (r *removal) keys(ctx context.Context) ([]string, error) {
 			keys = append(keys, k.Bookmark(b.Hash, r.rec.Header.CorrelationID, b.ID))
 			keys = append(keys, k.TimersOf(&b)...)
 			if b.ActivityType == workflow.TaskType {
-				keys = append(keys, k.Task(&b))
+				keys = append(keys, k.Task(&b), k.Taken.Task(&b))
 			}
 		}
 		return keys, nil
@@ -262,7 +262,7 @@ func (r *removal) keys(ctx context.Context) ([]string, error) {
 		fromID   int  // parts from the end of the key to the id
 		bookmark bool // the id is a bookmark's
 	}{{k.Indexes(), 1, false}, {k.Root + "by-correlation/", 1, false}, {k.Root + "by-parent/", 1, false}, {k.Labels(), 1, false}, {k.FinishedIn(record.Shard(r.id, record.FinishedShards)), 1, false},
-		{k.Tasks(""), 2, false}, {k.Incidents(), 2, false}, {k.Root + "bookmark/", 2, false}, {k.Root + "timer/", 1, true}} {
+		{k.Tasks(""), 2, false}, {k.Taken.Tasks(""), 2, false}, {k.Incidents(), 2, false}, {k.Root + "bookmark/", 2, false}, {k.Root + "timer/", 1, true}} {
 		err := r.each(ctx, in.prefix, func(kv *mvccpb.KeyValue) {
 			parts := strings.Split(string(kv.Key), "/")
 			id := record.Decode(parts[len(parts)-in.fromID])

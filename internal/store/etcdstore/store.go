@@ -8,6 +8,7 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"github.com/weft-run/weft/internal/store/etcdstore/claims"
 	"github.com/weft-run/weft/internal/store/etcdstore/contents"
 	"github.com/weft-run/weft/internal/store/etcdstore/definitions"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
@@ -53,6 +54,7 @@ type Store struct {
 	Jobs        *jobs.Jobs
 	Webhooks    *webhooks.Webhooks
 	SignOuts    *signouts.SignOuts
+	Claims      *claims.Claims
 	Contents    *contents.Contents
 }
 
@@ -123,7 +125,7 @@ func New(cfg Config) (*Store, error) {
 	}
 	c := lookup.New(&record.Conn{Conn: l, Keys: record.KeysBelow(cfg.Root)}, cfg.Width, cfg.PartsKnown)
 	keep := max(recordTTL, cmp.Or(cfg.KeepKeys, keyTTL))
-	s := &Store{conn: c, Definitions: definitions.New(c), Instances: &Instances{conn: c}, Stimuli: &Stimuli{c}, Reader: &Reader{newLists(c), newTrace(c, keep), newView(c)}, Jobs: jobs.New(c.Conn), Webhooks: webhooks.New(c.Conn), SignOuts: signouts.New(c.Conn), Contents: contents.New(c.Conn),
+	s := &Store{conn: c, Definitions: definitions.New(c), Instances: &Instances{conn: c}, Stimuli: &Stimuli{c}, Reader: &Reader{newLists(c), newTrace(c, keep), newView(c)}, Jobs: jobs.New(c.Conn), Webhooks: webhooks.New(c.Conn), SignOuts: signouts.New(c.Conn), Contents: contents.New(c.Conn), Claims: claimsOf(c),
 		Upkeep: &Upkeep{balanceCounter: newCounter(c), conn: c, keepKeys: keep}}
 	if cfg.KeepJournal > 0 {
 		// A commit whose answer was lost is found by its entry, however many came

@@ -36,6 +36,7 @@ type Due struct {
 	key     string
 	created int64
 	entry   record.TimerEntry
+	lease   store.TaskLease // of a worker's claim, in the place of the timer
 }
 
 // Origin tells which trace set the timer, and when; "" without one.

@@ -8,6 +8,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/claims"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/lookup"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
@@ -88,6 +89,51 @@ var transactions = []transaction{
 		c := w.first("a", w.lock("a", "me"))
 		c.Contents = []files.Content{w.kept("a", "hers")}
 		return func() (string, error) { return committed(w.Commit(w.ctx(), c)) }
+	}},
+	{name: "claiming a task", prepare: func(w *world) func() (string, error) {
+		free := []claims.Free{w.task("a"), w.task("b")}
+		return func() (string, error) {
+			got, err := w.Claims.Claim(w.ctx(), free, w.by("one"))
+			return said(len(got), err)
+		}
+	}},
+	{name: "heartbeat of a claim", prepare: func(w *world) func() (string, error) {
+		g := w.claims(w.task("a"), "one")
+		return func() (string, error) {
+			_, err := w.Claims.Heartbeat(w.ctx(), g.Task.ID, g.Named(), claims.Beat{Text: "on"}, w.now.Add(time.Second))
+			return done(err)
+		}
+	}},
+	{name: "release of a task", prepare: func(w *world) func() (string, error) {
+		g := w.claims(w.task("a"), "one")
+		return func() (string, error) {
+			_, err := w.Claims.Release(w.ctx(), g.Task.ID, g.Named(), true, "no paper", w.now)
+			return done(err)
+		}
+	}},
+	{name: "end of leases", again: "0", prepare: func(w *world) func() (string, error) {
+		w.claims(w.task("a"), "one")
+		due := w.leases()
+		return func() (string, error) { return said(EndLeases(w.ctx(), w.Upkeep, due, w.now.Add(time.Hour))) }
+	}},
+	{name: "lease that was extended", prepare: func(w *world) func() (string, error) {
+		g := w.claims(w.task("a"), "one")
+		_, err := w.Claims.Heartbeat(w.ctx(), g.Task.ID, g.Named(), claims.Beat{}, w.now.Add(time.Hour))
+		w.ok(err)
+		due := w.leases()
+		return func() (string, error) { return said(EndLeases(w.ctx(), w.Upkeep, due, w.now.Add(time.Hour))) }
+	}},
+	{name: "undoing the claim of what waits no more", prepare: func(w *world) func() (string, error) {
+		free := []claims.Free{w.task("a")}
+		w.del(w.Keys.Instance("a"))
+		return func() (string, error) {
+			got, err := w.Claims.Claim(w.ctx(), free, w.by("one"))
+			return said(len(got), err)
+		}
+	}},
+	{name: "commit that completes a task by its claim", prepare: func(w *world) func() (string, error) {
+		c := w.completing(w.claims(w.task("a"), "one"))
+		return func() (string, error) { _, err := w.Commit(w.ctx(), c); return done(err) }
 	}},
 	{name: "settling", prepare: func(w *world) func() (string, error) {
 		w.instance("a", "paid")

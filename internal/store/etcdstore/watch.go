@@ -4,6 +4,8 @@ import (
 	"context"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/weft-run/weft/internal/store/etcdstore/health"
 )
 
 // WatchInstance gives a hint when an instance was written, until ctx ends or the
@@ -29,4 +31,9 @@ func (s *Stimuli) WatchAnswer(ctx context.Context, key string) <-chan struct{} {
 // hint: look with [Stimuli.Effect], also without it.
 func (s *Stimuli) WatchEffect(ctx context.Context, instance, command string) <-chan struct{} {
 	return s.conn.Hints(ctx, s.conn.Keys.CommandRecord(instance, command), clientv3.WithFilterDelete())
+}
+
+// Health measures a round trip, and asks each member of etcd how it is. It ends within 2 s.
+func (s *Upkeep) Health(ctx context.Context) Health {
+	return health.Ask(ctx, s.conn.Client, s.conn.Keys.Format())
 }

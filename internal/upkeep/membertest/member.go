@@ -165,7 +165,7 @@ func (m *Member) build(cfg *Config, name, id string) error {
 	if err != nil {
 		return err
 	}
-	m.Runtime, err = runtime.New(runtime.Config{Stimuli: m.Store.Stimuli, Reader: m.Store.Reader, Jobs: m.Store.Jobs, Contents: m.Store.Contents, Catalog: m.Catalog, Session: m.Session, Client: cfg.Client, Node: m.Node, Wakeups: m.Wakeups, Age: m.Age.Now,
+	m.Runtime, err = runtime.New(runtime.Config{Stimuli: m.Store.Stimuli, Reader: m.Store.Reader, Jobs: m.Store.Jobs, Contents: m.Store.Contents, Claims: m.Store.Claims, Catalog: m.Catalog, Session: m.Session, Client: cfg.Client, Node: m.Node, Wakeups: m.Wakeups, Age: m.Age.Now,
 		QueueTTL: cfg.QueueTTL, ReplyWait: cfg.ReplyWait, Show: cfg.Show, Log: cfg.Log, Metrics: cfg.Metrics, Now: cfg.Now})
 	if err != nil {
 		return err

@@ -20,6 +20,7 @@ type Config struct {
 	Reader   *etcdstore.Reader
 	Jobs     *etcdstore.Jobs
 	Contents *etcdstore.Contents
+	Claims   *etcdstore.Claims
 	Catalog  *catalog.Catalog
 	Session  *cluster.Session
 	// Client opens one instance: client.Local on a node that is alone,

@@ -43,6 +43,23 @@ func (m *Mailer) Resume(ctx context.Context, b *store.BookmarkRef, cmd workflow.
 	return m.Mail(ctx, b.InstanceID, cmd, b)
 }
 
+// InHand delivers a command to one bookmark if its instance is idle, without a look at it. False: it did nothing, and
+// nothing of it is durable.
+func (m *Mailer) InHand(ctx context.Context, id string, found *store.BookmarkRef, cmd workflow.Command) (SendResult, bool, error) {
+	c := m.cfg.Client(id)
+	if isBusy, err := c.Busy(ctx); err != nil || isBusy {
+		return SendResult{}, false, nil //nolint:nilerr // who looks finds out
+	}
+	res, err := c.Resume(ctx, cmd, found)
+	if err == nil {
+		return m.resumed(ctx, id, cmd, res)
+	}
+	if workflow.CodeOf(err) == workflow.CodeInstanceNotFound {
+		return SendResult{}, false, nil
+	}
+	return SendResult{}, false, Elsewhere(ctx, m.cfg.Session, err)
+}
+
 // resumed tells what a command in hand did; a gone bookmark means looking
 // again.
 func (m *Mailer) resumed(ctx context.Context, id string, cmd workflow.Command, res client.Result) (SendResult, bool, error) {

@@ -21,15 +21,21 @@ type Dated int
 const (
 	Timers Dated = iota
 	Schedules
+	TaskLeases
 )
 
 // String says what it is.
-func (d Dated) String() string { return [...]string{Timers: "timers", Schedules: "schedules"}[d] }
+func (d Dated) String() string {
+	return [...]string{Timers: "timers", Schedules: "schedules", TaskLeases: "leases"}[d]
+}
 
 // Dated is where they lie in a shard.
 func (k Keys) Dated(of Dated, shard int) string {
-	if of == Schedules {
+	switch of {
+	case Schedules:
 		return k.Crons(shard)
+	case TaskLeases:
+		return k.Taken.Leases(shard)
 	}
 	return k.Timers(shard)
 }
@@ -85,6 +91,7 @@ const NoCorrelation = "-"
 type Keys struct {
 	Root string
 	timerKeys
+	Taken TakenKeys
 	definitionKeys
 	JobKeys
 	webhookKeys
@@ -93,7 +100,7 @@ type Keys struct {
 
 // KeysBelow makes the keys of the cluster whose keys begin with root.
 func KeysBelow(root string) Keys {
-	return Keys{root, timerKeys{root}, definitionKeys{root}, JobKeys{root}, webhookKeys{root}, signOutKeys{root}}
+	return Keys{root, timerKeys{root}, TakenKeys{root}, definitionKeys{root}, JobKeys{root}, webhookKeys{root}, signOutKeys{root}}
 }
 
 // Instance holds an instance's record.
@@ -277,30 +284,6 @@ func (k Keys) Labelled(name, value string) string {
 // there: the newest comes first. etcd gives the first keys of a range, and sorts
 // the other way round only a range that it reads whole.
 func Place(h *workflow.Instance) string { return Newest(h.CreatedAt) + "/" + h.ID }
-
-// Tasks of one name; "": of all.
-func (k Keys) Tasks(name string) string {
-	if name == "" {
-		return k.Root + "task/"
-	}
-	if len(name) > MaxTaskName {
-		name = name[:MaxTaskName]
-	}
-	return k.Root + "task/" + Encode(name) + "/"
-}
-
-// Task is the entry of a task, which is a bookmark. The oldest comes first.
-func (k Keys) Task(b *workflow.Bookmark) string {
-	id, local := workflow.SplitBookmarkID(b.ID)
-	name := k.Tasks(b.Name)
-	if b.Name == "" {
-		name += Encode("") + "/"
-	}
-	return name + Millis(b.CreatedAt) + "/" + id + "/" + Encode(local)
-}
-
-// MaxTaskName is how many bytes of a task's name its key holds.
-const MaxTaskName = 200
 
 // Correlation lists the instances with a correlation id.
 func (k Keys) Correlation(correlation string) string {

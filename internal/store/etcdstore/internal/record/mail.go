@@ -100,6 +100,9 @@ func (s *Conn) Mail(t *db.Txn, instance string, cmd workflow.Command, b *store.B
 	if b != nil {
 		t.When(s.BookmarkStands(b))
 	}
+	if cmd.Claim != nil {
+		t.When(s.ClaimStands(cmd.Bookmark, cmd.Claim))
+	}
 	m.there, m.consumed = t.Otherwise.Key(key), t.Otherwise.Count(rec)
 	m.used = t.Otherwise.Count(s.Keys.KeyRecord(KeyName(cmd.Key)))
 	if b == nil || b.Created == 0 {
@@ -179,6 +182,11 @@ func (s *Conn) BookmarkStands(b *store.BookmarkRef) clientv3.Cmp {
 		return db.CreatedAt(key, b.Created)
 	}
 	return db.Exists(key)
+}
+
+// ClaimStands holds while a task is claimed so.
+func (s *Conn) ClaimStands(task string, c *workflow.TaskClaim) clientv3.Cmp {
+	return db.CreatedAt(s.Keys.Taken.Task(Claimed(task, c)), c.Revision)
 }
 
 // KeyName is the name of a caller's key; "" if there is none.

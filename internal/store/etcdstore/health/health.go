@@ -1,4 +1,4 @@
-package etcdstore
+package health
 
 import (
 	"context"
@@ -19,11 +19,11 @@ type Health struct {
 	At        time.Time
 	RoundTrip time.Duration // of a read that most members confirm; 0 with Err
 	Err       error         // why it was not answered; nil: it was
-	Members   []MemberHealth
+	Members   []Member
 }
 
-// MemberHealth is how one member answers.
-type MemberHealth struct {
+// Member is how one member answers.
+type Member struct {
 	Endpoint string // "": the etcd in this process
 	Err      error  // why it does not answer; nil: it does
 	Took     time.Duration
@@ -41,32 +41,32 @@ const (
 	wantedMajor, wantedMinor = 3, 7
 )
 
-// Health measures a round trip, and asks each member that the client knows, all at once. It
+// Ask measures a round trip, the read of a key, and asks each member that the client knows, all at once. It
 // ends within 2 s.
-func (s *Upkeep) Health(ctx context.Context) Health {
+func Ask(ctx context.Context, client *clientv3.Client, key string) Health {
 	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
 	defer cancel()
-	endpoints := s.conn.Client.Endpoints()
+	endpoints := client.Endpoints()
 	if len(endpoints) == 0 {
 		endpoints = []string{""} // in this process
 	}
-	h := Health{At: time.Now(), Members: make([]MemberHealth, len(endpoints))}
+	h := Health{At: time.Now(), Members: make([]Member, len(endpoints))}
 	var all sync.WaitGroup
 	all.Go(func() {
-		_, h.Err = s.conn.Client.Get(ctx, s.conn.Keys.Format(), clientv3.WithCountOnly())
+		_, h.Err = client.Get(ctx, key, clientv3.WithCountOnly())
 		if h.Err == nil {
 			h.RoundTrip = time.Since(h.At)
 		}
 	})
 	for i, e := range endpoints {
-		all.Go(func() { h.Members[i] = memberHealth(ctx, s.conn.Client, e) })
+		all.Go(func() { h.Members[i] = ask(ctx, client, e) })
 	}
 	all.Wait()
 	return h
 }
 
-func memberHealth(ctx context.Context, client *clientv3.Client, endpoint string) MemberHealth {
-	m := MemberHealth{Endpoint: endpoint}
+func ask(ctx context.Context, client *clientv3.Client, endpoint string) Member {
+	m := Member{Endpoint: endpoint}
 	began := time.Now()
 	told, err := client.Status(ctx, endpoint)
 	if m.Err = err; err != nil {
@@ -93,9 +93,9 @@ func alarmIn(text string) (string, bool) {
 
 // The states of etcd.
 const (
-	HealthOK       = "ok"
-	HealthDegraded = "degraded" // it works, and something is wrong that may stop it
-	HealthDown     = "down"     // it does not answer, or takes no writes
+	OK       = "ok"
+	Degraded = "degraded" // it works, and something is wrong that may stop it
+	Down     = "down"     // it does not answer, or takes no writes
 )
 
 // Trouble is one thing that is wrong with etcd, for people.
@@ -111,14 +111,14 @@ func (h Health) Troubles() []Trouble {
 	refused := refusesUser(h.Err)
 	switch {
 	case refused:
-		out = append(out, Trouble{HealthDown, "etcd answers, and refuses the user of this node: " + h.Err.Error(),
+		out = append(out, Trouble{Down, "etcd answers, and refuses the user of this node: " + h.Err.Error(),
 			"give the node its user at etcd (--etcd-user and --etcd-password-file, or --etcd-cert), and that user the keys of the cluster: docs/operations/etcd.md"})
 	case h.Err != nil:
-		out = append(out, Trouble{HealthDown, "etcd does not answer a read that most members have to confirm: " + strings.ReplaceAll(h.Err.Error(), "\n", "; "),
+		out = append(out, Trouble{Down, "etcd does not answer a read that most members have to confirm: " + strings.ReplaceAll(h.Err.Error(), "\n", "; "),
 			"bring back most members of etcd: docs/runbooks/etcd-member-missing.md"})
 	}
 	for _, alarm := range h.alarms() {
-		t := Trouble{HealthDown, "etcd has raised the alarm NOSPACE: it takes nothing but what only removes", "run weft store repair, which makes room of what was deleted and takes the alarm back: docs/runbooks/etcd-near-quota.md"}
+		t := Trouble{Down, "etcd has raised the alarm NOSPACE: it takes nothing but what only removes", "run weft store repair, which makes room of what was deleted and takes the alarm back: docs/runbooks/etcd-near-quota.md"}
 		if alarm == "CORRUPT" {
 			t.Text, t.Do = "etcd has raised the alarm CORRUPT: its members do not have the same data", "find the member that differs and replace it, or restore a backup: docs/runbooks/etcd-member-missing.md"
 		}
@@ -140,14 +140,14 @@ func (h Health) Troubles() []Trouble {
 		}
 	}
 	if len(silent) > 0 {
-		out = append(out, Trouble{HealthDegraded, fmt.Sprintf("%d of %d members of etcd do not answer: %s", len(silent), len(h.Members), strings.Join(silent, ", ")),
+		out = append(out, Trouble{Degraded, fmt.Sprintf("%d of %d members of etcd do not answer: %s", len(silent), len(h.Members), strings.Join(silent, ", ")),
 			"bring them back, or replace them: docs/runbooks/etcd-member-missing.md"})
 	}
 	if len(lost) > 0 {
-		out = append(out, Trouble{HealthDegraded, "members of etcd that know no leader: " + strings.Join(lost, ", "), "look at the network between the members: docs/runbooks/etcd-member-missing.md"})
+		out = append(out, Trouble{Degraded, "members of etcd that know no leader: " + strings.Join(lost, ", "), "look at the network between the members: docs/runbooks/etcd-member-missing.md"})
 	}
 	if len(old) > 0 {
-		out = append(out, Trouble{HealthDegraded, fmt.Sprintf("etcd %d.%d is wanted: %s", wantedMajor, wantedMinor, strings.Join(old, ", ")),
+		out = append(out, Trouble{Degraded, fmt.Sprintf("etcd %d.%d is wanted: %s", wantedMajor, wantedMinor, strings.Join(old, ", ")),
 			"upgrade etcd, one member after the other: docs/operations/etcd.md#upgrade-etcd"})
 	}
 	return out
@@ -165,9 +165,9 @@ func refusesUser(err error) bool {
 
 // State is the worst of what is wrong.
 func (h Health) State() string {
-	state := HealthOK
+	state := OK
 	for _, t := range h.Troubles() {
-		if state = t.State; state == HealthDown {
+		if state = t.State; state == Down {
 			break
 		}
 	}
@@ -184,7 +184,7 @@ func (h Health) alarms() []string {
 }
 
 // Name is what people call the member: host and port of its endpoint.
-func (m MemberHealth) Name() string {
+func (m Member) Name() string {
 	if m.Endpoint == "" {
 		return "the embedded etcd"
 	}
@@ -195,7 +195,7 @@ func (m MemberHealth) Name() string {
 }
 
 // old tells whether its version is below the one that is wanted; one that cannot be read is not.
-func (m MemberHealth) old() bool {
+func (m Member) old() bool {
 	major, rest, _ := strings.Cut(m.Version, ".")
 	minor, _, _ := strings.Cut(rest, ".")
 	a, errA := strconv.Atoi(major)

@@ -1,0 +1,194 @@
+package httpapi_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/weft-run/weft/internal/polltest"
+)
+
+// claimed claims tasks, and gives those that came.
+func (s *server) claimed(t *testing.T, body string) (items []map[string]any) {
+	t.Helper()
+	var got struct{ Items []map[string]any }
+	if err := json.Unmarshal(s.post(t, "/api/v1/tasks/claim", body, 200).body, &got); err != nil {
+		t.Fatal(err)
+	}
+	return got.Items
+}
+
+// about is the path below which a claimed task is reported, and its claim as a member of a body.
+func about(task map[string]any) (path, claim string) {
+	return "/api/v1/tasks/" + task["taskId"].(string), `"claim": "` + task["claim"].(string) + `"`
+}
+
+// Each worker gets another task, with what it is for; what it says is shown; its result goes on; who is late is told by
+// whom it was done.
+func TestWorkersShareTasks(t *testing.T) {
+	t.Parallel()
+	s := sharedServer(t)
+	s.publish(t, s.own("id: pack#\nroot:\n  - runTask: {taskName: 'pack#', payload: {order: \"${{ inputs.order }}\"}}\n"))
+	for _, n := range []string{"1", "2"} {
+		s.post(t, s.own("/api/v1/definitions/pack#/execute"), s.own(`{"instanceId": "p#`+n+`", "input": {"order": "no `+n+`"}}`), 200)
+	}
+	one := s.claimed(t, s.own(`{"names": ["pack#"], "worker": "one"}`))
+	two := s.claimed(t, s.own(`{"names": ["other#", "pack#"], "worker": "two", "max": 5, "lease": "10m"}`))
+	if len(one) != 1 || len(two) != 1 || one[0]["taskId"] == two[0]["taskId"] {
+		t.Fatalf("%v and %v", one, two)
+	}
+	if one[0]["instanceId"] != s.own("p#1") || one[0]["payload"].(map[string]any)["order"] != "no 1" || one[0]["attempt"] != 1.0 || one[0]["definitionId"] != s.own("pack#") {
+		t.Errorf("%v", one[0])
+	}
+	if none := s.claimed(t, s.own(`{"names": ["pack#"], "worker": "three"}`)); len(none) != 0 {
+		t.Errorf("a third got %v", none)
+	}
+
+	path, claim := about(one[0])
+	if a := s.post(t, path+"/heartbeat", `{`+claim+`, "progress": 40, "text": "wrapping"}`, 200).json(t); a["stop"] != false || a["leaseUntil"] == nil {
+		t.Errorf("%v", a)
+	}
+	list := string(s.get(t, s.own("/api/v1/tasks?name=pack#")).body)
+	for _, says := range []string{`"worker":"one"`, `"progress":40`, `"text":"wrapping"`, `"worker":"two"`, `"since":`, `"until":`} {
+		if !strings.Contains(list, says) {
+			t.Errorf("no %s in %s", says, list)
+		}
+	}
+	s.post(t, path+"/complete", `{`+claim+`, "result": {"boxes": 2}}`, 200)
+	if s.subStatus(t, s.own("p#1")) != "Finished" {
+		t.Errorf("%v", s.subStatus(t, s.own("p#1")))
+	}
+	for _, what := range []string{"/complete", "/fail", "/release"} {
+		if a := s.do(t, "POST", path+what, `{`+claim+map[string]string{"/fail": `, "message": "no"`}[what]+`}`); a.status != 404 || a.code() != "task-not-found" || !strings.Contains(string(a.body), "worker one completed it at ") {
+			t.Errorf("%s again: %d %s", what, a.status, a.body)
+		}
+	}
+	if a := s.post(t, path+"/heartbeat", `{`+claim+`}`, 200).json(t); a["stop"] != true || !strings.Contains(fmt.Sprint(a["reason"]), "worker one completed it at ") {
+		t.Errorf("%v", a)
+	}
+
+	// An instance that is cancelled stops its worker.
+	path, claim = about(two[0])
+	s.post(t, s.own("/api/v1/instances/p#2/cancel"), `{}`, 200)
+	if a := s.post(t, path+"/heartbeat", `{`+claim+`}`, 200).json(t); a["stop"] != true || !strings.Contains(fmt.Sprint(a["reason"]), "cancelled") {
+		t.Errorf("%v", a)
+	}
+}
+
+// What a worker gives back, or fails to be tried again, another gets, who is told so; a claim of before is refused
+// everywhere, with who has the task.
+func TestATaskComesBack(t *testing.T) {
+	t.Parallel()
+	s := sharedServer(t)
+	s.publish(t, s.own("id: back#\nroot:\n  - runTask: 'back#'\n"))
+	s.post(t, s.own("/api/v1/definitions/back#/execute"), s.own(`{"instanceId": "b#"}`), 200)
+	ask := func(worker string) string {
+		return s.own(`{"names": ["back#"], "worker": "` + worker + `", "wait": "20s"}`)
+	}
+	path, first := about(s.claimed(t, ask("one"))[0])
+	s.post(t, path+"/release", `{`+first+`}`, 200)
+	two := s.claimed(t, ask("two"))[0]
+	_, second := about(two)
+	if two["attempt"] != 1.0 {
+		t.Errorf("what was given back counts: %v", two)
+	}
+	for what, more := range map[string]string{"/complete": `, "result": 1`, "/fail": `, "message": "no"`, "/release": "", "/heartbeat": ""} {
+		if a := s.do(t, "POST", path+what, `{`+first+more+`}`); a.status != 409 || a.code() != "task-claim-lost" || !strings.Contains(string(a.body), "worker two has it since ") {
+			t.Errorf("%s: %d %s", what, a.status, a.body)
+		}
+	}
+	if a := s.post(t, path+"/fail", `{`+second+`, "kind": "paper", "message": "jam", "retry": true}`, 200).json(t); a["free"] != true {
+		t.Errorf("%v", a)
+	}
+	if a := s.do(t, "POST", path+"/complete", `{`+second+`}`); a.status != 409 || !strings.Contains(string(a.body), "the task is free") {
+		t.Errorf("%d %s", a.status, a.body)
+	}
+	three := s.claimed(t, ask("three"))[0]
+	if three["attempt"] != 2.0 {
+		t.Errorf("%v", three)
+	}
+	_, third := about(three)
+	if a := s.post(t, path+"/fail", `{`+third+`, "kind": "paper", "message": "none left"}`, 200).json(t); a["free"] != false {
+		t.Errorf("%v", a)
+	}
+	if in := string(s.get(t, s.own("/api/v1/instances/b#")).body); !strings.Contains(in, "paper: none left") {
+		t.Errorf("%s", in)
+	}
+}
+
+// A worker that waits is woken by the task that comes, and one whose lease has ended leaves it to the next.
+func TestAWorkerWaits(t *testing.T) {
+	t.Parallel()
+	s := sharedServer(t)
+	s.publish(t, s.own("id: waits#\nroot:\n  - runTask: 'waits#'\n"))
+	got := make(chan []map[string]any)
+	go func() {
+		got <- s.claimed(t, s.own(`{"names": ["waits#"], "worker": "one", "wait": "60s", "lease": "1s"}`))
+	}()
+	s.post(t, s.own("/api/v1/definitions/waits#/execute"), s.own(`{"instanceId": "w#"}`), 200)
+	one := <-got
+	if len(one) != 1 {
+		t.Fatalf("%v", one)
+	}
+	two := s.claimed(t, s.own(`{"names": ["waits#"], "worker": "two", "wait": "60s"}`))
+	if len(two) != 1 || two[0]["taskId"] != one[0]["taskId"] || two[0]["attempt"] != 2.0 {
+		t.Fatalf("%v", two)
+	}
+	path, _ := about(two[0])
+	s.post(t, path+"/complete", `{"result": 1}`, 200) // without a claim it counts whoever has it
+	polltest.Eventually(t, "it has ended", func() bool { return s.subStatus(t, s.own("w#")) == "Finished" })
+}
+
+// What a worker may ask for has bounds, and what is outside of them is told with its place.
+func TestWhatWorkersMayAskFor(t *testing.T) {
+	t.Parallel()
+	s := sharedServer(t)
+	long := strings.Repeat("x", 300)
+	for _, c := range []struct{ body, at, says string }{
+		{`{"worker": "w"}`, "/names", "name 1 to 20 tasks"},
+		{`{"names": [], "worker": "w"}`, "/names", "name 1 to 20"},
+		{`{"names": ["a"` + strings.Repeat(`, "a"`, 20) + `], "worker": "w"}`, "/names", "has 21"},
+		{`{"names": ["a", ""], "worker": "w"}`, "/names/1", "empty"},
+		{`{"names": ["` + long + `"], "worker": "w"}`, "/names/0", "up to 256 bytes"},
+		{`{"names": ["a"]}`, "/worker", "worker is required"},
+		{`{"names": ["a"], "worker": "` + long + `"}`, "/worker", "up to 256 bytes"},
+		{`{"names": ["a"], "worker": "w", "max": 0}`, "/max", "1 to 100"},
+		{`{"names": ["a"], "worker": "w", "max": 101}`, "/max", "1 to 100"},
+		{`{"names": ["a"], "worker": "w", "lease": "8760h"}`, "/lease", "1s to 24h"},
+		{`{"names": ["a"], "worker": "w", "lease": "0.5s"}`, "/lease", "1s to 24h"},
+		{`{"names": ["a"], "worker": "w", "lease": "-1s"}`, "/lease", "1s to 24h"},
+		{`{"names": ["a"], "worker": "w", "lease": "a year"}`, "/lease", "no duration"},
+		{`{"names": ["a"], "worker": "w", "wait": "61s"}`, "/wait", "1m"},
+	} {
+		if a := s.do(t, "POST", "/api/v1/tasks/claim", c.body); a.status != 422 || !strings.Contains(string(a.body), `"pointer":"`+c.at+`"`) || !strings.Contains(string(a.body), c.says) {
+			t.Errorf("%.80s: %d %s", c.body, a.status, a.body)
+		}
+	}
+	for _, c := range []struct{ what, body, at, says string }{
+		{"heartbeat", `{}`, "/claim", "claim is required"},
+		{"fail", `{}`, "/claim", "claim is required"},
+		{"release", `{}`, "/claim", "claim is required"},
+		{"heartbeat", `{"claim": "x"}`, "/claim", "send that as it is"},
+		{"complete", `{"claim": "x"}`, "/claim", "send that as it is"},
+		{"heartbeat", `{"claim": "` + strings.Repeat("A", 5000) + `"}`, "/claim", "send that as it is"},
+		{"heartbeat", `{` + none + `, "progress": 101}`, "/progress", "0 to 100"},
+		{"heartbeat", `{` + none + `, "progress": -1}`, "/progress", "0 to 100"},
+		{"heartbeat", `{` + none + `, "text": "` + strings.Repeat("x", 1025) + `"}`, "/text", "up to 1024"},
+		{"fail", `{` + none + `}`, "/message", "message is required"},
+		{"fail", `{` + none + `, "message": "m", "kind": "` + long + `"}`, "/kind", "up to 256"},
+	} {
+		if a := s.do(t, "POST", "/api/v1/tasks/i~1/"+c.what, c.body); a.status != 422 || !strings.Contains(string(a.body), `"pointer":"`+c.at+`"`) || !strings.Contains(string(a.body), c.says) {
+			t.Errorf("%s %.80s: %d %s", c.what, c.body, a.status, a.body)
+		}
+	}
+	for _, what := range []string{"complete", "fail", "release"} {
+		if a := s.do(t, "POST", "/api/v1/tasks/i~1/"+what, `{`+none+map[string]string{"fail": `, "message": "m"`}[what]+`}`); a.status != 404 || a.code() != "task-not-found" {
+			t.Errorf("%s: %d %s", what, a.status, a.body)
+		}
+	}
+	s.post(t, "/api/v1/tasks/i~1/complete", `{"result": "`+strings.Repeat("x", 2<<20)+`"}`, 413)
+}
+
+// none is a claim that no task has: {"i":"x","n":"a","c":1,"r":1,"u":1,"w":"w"}.
+const none = `"claim": "eyJpIjoieCIsIm4iOiJhIiwiYyI6MSwiciI6MSwidSI6MSwidyI6IncifQ"`

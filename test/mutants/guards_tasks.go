@@ -1,0 +1,37 @@
+package main
+
+const inTasks = "./internal/tasks"
+
+// taskGuards are those of tasks that workers claim.
+var taskGuards = []patch{
+	{"a claim is of a task that is free as it was read", "internal/store/etcdstore/claims/claims.go",
+		"db.CreatedAt(task, free[i].Created), db.Absent(taken)", "db.Absent(taken)", inStore, "TestALateCopy|TestATaskHasOneClaim"},
+	{"a claim that another put is not one's own", "internal/store/etcdstore/claims/claims.go",
+		"err == nil && is.ID == c.ID", "err == nil", inStore, "TestATaskHasOneClaim"},
+	{"a task that waits no more is not given", "internal/store/etcdstore/claims/claims.go",
+		"if is := &r.Header.Bookmarks[i]; is.ID == b.ID &&", "if is := &r.Header.Bookmarks[i]; is.ID != \"\" &&", inStore, "TestManyAreClaimed|TestWhatANodeOfBefore"},
+	{"who heartbeats has the claim", "internal/store/etcdstore/claims/claims.go",
+		"if err == nil && (is == nil || is.Revision != c.Revision) {", "if err == nil && is == nil {", inStore, "TestATaskHasOneClaim"},
+	{"a heartbeat does not shorten the lease", "internal/store/etcdstore/claims/claims.go",
+		"until.After(is.Until) {", "!until.IsZero() {", inStore, "TestAHeartbeatExtends"},
+	{"a lease that was extended does not end", "internal/store/etcdstore/claims/claims.go",
+		"over := kv != nil && c.ID == d.Claim && !c.Until.After(now)", "over := kv != nil && c.ID == d.Claim", inStore, "TestAHeartbeatExtends"},
+	{"a lease that ends is the one of the claim that there is", "internal/store/etcdstore/claims/claims.go",
+		"over := kv != nil && c.ID == d.Claim && !c.Until.After(now)", "over := kv != nil && !c.Until.After(now)", inStore, "TestALateCopy|TestALeaseOfBefore"},
+	{"a commit compares the claim by which it completes a task", "internal/store/etcdstore/claims/commits.go",
+		"return []clientv3.Cmp{s.ClaimStands(task, claim)}", "return nil", inStore, "TestATaskHasOneClaim"},
+	{"mail compares the claim by which it completes a task", "internal/store/etcdstore/internal/record/mail.go",
+		"\tif cmd.Claim != nil {\n\t\tt.When(s.ClaimStands(cmd.Bookmark, cmd.Claim))\n\t}\n", "", inStore, "TestWhatMovedIsRefused"},
+	{"what is made durable compares the claim", "internal/store/etcdstore/fenced.go",
+		"\t\tt.When(s.conn.ClaimStands(cmd.Bookmark, cmd.Claim))\n", "", inStore, "TestWhatMovedIsRefused"},
+	{"a commit that burns a task deletes its claim", "internal/store/etcdstore/commit_bookmarks.go",
+		"\t\to.Del(s.conn.Keys.Taken.Task(b)) // by whom it may be\n", "", inStore, "TestATaskHasOneClaim"},
+	{"who lost the claim is told", "pkg/client/failure.go",
+		"if err != nil || stands {\n\t\treturn nil, err\n\t}", "if err != nil || stands || !stands {\n\t\treturn nil, err\n\t}", "./internal/httpapi", "TestATaskComesBack"},
+	{"a feed goes on where its page ended", "internal/tasks/feed.go",
+		"\t\tf.upTo = free.Place\n", "", inTasks, "TestAClaimCosts"},
+	{"a feed reads in spans beside many", "internal/tasks/feed.go",
+		"\t\tf.span = firstSpan\n", "", inTasks, "TestAClaimCosts"},
+	{"who waits is woken by what comes", "internal/tasks/desk.go",
+		"\t\t\tif f.tell(n, now); !n.Gone {\n\t\t\t\tf.wake()\n\t\t\t}\n", "\t\t\tf.tell(n, now)\n", inTasks, "TestWhoWaits"},
+}

@@ -53,7 +53,7 @@ const idlePerHost = 256
 
 func clientOver(dialer *net.Dialer) *http.Client {
 	return &http.Client{
-		Transport: &http.Transport{
+		Transport: newTransport(&http.Transport{
 			DialContext:            dialer.DialContext,
 			ForceAttemptHTTP2:      true,
 			MaxIdleConns:           2 * idlePerHost,
@@ -62,14 +62,14 @@ func clientOver(dialer *net.Dialer) *http.Client {
 			TLSHandshakeTimeout:    10 * time.Second,
 			ExpectContinueTimeout:  time.Second,
 			MaxResponseHeaderBytes: 256 << 10,
-		},
+		}),
 		CheckRedirect: checkRedirect,
 	}
 }
 
 // checkRedirect lets a request be sent on. What was meant for the first server is
 // for no other: where a redirect has once led to another origin, the next request
-// has none of the headers that it began with, and no body.
+// has none of the headers that it began with, no body, and no [Identity].
 func checkRedirect(req *http.Request, via []*http.Request) error {
 	if len(via) >= 10 {
 		return errors.New("more than 10 redirects")
@@ -88,6 +88,7 @@ func checkRedirect(req *http.Request, via []*http.Request) error {
 		return fmt.Errorf("redirect of a request with a body to another server, %s; name that server in the url if it is to have the body", Origin(req.URL))
 	}
 	req.Header = http.Header{"User-Agent": {UserAgent}}
+	anonymous(req)
 	return nil
 }
 

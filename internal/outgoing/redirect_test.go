@@ -73,7 +73,7 @@ func TestRedirects(t *testing.T) {
 			client := NewClient(true)
 			trusted := safe.Client().Transport.(*http.Transport).TLSClientConfig.Clone()
 			trusted.ServerName = "example.com" // as in the test server's certificate
-			client.Transport.(*http.Transport).TLSClientConfig = trusted
+			client.Transport.(*transport).plain.TLSClientConfig = trusted
 			defer client.CloseIdleConnections()
 			second = nil
 			target := c.from + "/start?" + url.Values{"to": {c.to}, "code": {c.code}, "token": {"in-the-url"}}.Encode()

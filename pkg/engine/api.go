@@ -24,6 +24,7 @@ type Env struct {
 	Version  func(version int) (*Program, error)              // of the instance's definition, for migrations; nil: there are none
 	Link     func(workflow.Link) (url string, err error)      // makes resume links; nil: there are none
 	Secrets  *secrets.Set                                     // what secrets.NAME gives, and what is never kept; nil: there are none
+	Present  func() *secrets.Set                              // the secrets as they are now, asked whenever one is read; nil: Secrets
 	Log      *slog.Logger                                     // nil: discarded
 	LogLines bool                                             // WriteLine makes a record of Log too
 	Metrics  *metrics.Metrics                                 // nil: none

@@ -176,7 +176,7 @@ func toDuration(v any) (any, error) {
 	case time.Duration:
 		return v, nil
 	case string:
-		return ParseDuration(v)
+		return value.ParseDuration(v)
 	}
 	return nil, mismatch(v, `a duration such as "90s", "48h", "1.12:30:00" or "PT5M"`)
 }

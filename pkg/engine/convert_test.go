@@ -14,6 +14,7 @@ import (
 
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/value"
 )
 
 func TestConvert(t *testing.T) {
@@ -54,19 +55,19 @@ func TestParseDuration(t *testing.T) {
 		"00:00:05": 5 * time.Second, "1.12:30:00": 36*time.Hour + 30*time.Minute, "00:05": 5 * time.Minute, "00:00:00.2500000": 250 * time.Millisecond, "-00:00:01": -time.Second,
 		"PT5M": 5 * time.Minute, "P1DT2H": 26 * time.Hour, "PT0.5S": 500 * time.Millisecond, "P2W": 14 * 24 * time.Hour, "-PT1S": -time.Second,
 	} {
-		if got, err := engine.ParseDuration(s); err != nil || got != want {
+		if got, err := value.ParseDuration(s); err != nil || got != want {
 			t.Errorf("ParseDuration(%q) = %s, %v", s, got, err)
 		}
 	}
 	for _, s := range []string{"", "5", "0", "soon", "00:60:00", "24:00:00", "P", "PT", "P1Y", "P1M", "1d2", "d", "99999999.00:00:00", "1h PT5M", "00:00:05x"} {
-		if got, err := engine.ParseDuration(s); err == nil {
+		if got, err := value.ParseDuration(s); err == nil {
 			t.Errorf("ParseDuration(%q) = %s", s, got)
 		}
 	}
 	for s, long := range map[string]bool{
 		"106751d": false, "106752d": true, "100000d": false, "-200000d": true, "1d9999999h": true, "2562047h": false, "2562048h": true, "9999999999s": true, "P20000W": true, "PT9999999999S": true, "99999999.00:00:00": true, "1e9h": false, "9999999x": false,
 	} {
-		if _, err := engine.ParseDuration(s); err != nil && strings.Contains(err.Error(), "too long a duration") != long || err == nil && long {
+		if _, err := value.ParseDuration(s); err != nil && strings.Contains(err.Error(), "too long a duration") != long || err == nil && long {
 			t.Errorf("ParseDuration(%q): %v", s, err)
 		}
 	}

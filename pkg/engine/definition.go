@@ -42,7 +42,7 @@ func (composite) Execute(_ context.Context, x *Execution) error {
 		x.scope.inputs = map[string]any{}
 		for i, in := range u.inputs {
 			// In the form that a commit gives it: a duration is text before and after.
-			v, err := Normalize(x.value(&x.node.inputs[i]))
+			v, err := Normalize(x.valueAt(i))
 			if err != nil {
 				return fmt.Errorf("input %s: %w", in.Name, err)
 			}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/pkg/engine"
+	"github.com/weft-run/weft/pkg/workflow/value"
 )
 
 // What Temporal.Duration.from of @js-temporal/polyfill 0.5.1 makes of each text, in days of 24 hours; "temporal" is given where Weft does otherwise: it refuses years and
@@ -27,7 +28,7 @@ func TestDurationsOfISO8601(t *testing.T) {
 	}
 	for _, row := range rows {
 		got := "refused"
-		if d, err := engine.ParseDuration(row.Text); err == nil {
+		if d, err := value.ParseDuration(row.Text); err == nil {
 			got = strconv.FormatInt(int64(d), 10)
 		}
 		if got != row.Nanoseconds {
@@ -92,7 +93,7 @@ func TestDurationsOfDotNet(t *testing.T) {
 		if (row.weft != 0) != (row.whyOtherwise != "") {
 			t.Errorf("%q: why %q", row.text, row.whyOtherwise)
 		}
-		got, err := engine.ParseDuration(row.text)
+		got, err := value.ParseDuration(row.text)
 		if (err != nil) != (want == refused) || err == nil && got != want {
 			t.Errorf("%q: %v, %v; want %v", row.text, got, err, want)
 		}

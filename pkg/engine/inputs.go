@@ -41,8 +41,6 @@ func (x *Execution) Value(name string) any {
 	panic(fmt.Errorf("activity type %s reads the input %q, which its descriptor does not have", x.node.desc.Type, name))
 }
 
-func (x *Execution) value(in *input) any { return x.Value(in.desc.Name) }
-
 func (x *Execution) valueAt(i int) any {
 	in := &x.node.inputs[i]
 	if in.constant {

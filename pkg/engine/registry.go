@@ -59,7 +59,7 @@ func (r *Registry) Register(d workflow.Descriptor, a Activity) error {
 	return nil
 }
 
-// Replace swaps the code of a registered type, for tests that mock activities.
+// Replace swaps the code of a registered type, as tests do, and who has what it needs: a mail server.
 // It returns an error for unknown types.
 func (r *Registry) Replace(typ string, a Activity) error {
 	reg := r.byType[strings.ToLower(typ)]

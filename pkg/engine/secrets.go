@@ -29,6 +29,27 @@ func (e *Env) refuseSecret(what string, values ...any) error {
 	return nil
 }
 
+// Secret is the value of a secret at this moment, for what the activity sends, and for nothing that it keeps or tells.
+func (x *Execution) Secret(name string) (string, error) {
+	if v, ok := x.b.env.secret(name); ok {
+		return v, nil
+	}
+	return "", fmt.Errorf("there is no secret %s that this node can read; it comes from a file of that name in --secrets-dir", workflow.CutChars(name, 80))
+}
+
+// secret takes up the secrets as they are now, which find the values from before still.
+func (e *Env) secret(name string) (string, bool) {
+	if e.Present != nil {
+		e.Secrets = e.Present()
+	}
+	return e.Secrets.Get(name)
+}
+
+// Secret says that the activity reads the secret that an input names, for publishing to tell whether it is there.
+func (p *Preparation) Secret(name, input string) {
+	p.c.useSecrets([]string{name}, p.Place(input), "input "+input+" of "+p.Node.local)
+}
+
 // redactTexts gives texts without the values of secrets, and valid ones.
 func (e *Env) redactTexts(texts []string) []string {
 	if !slices.ContainsFunc(texts, func(t string) bool { return !utf8.ValidString(t) || e.Secrets.Find(t) != "" }) {
@@ -56,11 +77,8 @@ func (x *Execution) redactOutput(name string, v any) any {
 func (e *Env) redactResponse(r workflow.Response) workflow.Response {
 	s := e.Secrets
 	r.ContentType, r.Body = s.Redact(r.ContentType), s.RedactBytes(r.Body)
-	var headers map[string]string
+	headers := make(map[string]string, len(r.Headers))
 	for k, v := range r.Headers {
-		if headers == nil {
-			headers = make(map[string]string, len(r.Headers))
-		}
 		if utf8.ValidString(k) { // HTTP has no others
 			headers[k] = s.Redact(v)
 		}
@@ -83,14 +101,16 @@ func (p *Program) Secrets() []SecretUse { return p.secrets }
 type secretReader interface{ Secrets() []string }
 
 func (c *compiler) noteSecrets(compiled Compiled, place workflow.Place, what string) {
-	r, ok := compiled.(secretReader)
-	if !ok {
-		return
+	if r, ok := compiled.(secretReader); ok {
+		c.useSecrets(r.Secrets(), place, what)
 	}
+}
+
+func (c *compiler) useSecrets(names []string, place workflow.Place, what string) {
 	if c.via != nil {
 		place = c.via.activity.Place
 	}
-	for _, name := range r.Secrets() {
+	for _, name := range names {
 		c.prog.secrets = append(c.prog.secrets, SecretUse{name, what, place})
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/value"
 )
 
 // strategy is how a definition treats incidents and when its bursts commit
@@ -61,7 +62,7 @@ func (c *compiler) workflowStrategy(def *workflow.Definition) strategy {
 		c.problems[len(c.problems)-1].Within = workflow.Within{Text: def.Options.CommitStrategy}
 	}
 	if iv := def.Options.CommitInterval; iv != "" {
-		d, err := ParseDuration(iv)
+		d, err := value.ParseDuration(iv)
 		if err != nil || d <= 0 {
 			c.problem("bad-literal", def.Place, "commit interval: %q is not a positive duration such as 10s", iv)
 			c.problems[len(c.problems)-1].Within = workflow.Within{Text: "commitInterval"}

@@ -1,11 +1,6 @@
 package engine
 
-import (
-	"time"
-
-	"github.com/weft-run/weft/pkg/workflow"
-	"github.com/weft-run/weft/pkg/workflow/value"
-)
+import "github.com/weft-run/weft/pkg/workflow"
 
 // maxCandidates bounds the names that one suggestion looks at, so that a
 // hostile definition cannot buy much time with many bad names.
@@ -18,6 +13,3 @@ func suggest(name string, candidates []string) string {
 	}
 	return workflow.DidYouMean(name, candidates)
 }
-
-// ParseDuration is [value.ParseDuration].
-func ParseDuration(s string) (time.Duration, error) { return value.ParseDuration(s) }

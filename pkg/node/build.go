@@ -266,7 +266,7 @@ func (n *Node) environment() func() engine.Env {
 	head, answers := n.catalog.HeadIn(context.Background()), n.catalog.AnswersIn(context.Background())
 	return func() engine.Env {
 		return engine.Env{Now: func() time.Time { return n.cfg.Now().UTC() }, Lines: lines.write, HTTP: calls, Head: head, Answers: answers,
-			Link: n.link, Secrets: n.secrets.Current(), Log: n.log, LogLines: n.cfg.LogLines, Metrics: n.metrics,
+			Link: n.link, Secrets: n.secrets.Current(), Present: n.secretSource(), Log: n.log, LogLines: n.cfg.LogLines, Metrics: n.metrics,
 			Limits: engine.Limits{Activities: n.cfg.MaxBurstActivities, Waits: n.cfg.MaxWaits}}
 	}
 }

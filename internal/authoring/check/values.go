@@ -9,6 +9,7 @@ import (
 
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/value"
 )
 
 // inputs looks at the values that an activity gets.
@@ -73,7 +74,7 @@ func (c *checker) literal(p place, e workflow.Expression, in workflow.InputDescr
 			c.report(p, e.Place, meant(warning("unusual-value", "%s %q of %s is none that is usual", in.Name, workflow.Shorten(text), p.title()), strings.ToUpper(text), in.Usual))
 		}
 		if in.Type == "TimeSpan" && !in.Positive {
-			if d, err := engine.ParseDuration(text); err == nil && d < 0 {
+			if d, err := value.ParseDuration(text); err == nil && d < 0 {
 				c.report(p, e.Place, problem("negative-time", "%s of %s is below zero: %s", in.Name, p.title(), text))
 			}
 		}
@@ -100,7 +101,7 @@ func (c *checker) rules(p place, e workflow.Expression, in workflow.InputDescrip
 			}
 		}
 	case in.Name == "requestTimeout" && is(p.a, workflow.EndpointType):
-		if d, err := engine.ParseDuration(text); err == nil && d > workflow.MaxEndpointWait {
+		if d, err := value.ParseDuration(text); err == nil && d > workflow.MaxEndpointWait {
 			c.report(p, e.Place, warning("unusual-value", "requestTimeout of %s is %s; a caller is kept waiting for 5m at most", p.title(), text))
 		}
 	case is(p.a, workflow.RetryType):
@@ -172,7 +173,7 @@ func policy(c *checker, p place, e workflow.Expression, name, text string) {
 		}
 	case "maxDelay", "maxTime":
 		first, known := pause(p.a.Inputs["delay"])
-		if most, err := engine.ParseDuration(text); !known || err != nil || most >= first {
+		if most, err := value.ParseDuration(text); !known || err != nil || most >= first {
 			return
 		}
 		if name == "maxDelay" {
@@ -204,7 +205,7 @@ func pause(delay workflow.Expression) (time.Duration, bool) {
 	if delay.IsZero() {
 		return time.Second, true
 	}
-	d, err := engine.ParseDuration(engine.Text(delay.Value))
+	d, err := value.ParseDuration(engine.Text(delay.Value))
 	return d, err == nil && delay.Kind == workflow.Literal
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/pkg/engine"
+	"github.com/weft-run/weft/pkg/workflow/value"
 )
 
 // ErrResumeURL says how the function is called.
@@ -22,7 +23,7 @@ func ResumeURL(s engine.Scope, args []string) (string, error) {
 	}
 	if len(args) > 2 {
 		var err error
-		if life, err = engine.ParseDuration(args[2]); err != nil {
+		if life, err = value.ParseDuration(args[2]); err != nil {
 			return "", fmt.Errorf("resumeUrl: %w", err)
 		}
 	}

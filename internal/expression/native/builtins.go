@@ -14,8 +14,8 @@ import (
 
 	"github.com/weft-run/weft/internal/expression/evaluation"
 	"github.com/weft-run/weft/internal/expression/native/operate"
-	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/value"
 )
 
 // What follows stands in for operators and builtins of expr whose result would be another at each evaluation, would lose
@@ -305,7 +305,7 @@ func parseDuration(text string) (time.Duration, error) {
 	if d, err := time.ParseDuration(text); err == nil {
 		return d, nil
 	}
-	return engine.ParseDuration(text)
+	return value.ParseDuration(text)
 }
 
 func (r *run) timezone(args ...any) any {

@@ -23,6 +23,7 @@ import (
 	"github.com/weft-run/weft/internal/expression/native/words"
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/value"
 )
 
 var _ engine.Checker = Evaluator{}
@@ -500,7 +501,7 @@ func readable(fn, text string, given int) (err error) {
 
 // life tells whether a link may be good for that long.
 func life(text string) error {
-	d, err := engine.ParseDuration(text)
+	d, err := value.ParseDuration(text)
 	if err == nil && (d < 0 || d > engine.MaxLinkLife) {
 		return fmt.Errorf("a link is good for up to %d days; it was asked for %v", engine.MaxLinkLife/(24*time.Hour), text)
 	}

@@ -40,6 +40,11 @@ func requestInputs() []workflow.InputDescriptor {
 		{Name: "content", Type: "Object", Description: "The body: text is sent as it is, a file as what is in it, a list of bytes under a type that is no text as these bytes, anything else as JSON, or as a form if contentType is application/x-www-form-urlencoded."},
 		{Name: "contentType", Type: "String", Description: "The body's type; the default follows from the content. The body is written in the charset that it names."},
 		{Name: "authorization", Type: "String", Sensitive: true, Description: "The Authorization header."},
+		{Name: "authorizationSecret", Type: "String", Description: "The name of a secret whose value is the Authorization header, in place of authorization. It is looked up at each try, so that one that was renewed counts."},
+		{Name: "authorizationScheme", Type: "String", Usual: []string{"Bearer", "Basic"}, Description: "What stands before the value of authorizationSecret; for Basic that is user:password, and is encoded."},
+		{Name: "clientCertificate", Type: "String", Description: "The name of a secret with the certificate that the client shows, as PEM, with its chain. It is looked up at each try, and shown to the server of the url only."},
+		{Name: "clientKey", Type: "String", Description: "The name of the secret with its key, as PEM; not given, clientCertificate has both."},
+		{Name: "caCertificate", Type: "String", Description: "The name of a secret with the certificates that sign the server's, as PEM; not given, the system's."},
 		{Name: "requestHeaders", Type: "Object", Sensitive: true, Description: "Headers, an object of texts."},
 		{Name: "headers", Type: "Object", Sensitive: true, Description: "The same under a shorter name."},
 		{Name: "timeout", Type: "TimeSpan", Default: defaultTimeout.String(), Positive: true, Description: "How long one attempt may take."},
@@ -114,7 +119,11 @@ func sendUpTo(ctx context.Context, x *engine.Execution, most int64) (*exchange, 
 		if tries++; retries > 0 {
 			x.TellAttempt(tries)
 		}
-		req, err := http.NewRequestWithContext(ctx, method, target.String(), bytes.NewReader(body))
+		identity, err := identityOf(x)
+		if err != nil {
+			return false, err
+		}
+		req, err := http.NewRequestWithContext(outgoing.WithIdentity(ctx, target, identity), method, target.String(), bytes.NewReader(body))
 		if err != nil {
 			return false, fmt.Errorf("the request is not valid: %w", err)
 		}
@@ -242,7 +251,11 @@ func setHeaders(x *engine.Execution, req *http.Request, contentType string) erro
 	if contentType != "" && (req.ContentLength != 0 || givenType(x) != "") {
 		req.Header.Set("Content-Type", contentType)
 	}
-	if a := x.Text("authorization"); a != "" {
+	a, err := authorizationOf(x)
+	if err != nil {
+		return err
+	}
+	if a != "" {
 		req.Header.Set("Authorization", a)
 	}
 	for _, input := range []string{"requestHeaders", "headers"} {
@@ -294,6 +307,7 @@ func checkRequest(p *engine.Preparation) {
 			p.Problem("bad-literal", p.Place("method"), "%q is no HTTP method", engine.Text(v))
 		}
 	}
+	checkCredentials(p)
 	if v, ok := p.Constant("expect"); ok {
 		if _, err := expected(v); err != nil {
 			p.Problem("bad-literal", p.Place("expect"), "%v", err)

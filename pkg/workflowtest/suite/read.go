@@ -12,8 +12,8 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
-	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/value"
 	weftyaml "github.com/weft-run/weft/pkg/workflow/yaml"
 )
 
@@ -172,7 +172,7 @@ func (r *fileReader) number(n *yaml.Node, what string) int {
 }
 
 func (r *fileReader) duration(n *yaml.Node) time.Duration {
-	d, err := engine.ParseDuration(n.Value)
+	d, err := value.ParseDuration(n.Value)
 	if err == nil && d < 0 {
 		err = errors.New("time does not go back")
 	}

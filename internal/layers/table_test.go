@@ -163,6 +163,7 @@ var table = map[string]place{
 	"pkg/activities/retry":               {floor: 1, wing: "engine", step: 2},
 	"pkg/activities/flowchart":           {floor: 1, wing: "engine", step: 2},
 	"pkg/activities/web":                 {floor: 1, wing: "engine", step: 3},
+	"pkg/activities/mail":                {floor: 1, wing: "engine", step: 3},
 	"internal/expression/evaluation":     {floor: 1, wing: "engine", step: 1},
 	"internal/expression/turns":          {floor: 1, wing: "engine", step: 2},
 	"internal/expression/expressiontest": {floor: 1, wing: "engine", step: 2},
@@ -304,6 +305,11 @@ var libraries = []library{
 		prefix: "github.com/sethvargo/go-retry",
 		owners: []string{"internal/pace"},
 		why:    "how long to wait before the next try is said in the words of internal/pace, so that all of it is found there",
+	},
+	{
+		prefix: "github.com/wneessen/go-mail",
+		owners: []string{"pkg/activities/mail"},
+		why:    "mail is written and sent within the bounds of pkg/activities/mail, and nowhere else",
 	},
 	{
 		prefix: "github.com/prometheus/client_golang/prometheus/promauto",

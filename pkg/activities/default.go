@@ -2,6 +2,7 @@ package activities
 
 import (
 	"github.com/weft-run/weft/pkg/activities/flowchart"
+	"github.com/weft-run/weft/pkg/activities/mail"
 	"github.com/weft-run/weft/pkg/activities/retry"
 	"github.com/weft-run/weft/pkg/activities/web"
 	"github.com/weft-run/weft/pkg/engine"
@@ -59,6 +60,7 @@ var builtins = []func() (workflow.Descriptor, engine.Activity){
 	runCSharp,
 	runJavaScript,
 	runTask,
+	mail.SendEmail,
 	web.SendHTTPRequest,
 	sequence,
 	setLabel,

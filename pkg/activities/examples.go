@@ -37,6 +37,7 @@ var examples = map[string]string{
 	"runCSharp":             "- runCSharp: return Input.amount / 2;\n  result: n\n",
 	"runJavaScript":         "- runJavaScript: inputs.items.length * 2\n  result: n\n",
 	"runTask":               "- runTask: {taskName: pack, payload: \"${{ inputs.orderId }}\"}\n  result: answer\n",
+	"sendEmail":             "- sendEmail:\n    to: [ada@example.org]\n    subject: Order ${{ inputs.orderId }}\n    body: \"<p>It is on its way.</p>\"\n  error: {writeLine: not told}\n",
 	"sendHttpRequest":       "- sendHttpRequest: {url: \"https://a.example/orders\", method: POST, content: {order: \"${{ inputs.orderId }}\"}}\n  outputs: {parsedContent: answer}\n  expectedStatusCodes: {404: [{fault: not there}]}\n",
 	"sequence":              "- sequence: [{writeLine: a}, {writeLine: b}]\n",
 	"setLabel":              "- setLabel: {name: customer, value: \"${{ inputs.orderId }}\"}\n",

@@ -28,7 +28,9 @@ func (c *compiler) expression(e workflow.Expression, what string) Compiled {
 		}
 		return nil
 	}
-	c.noteSecrets(compiled, e.Place, what)
+	if r, ok := compiled.(secretReader); ok {
+		c.useSecrets(r.Secrets(), e.Place, what)
+	}
 	return compiled
 }
 

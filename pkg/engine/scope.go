@@ -365,6 +365,6 @@ func (s *scope) SetOutput(name string, v any) { s.from.SetWorkflowOutput(name, v
 
 func (s *scope) Secret(name string) (string, bool) {
 	s.b.secrets++
-	return s.b.env.secret(name)
+	return s.x.Secret(name)
 }
 func (s *scope) Limits() Limits { return s.b.limits }

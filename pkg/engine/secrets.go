@@ -30,19 +30,11 @@ func (e *Env) refuseSecret(what string, values ...any) error {
 }
 
 // Secret is the value of a secret at this moment, for what the activity sends, and for nothing that it keeps or tells.
-func (x *Execution) Secret(name string) (string, error) {
-	if v, ok := x.b.env.secret(name); ok {
-		return v, nil
+func (x *Execution) Secret(name string) (string, bool) {
+	if e := &x.b.env; e.Present != nil {
+		e.Secrets = e.Present() // which finds the values from before still
 	}
-	return "", fmt.Errorf("there is no secret %s that this node can read; it comes from a file of that name in --secrets-dir", workflow.CutChars(name, 80))
-}
-
-// secret takes up the secrets as they are now, which find the values from before still.
-func (e *Env) secret(name string) (string, bool) {
-	if e.Present != nil {
-		e.Secrets = e.Present()
-	}
-	return e.Secrets.Get(name)
+	return x.b.env.Secrets.Get(name)
 }
 
 // Secret says that the activity reads the secret that an input names, for publishing to tell whether it is there.
@@ -99,12 +91,6 @@ func (p *Program) Secrets() []SecretUse { return p.secrets }
 
 // secretReader is a compiled expression that knows which secrets it reads.
 type secretReader interface{ Secrets() []string }
-
-func (c *compiler) noteSecrets(compiled Compiled, place workflow.Place, what string) {
-	if r, ok := compiled.(secretReader); ok {
-		c.useSecrets(r.Secrets(), place, what)
-	}
-}
 
 func (c *compiler) useSecrets(names []string, place workflow.Place, what string) {
 	if c.via != nil {

@@ -67,7 +67,7 @@ func (n *Node) build(ctx context.Context) error {
 		clients.Main.KV = etcd.Traced(clients.Main.KV)
 	}
 	n.watchEtcd(clients)
-	registry, err := n.cfg.registry()
+	registry, err := n.cfg.registry(n.secrets.Current)
 	if err != nil {
 		return err
 	}

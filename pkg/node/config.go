@@ -16,6 +16,7 @@ import (
 
 	"github.com/weft-run/weft/internal/disk"
 	"github.com/weft-run/weft/internal/etcd"
+	"github.com/weft-run/weft/pkg/activities/mail"
 	"github.com/weft-run/weft/pkg/client"
 	"github.com/weft-run/weft/pkg/cluster"
 	"github.com/weft-run/weft/pkg/engine"
@@ -146,6 +147,9 @@ type Config struct {
 	// node follows changes. See internal/secrets. Default: there are none.
 	SecretsDir string
 
+	// SMTP is the mail server of sendEmail; without an address the node sends no mail.
+	SMTP SMTP
+
 	// LinkKeyFile has the keys that sign resume links, one a line: the first signs, and
 	// links of all are good. Default: the cluster makes one and keeps it in etcd.
 	LinkKeyFile string
@@ -198,6 +202,7 @@ func DefaultConfig() Config {
 		MaxWaits:           engine.MaxWaits,
 		DrainTimeout:       30 * time.Second,
 		Console:            ConsoleOn,
+		SMTP:               SMTP{TLS: mail.StartTLS},
 		MaxBody:            1 << 20, MaxInFlight: 1024, BodyBytes: 128 << 20,
 		Version: "devel",
 	}
@@ -221,6 +226,7 @@ func (c Config) withDefaults() (Config, error) {
 		c.Console = ConsoleOff
 	}
 	c.Console = cmp.Or(c.Console, d.Console)
+	c.SMTP.TLS = cmp.Or(c.SMTP.TLS, d.SMTP.TLS)
 	c.QueueTTL = cmp.Or(c.QueueTTL, d.QueueTTL)
 	c.ReplyWait = cmp.Or(c.ReplyWait, d.ReplyWait)
 	c.MetricsDefinitions = cmp.Or(c.MetricsDefinitions, d.MetricsDefinitions)
@@ -257,7 +263,7 @@ func (c Config) withDefaults() (Config, error) {
 // check says everything that is wrong at once.
 func (c Config) check() error {
 	return errors.Join(workflow.CheckID("node-id", c.NodeID), workflow.CheckID("cluster", c.Cluster), c.checkModes(), c.checkLimits(), c.Retention.check(),
-		c.checkCertificate(), c.checkEtcd(), c.checkListen(), c.checkAuth(), c.checkHosts(), c.checkOrigins(), c.checkDefinitions())
+		c.checkCertificate(), c.checkEtcd(), c.checkListen(), c.checkAuth(), c.checkHosts(), c.checkOrigins(), c.checkDefinitions(), c.checkSMTP())
 }
 
 // mistakes are what is wrong with some of the settings.

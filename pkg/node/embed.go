@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/weft-run/weft/internal/secrets"
 	"github.com/weft-run/weft/pkg/activities"
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/runtime"
@@ -17,8 +18,11 @@ import (
 // and [Node.Stop].
 
 // registry has the built-in activities and those of the program.
-func (c Config) registry() (*engine.Registry, error) {
+func (c Config) registry(current func() *secrets.Set) (*engine.Registry, error) {
 	r := activities.Default()
+	if err := c.mails(r, current); err != nil {
+		return nil, err
+	}
 	if c.Activities == nil {
 		return r, nil
 	}

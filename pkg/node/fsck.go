@@ -63,7 +63,7 @@ func withUpkeep(ctx context.Context, cfg Config, do func(upkeep *etcdstore.Upkee
 		if err != nil {
 			return err
 		}
-		registry, err := cfg.registry()
+		registry, err := cfg.registry(nil)
 		if err != nil {
 			return err
 		}

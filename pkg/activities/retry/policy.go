@@ -338,11 +338,14 @@ func (s *State) next(now time.Time, failure error) (pause time.Duration, why str
 // Excludes tells why a failure is not one that is tried again; "": it is one.
 func (s *State) Excludes(failure error) string {
 	is := func(entry string) bool { return isFailure(entry, failure) }
+	var lasting *LastingError
 	switch {
 	case slices.ContainsFunc(s.NotOn, is):
 		return "notOn has it"
 	case len(s.On) > 0 && !slices.ContainsFunc(s.On, is):
 		return "on does not have it"
+	case len(s.On) == 0 && errors.As(failure, &lasting):
+		return "another attempt would fail as this one"
 	}
 	return ""
 }
@@ -380,6 +383,15 @@ type StatusError struct {
 func (e *StatusError) Error() string {
 	return strings.TrimSpace(fmt.Sprintf("%s answered %d %s", e.URL, e.Status, http.StatusText(e.Status)))
 }
+
+// LastingError is a failure that another attempt would meet again: a policy makes none, unless
+// its on names it.
+type LastingError struct{ Err error }
+
+func (e *LastingError) Error() string { return e.Err.Error() }
+
+// Unwrap gives the failure.
+func (e *LastingError) Unwrap() error { return e.Err }
 
 // StatusEntry is an entry of on or notOn that means a status, or all of a hundred.
 var StatusEntry = regexp.MustCompile(`^[1-5](\d\d|[xX][xX])$`)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/weft-run/weft/internal/expression/evaluation"
 	"github.com/weft-run/weft/internal/outgoing"
 	"github.com/weft-run/weft/pkg/engine"
 )
@@ -37,9 +38,9 @@ func authorizationOf(x *engine.Execution) (string, error) {
 	if name == "" {
 		return x.Text("authorization"), nil
 	}
-	value, err := x.Secret(name)
-	if err != nil {
-		return "", fmt.Errorf("authorizationSecret: %w", err)
+	value, ok := x.Secret(name)
+	if !ok {
+		return "", fmt.Errorf("authorizationSecret: %w", evaluation.NoSecret(name))
 	}
 	scheme := strings.TrimSpace(x.Text("authorizationScheme"))
 	if strings.EqualFold(scheme, "Basic") {
@@ -64,9 +65,9 @@ func identityOf(x *engine.Execution) (*outgoing.Identity, error) {
 		if name == "" {
 			continue
 		}
-		value, err := x.Secret(name)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", input, err)
+		value, ok := x.Secret(name)
+		if !ok {
+			return nil, fmt.Errorf("%s: %w", input, evaluation.NoSecret(name))
 		}
 		pem[i], given = value, true
 	}

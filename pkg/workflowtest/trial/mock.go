@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/weft-run/weft/pkg/activities/mail"
 	"github.com/weft-run/weft/pkg/activities/web"
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -213,8 +214,11 @@ func (w watched) do(ctx context.Context, x *engine.Execution, call *Call) error 
 	}
 	name, m := w.s.find(x.Node())
 	if m == nil {
-		if !w.s.online && slices.Contains(outgoing, w.d.Type) {
+		switch {
+		case !w.s.online && slices.Contains(outgoing, w.d.Type):
 			return fmt.Errorf("a test sends no HTTP requests: mock %s, or give the answers of the other side", call.ActivityID)
+		case w.d.Type == mail.Type:
+			return fmt.Errorf("a test sends no mail: mock %s", call.ActivityID)
 		}
 		return w.inner.Execute(ctx, x)
 	}

@@ -191,8 +191,8 @@ func (b *activityBuilder) meant(name string, names []string) string {
 	switch {
 	case b.r.branches[name]:
 		return "; " + name + " is a branch: it stands beside the type that has it, without a - of its own"
-	case slices.Contains([]string{"mail", "email", "sendmail", "sendemail", "smtp"}, strings.ToLower(name)):
-		return "; no activity sends mail itself: sendHttpRequest calls a service that does, and runTask gives it to a worker"
+	case slices.Contains([]string{"mail", "email", "sendmail", "smtp"}, strings.ToLower(name)):
+		return " (did you mean sendEmail?)"
 	case strings.EqualFold(name, "try"):
 		return "; what may fail has retry and onGiveUp beside it"
 	case b.r.lookup(notation.TypeMeant(name)) != nil:

@@ -15,6 +15,7 @@ var (
 	_ engine.Evaluator = object{}
 	_ engine.Evaluator = variable{}
 	_ engine.Evaluator = input{}
+	_ engine.Evaluator = secret{}
 	_ engine.Checker   = variable{}
 	_ engine.Checker   = input{}
 )
@@ -22,7 +23,7 @@ var (
 // literal gives the value as it is written.
 type literal struct{}
 
-func (literal) Kinds() []string { return []string{workflow.Literal} }
+func (literal) Kinds() []string { return []string{workflow.Literal, "Sql"} } // the text of a statement of Elsa, which its activity reads
 
 func (literal) Compile(e workflow.Expression) (engine.Compiled, error) {
 	v, err := evaluation.Clean(e.Value, evaluation.MaxConstant)
@@ -129,6 +130,32 @@ type inputNamed string
 // what is not required.
 func (n inputNamed) Eval(_ context.Context, s engine.Scope) (any, error) {
 	v, _ := s.Input(string(n))
+	return v, nil
+}
+
+// secret reads a secret by name, as Elsa's expressions of this kind do.
+type secret struct{}
+
+func (secret) Kinds() []string { return []string{"Secret"} }
+
+func (secret) Compile(e workflow.Expression) (engine.Compiled, error) {
+	name, err := nameOf(e, "name")
+	if err != nil {
+		return nil, err
+	}
+	return secretNamed(name), nil
+}
+
+type secretNamed string
+
+// Secrets says which it reads.
+func (n secretNamed) Secrets() []string { return []string{string(n)} }
+
+func (n secretNamed) Eval(_ context.Context, s engine.Scope) (any, error) {
+	v, ok := s.Secret(string(n))
+	if !ok {
+		return nil, &evaluation.Error{Kind: "Secret", Source: evaluation.Excerpt(string(n)), Message: evaluation.NoSecret(string(n)).Error()}
+	}
 	return v, nil
 }
 

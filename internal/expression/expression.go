@@ -31,6 +31,7 @@ func All() []engine.Evaluator {
 		object{},
 		variable{},
 		input{},
+		secret{},
 		native.Evaluator{},
 		js.Evaluator{},
 		csharp.Evaluator{},

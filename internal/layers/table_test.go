@@ -164,6 +164,9 @@ var table = map[string]place{
 	"pkg/activities/flowchart":           {floor: 1, wing: "engine", step: 2},
 	"pkg/activities/web":                 {floor: 1, wing: "engine", step: 3},
 	"pkg/activities/mail":                {floor: 1, wing: "engine", step: 3},
+	"pkg/activities/sql":                 {floor: 1, wing: "engine", step: 4},
+	"pkg/activities/sql/postgres":        {floor: 1, wing: "engine", step: 5},
+	"pkg/activities/sql/sqlite":          {floor: 1, wing: "engine", step: 5},
 	"internal/expression/evaluation":     {floor: 1, wing: "engine", step: 1},
 	"internal/expression/turns":          {floor: 1, wing: "engine", step: 2},
 	"internal/expression/expressiontest": {floor: 1, wing: "engine", step: 2},
@@ -305,6 +308,16 @@ var libraries = []library{
 		prefix: "github.com/sethvargo/go-retry",
 		owners: []string{"internal/pace"},
 		why:    "how long to wait before the next try is said in the words of internal/pace, so that all of it is found there",
+	},
+	{
+		prefix: "github.com/jackc/pgx",
+		owners: []string{"pkg/activities/sql/postgres"},
+		why:    "its errors have the text of the connection, which pkg/activities/sql/postgres leaves out",
+	},
+	{
+		prefix: "modernc.org/sqlite",
+		owners: []string{"pkg/activities/sql/sqlite"},
+		why:    "it is large, so only a node that is given it has it, and it opens any file that it is told to",
 	},
 	{
 		prefix: "github.com/wneessen/go-mail",

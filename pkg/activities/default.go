@@ -4,6 +4,7 @@ import (
 	"github.com/weft-run/weft/pkg/activities/flowchart"
 	"github.com/weft-run/weft/pkg/activities/mail"
 	"github.com/weft-run/weft/pkg/activities/retry"
+	"github.com/weft-run/weft/pkg/activities/sql"
 	"github.com/weft-run/weft/pkg/activities/web"
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -67,6 +68,9 @@ var builtins = []func() (workflow.Descriptor, engine.Activity){
 	setName,
 	setOutput,
 	setVariable,
+	sql.Command,
+	sql.Query,
+	sql.SingleValue,
 	flowchart.StartActivity,
 	startAt,
 	stateMachine,

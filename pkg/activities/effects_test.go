@@ -25,7 +25,7 @@ func TestEveryActivitySaysWhetherItHasAnEffectOutside(t *testing.T) {
 		"Elsa.PublishEvent": none, "Elsa.RunTask": none, "Elsa.WriteHttpResponse": none, "Elsa.WriteFileHttpResponse": none, // others learn of it after the commit
 		"Elsa.RetryPolicy": none, "Elsa.RunJavaScript": none, "Elsa.RunCSharp": none, // a script reaches nothing
 		"Elsa.ReadFile": none, "Elsa.WriteLine": none, // the node's output is a log of what ran
-		"Elsa.SendEmail": outside, "Elsa.Inline": outside, "Elsa.FlowSendHttpRequest": outside, "Elsa.SendHttpRequest": outside, "Elsa.DownloadHttpFile": outside,
+		"Elsa.SendEmail": outside, "Elsa.SqlCommand": outside, "Elsa.SqlQuery": outside, "Elsa.SqlSingleValue": outside, "Elsa.Inline": outside, "Elsa.FlowSendHttpRequest": outside, "Elsa.SendHttpRequest": outside, "Elsa.DownloadHttpFile": outside,
 	}
 	all := activities.Default().All()
 	for _, d := range all {

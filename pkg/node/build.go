@@ -28,6 +28,7 @@ import (
 	"github.com/weft-run/weft/internal/tracing"
 	"github.com/weft-run/weft/internal/upkeep"
 	"github.com/weft-run/weft/internal/webhook"
+	"github.com/weft-run/weft/pkg/activities/sql"
 	"github.com/weft-run/weft/pkg/client"
 	"github.com/weft-run/weft/pkg/cluster"
 	"github.com/weft-run/weft/pkg/engine"
@@ -70,6 +71,13 @@ func (n *Node) build(ctx context.Context) error {
 	registry, err := n.cfg.registry(n.secrets.Current)
 	if err != nil {
 		return err
+	}
+	if len(n.cfg.Databases) > 0 {
+		databases := sql.NewDatabases(n.cfg.Databases...)
+		n.undo.Add("connections to databases", databases.Close)
+		if err := databases.Activities(registry); err != nil {
+			return err
+		}
 	}
 	store, err := etcdstore.New(etcdstore.Config{Client: clients.Main, Root: cluster.Root(n.cfg.Cluster), Log: n.log, Metrics: n.metrics, KeepJournal: n.cfg.Retention.Journal,
 		KeepKeys: n.cfg.Retention.keepKeys(), PartsKnown: func(form int) bool { return n.session != nil && n.session.AllRead(form) }})

@@ -17,6 +17,7 @@ import (
 	"github.com/weft-run/weft/internal/disk"
 	"github.com/weft-run/weft/internal/etcd"
 	"github.com/weft-run/weft/pkg/activities/mail"
+	"github.com/weft-run/weft/pkg/activities/sql"
 	"github.com/weft-run/weft/pkg/client"
 	"github.com/weft-run/weft/pkg/cluster"
 	"github.com/weft-run/weft/pkg/engine"
@@ -149,6 +150,10 @@ type Config struct {
 
 	// SMTP is the mail server of sendEmail; without an address the node sends no mail.
 	SMTP SMTP
+
+	// Databases are the kinds of databases that activities may ask; none: they ask none. pkg/node/full has
+	// PostgreSQL and SQLite.
+	Databases []*sql.Dialect
 
 	// LinkKeyFile has the keys that sign resume links, one a line: the first signs, and
 	// links of all are good. Default: the cluster makes one and keeps it in etcd.

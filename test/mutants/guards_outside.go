@@ -3,6 +3,7 @@ package main
 const (
 	inOutgoing = "./internal/outgoing"
 	inMail     = "./pkg/activities/mail"
+	inSQL      = "./pkg/activities/sql"
 )
 
 // outsideGuards are those of what activities send to others: credentials and mail.
@@ -29,4 +30,18 @@ var outsideGuards = []patch{
 		"{\"bcc\", func(...*netmail.Address) {}}", "{\"bcc\", m.CcMailAddress}", inMail, "TestAMail"},
 	{"what is refused for good is not tried again", "pkg/activities/retry/policy.go",
 		"case len(s.On) == 0 && errors.As(failure, &lasting):", "case false && errors.As(failure, &lasting):", inMail, "TestRetriesOfAMail"},
+	{"a value in quotes of a statement is refused", "pkg/activities/sql/text.go",
+		"case in != \"\":", "case false:", inSQL, "TestWhatIsRefused"},
+	{"the text of a statement is not computed", "pkg/activities/sql/text.go",
+		"if len(pieces) == 1 && pieces[0].Code {", "if false {", inSQL, "TestWhatIsRefused"},
+	{"a connection is the value of a secret", "pkg/activities/sql/activities.go",
+		"if m == nil {", "if m == nil {\n\t\treturn text, \"x\", nil\n\t}\n\tif m == nil {", inSQL, "TestSQLite"},
+	{"a command with once takes effect once", "pkg/activities/sql/run.go",
+		"if before != nil || err != nil {", "if err != nil {", inSQL, "TestOnce"},
+	{"a statement of SQLite reaches no other file", "pkg/activities/sql/sqlite/sqlite.go",
+		"lib.SQLITE_LIMIT_ATTACHED, 0)", "lib.SQLITE_LIMIT_ATTACHED, 10)", inSQL, "TestSQLite"},
+	{"the rows of a query are bounded", "pkg/activities/sql/run.go",
+		"if bytes += len(raw); bytes > maxBytes {", "if bytes += len(raw); false {", inSQL, "TestSQLite"},
+	{"the end of a node waits for statements", "pkg/activities/sql/databases.go",
+		"\tif !d.closed && d.running == 0 {\n", "\tif !d.closed {\n", inSQL, "TestTheEndWaits"},
 }

@@ -80,7 +80,7 @@ func (c *checker) literal(p place, e workflow.Expression, in workflow.InputDescr
 		}
 	}
 	text, isText := e.Value.(string)
-	if isText && in.Type == "String" && strings.Contains(text, "{{") && strings.Contains(text, "}}") && !twoBraces.MatchString(text) {
+	if isText && in.Type == "String" && !in.Raw && strings.Contains(text, "{{") && strings.Contains(text, "}}") && !twoBraces.MatchString(text) {
 		c.report(p, e.Place, warning("literal-template", "%s of %s has {{ }} and is written as it is; an expression is ${{ }}, or {liquid: \"…\"}", in.Name, p.title()))
 	}
 	c.rules(p, e, in)

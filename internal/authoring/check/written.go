@@ -24,6 +24,11 @@ var (
 // written looks for texts that were meant as expressions, and are used as they are written.
 // name is that of the input, what names it in the problem.
 func (c *checker) written(p place, e workflow.Expression, name, what string) {
+	if p.desc != nil {
+		if in, _ := p.desc.Input(name); in.Raw && in.Type == "String" {
+			return // of a statement, in which what stands in braces is a parameter
+		}
+	}
 	switch e.Kind {
 	case workflow.Literal, workflow.Object, workflow.Expr:
 		c.writtenIn(p, e, e.Value, name, what, 0)

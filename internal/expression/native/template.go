@@ -94,3 +94,19 @@ func quoted(text string) int {
 	}
 	return -1
 }
+
+// Piece is a part of a template: text as it is meant, or the code of an expression.
+type Piece struct {
+	Text string
+	Code bool // Text stands between ${{ and }}
+}
+
+// Pieces cuts a template as its evaluation does.
+func Pieces(text string) ([]Piece, error) {
+	parts, _, err := splitTemplate(text)
+	out := make([]Piece, len(parts))
+	for i, p := range parts {
+		out[i] = Piece{p.text, p.code}
+	}
+	return out, err
+}

@@ -1,5 +1,5 @@
 // Package full makes nodes with everything that Weft has: beside the machine of pkg/node,
-// the console, and what helps to write definitions. It is the node that cmd/weft runs.
+// the console, what helps to write definitions, and the databases that activities ask. It is the node that cmd/weft runs.
 //
 //	n, err := full.New(ctx, node.Config{DataDir: dir, HTTPAddr: "127.0.0.1:0"})
 //
@@ -10,6 +10,7 @@ package full
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/weft-run/weft/internal/auth"
@@ -18,6 +19,8 @@ import (
 	"github.com/weft-run/weft/internal/httpapi/serve"
 	"github.com/weft-run/weft/internal/people/console"
 	"github.com/weft-run/weft/internal/people/signout"
+	"github.com/weft-run/weft/pkg/activities/sql/postgres"
+	"github.com/weft-run/weft/pkg/activities/sql/sqlite"
 	"github.com/weft-run/weft/pkg/node"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -25,6 +28,7 @@ import (
 // New is [node.New], with everything.
 func New(ctx context.Context, cfg node.Config) (*node.Node, error) {
 	cfg.Wings = wings{}
+	cfg.Databases = append(slices.Clone(cfg.Databases), postgres.Dialect(), sqlite.Dialect())
 	return node.New(ctx, cfg)
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/pkg/activities/mail"
+	"github.com/weft-run/weft/pkg/activities/sql"
 	"github.com/weft-run/weft/pkg/activities/web"
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -219,6 +220,8 @@ func (w watched) do(ctx context.Context, x *engine.Execution, call *Call) error 
 			return fmt.Errorf("a test sends no HTTP requests: mock %s, or give the answers of the other side", call.ActivityID)
 		case w.d.Type == mail.Type:
 			return fmt.Errorf("a test sends no mail: mock %s", call.ActivityID)
+		case slices.Contains(sql.Types, w.d.Type):
+			return fmt.Errorf("a test asks no databases: mock %s", call.ActivityID)
 		}
 		return w.inner.Execute(ctx, x)
 	}

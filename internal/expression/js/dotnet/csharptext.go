@@ -462,6 +462,16 @@ func (h Host) formatCustom(v goja.Value, f float64, format, kind string) string 
 		f, _ = strconv.ParseFloat(strconv.FormatFloat(f, 'e', 14, 64), 64)
 		v = h.VM.ToValue(f)
 	}
+	_, part, _ := strings.Cut(format, ".")
+	s := h.exactly(v).FloatString(len(part))
+	if strings.HasPrefix(s, "-") && strings.Trim(s, "-0.") == "" {
+		h.fail("a number below zero that is rounded to zero has no format of # and 0 here; write F%d", len(part))
+	}
+	return shaped(s, format)
+}
+
+// shaped writes a number, which has as many digits behind its point as the format, as # and 0 say.
+func shaped(s, format string) string {
 	whole, part, _ := strings.Cut(format, ".")
 	group := strings.Contains(whole, ",")
 	whole = strings.ReplaceAll(whole, ",", "")
@@ -469,11 +479,7 @@ func (h Host) formatCustom(v goja.Value, f float64, format, kind string) string 
 	if i := strings.IndexByte(whole, '0'); i >= 0 {
 		least = len(whole) - i
 	}
-	s := h.exactly(v).FloatString(len(part))
 	negative := strings.HasPrefix(s, "-")
-	if negative && strings.Trim(s, "-0.") == "" {
-		h.fail("a number below zero that is rounded to zero has no format of # and 0 here; write F%d", len(part))
-	}
 	front, back, _ := strings.Cut(strings.TrimPrefix(s, "-"), ".")
 	front = strings.TrimLeft(front, "0")
 	front = strings.Repeat("0", max(least-len(front), 0)) + front

@@ -88,4 +88,5 @@ var liquidFilters = []example{
 	{"base64", "{{ variables.order | base64 | size }}"}, {"keys", "{{ variables.order | keys | join: ',' }}"}, {"handle", "{{ 'Zwei Wörter!' | handle }}"}, {"handleize", "{{ 'A & B' | handleize }}"}, {"raw", "{{ '<a>' | raw }}"},
 	{"md5", "{{ 'a' | md5 }}"}, {"sha1", "{{ 'a' | sha1 }}"}, {"sha256", "{{ 'a' | sha256 | size }}"}, {"hmac_sha1", "{{ 'a' | hmac_sha1: 'key' }}"}, {"hmac_sha256", "{{ 'a' | hmac_sha256: 'key' | size }}"},
 	{"format_string", "{{ '{0} of {1}' | format_string: 1, inputs.numbers.size }}"},
+	{"format_date", "{{ '2026-01-31T08:05:00Z' | format_date: 'dd.MM.yyyy HH:mm' }}"}, {"format_number", "{{ 1234.5 | format_number: 'N2' }}"},
 }

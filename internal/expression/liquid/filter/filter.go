@@ -120,7 +120,7 @@ func (c *Call) flat(list []any) ([]any, error) {
 }
 
 // filters are all there are, by name.
-var filters = allOf(textFilters, numberFilters, listFilters, dateFilters, elsaFilters)
+var filters = allOf(textFilters, numberFilters, listFilters, dateFilters, elsaFilters, dotnetFilters)
 
 func allOf(some ...map[string]Filter) map[string]Filter {
 	all := map[string]Filter{}

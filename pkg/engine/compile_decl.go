@@ -105,7 +105,7 @@ func (c *compiler) evaluator(e workflow.Expression, what string) Evaluator {
 		c.problem(code, e.Place, "%s is written in %s, which is switched off here (--javascript=off); rewrite it in Liquid or ${{ }}", what, e.Kind)
 	case e.Kind != workflow.Literal:
 		kinds := sortedKeys(c.evals)
-		c.problem(code, e.Place, "%s is an expression of the unknown kind %q; known are %s%s", what, e.Kind, strings.Join(kinds, ", "), suggest(e.Kind, kinds))
+		c.problem(code, e.Place, "%s is an expression of the unknown kind %q; known are %s%s", what, e.Kind, strings.Join(kinds, ", "), cmp.Or(workflow.InsteadOfKind(e.Kind), suggest(e.Kind, kinds)))
 	}
 	return nil
 }

@@ -72,6 +72,21 @@ func TestMigrateElsa(t *testing.T) {
 	u.wants(1, "differs fine.json\n", "migrate", "elsa", dir, "--jq", `.items[] | select(.verdict == "differs") | "\(.verdict) fine.json"`)
 	u.wants(1, "Acme.Invoice\n", "migrate", "elsa", dir, "--jq", `.items[] | select(.definition == "own") | .findings[0].detail | capture("(?<type>Acme.Invoice)").type`)
 
+	// Activities of Elsa's own modules, and its secrets, are refused with what does the same.
+	for name, want := range map[string]string{
+		"Elsa.SubmitAlterationPlan": "; instead: sendHttpRequest to POST /api/v1/alterations/submit", "Elsa.AlterationPlanCompleted": "; instead: ask GET /api/v1/jobs/{planId}",
+		"Elsa.UserTask": "; instead: runTask", "Elsa.BpmnProcess": "; instead: draw the process",
+	} {
+		u.in = elsaSequence("there", 1, fmt.Sprintf(`{"type": %q, "version": 1, "id": "x"}`, name))
+		if got := u.wants(1, "*", "migrate", "elsa", "-"); !strings.Contains(got.out, want) || strings.Contains(got.out, "an activity in Go") {
+			t.Errorf("%s: %s", name, got.out)
+		}
+	}
+	u.in = elsaSequence("secret", 1, strings.Replace(elsaLine, `"Literal"`, `"Secret"`, 1))
+	if got := u.wants(1, "*", "migrate", "elsa", "-"); !strings.Contains(got.out, "; instead: ${{ secrets.NAME }}") {
+		t.Errorf("%s", got.out)
+	}
+
 	// A list may be written as a list, and as the text of one: definitions stored with Elsa do.
 	for _, methods := range []string{`["GET"]`, `"[\u0022GET\u0022]"`} {
 		u.in = elsaSequence("path", 1, `{"type": "Elsa.HttpEndpoint", "version": 1, "id": "in", "customProperties": {"canStartWorkflow": true}, "path": {"typeName": "String", "expression": {"type": "Literal", "value": "in"}}, "supportedMethods": {"typeName": "String[]", "expression": {"type": "Literal", "value": `+methods+`}}}`)

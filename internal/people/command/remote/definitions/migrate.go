@@ -376,7 +376,7 @@ func report(moves []*move, counts map[verdict]int) string {
 			for line := range strings.Lines(fmt.Sprintf("%s%s%s (%s)\n%s", where, kind, p.Detail, p.Code, p.Excerpt)) {
 				text.WriteString("    " + strings.TrimRight(line, "\n") + "\n")
 			}
-			if p.Code == "unknown-activity-type" && p.Meant == "" {
+			if p.Code == "unknown-activity-type" && p.Meant == "" && !strings.Contains(p.Detail, "; instead: ") {
 				text.WriteString("    instead: an activity in Go, or runTask and a worker (docs/from-elsa.md)\n")
 			}
 		}

@@ -75,11 +75,13 @@ func Read(n Notation, src []byte, file string, registry *engine.Registry) (*work
 
 // Write writes a definition in a notation.
 func Write(n Notation, def *workflow.Definition, registry *engine.Registry) ([]byte, error) {
+	if elsajson.IsBound(def) != (n == JSON) {
+		if err := elsajson.Bound(def); err != nil {
+			return nil, err
+		}
+	}
 	if n == JSON {
 		return elsajson.Write(def, registry)
-	}
-	if err := elsajson.Bound(def); err != nil {
-		return nil, err
 	}
 	return yaml.Write(def, registry)
 }

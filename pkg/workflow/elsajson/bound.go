@@ -8,10 +8,13 @@ import (
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
-// Bound says why a definition that was read from Elsa's JSON may be another one in another notation; nil: it is the same.
+// IsBound reports whether a definition was read from Elsa's JSON.
+func IsBound(def *workflow.Definition) bool { return def.Root != nil && def.Root.Place.Pointer != "" }
+
+// Bound says why a definition may be another one in Elsa's JSON than in another notation; nil: it is the same.
 // Only in this one the dates of variables are Date objects to scripts, and the text of an object is a text.
 func Bound(def *workflow.Definition) error {
-	if def.Root == nil || def.Root.Place.Pointer == "" {
+	if def.Root == nil {
 		return nil
 	}
 	var b bound

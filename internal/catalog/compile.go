@@ -250,7 +250,7 @@ func (c *Catalog) named(ctx context.Context, id string) (*store.DefinitionHead, 
 func (c *Catalog) byTypeName(name string) *store.DefinitionHead {
 	var found *store.DefinitionHead
 	for _, h := range c.table.Load().heads {
-		if h.Published == 0 || !h.Usable || typeName(h.Name) != workflow.UpperFirst(name) {
+		if h.Published == 0 || !h.Usable || workflow.ActivityType(h.Name) != workflow.UpperFirst(name) {
 			continue
 		}
 		if found == nil || h.ID < found.ID { // of several, always the same one

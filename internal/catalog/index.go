@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/weft-run/weft/internal/catalog/schedule"
 	"github.com/weft-run/weft/internal/cron"
@@ -123,14 +122,4 @@ func (x *indexer) route(t *engine.Trigger) {
 	}
 	x.routes[key] = t.ActivityID
 	x.idx.Routes = append(x.idx.Routes, store.RouteEntry{ActivityID: t.ActivityID, Hash: t.Hash, Method: method, Template: template, EndpointLimits: t.Route.EndpointLimits})
-}
-
-// typeName is the activity type that a definition's name gives: its words in
-// PascalCase.
-func typeName(name string) string {
-	var b strings.Builder
-	for _, w := range strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
-		b.WriteString(workflow.UpperFirst(w))
-	}
-	return b.String()
 }

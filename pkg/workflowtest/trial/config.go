@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/weft-run/weft/internal/authoring/check"
 	"github.com/weft-run/weft/internal/expression"
@@ -229,21 +228,11 @@ func (r *Run) resolve(ref workflow.DefinitionRef) (*workflow.Definition, bool) {
 		return def, true
 	}
 	for _, id := range slices.Sorted(maps.Keys(r.defs)) { // by the name that Elsa's designer gives it
-		if def := r.defs[id]; def.Options.UsableAsActivity && typeName(def.Name) == workflow.UpperFirst(ref.ID) {
+		if def := r.defs[id]; def.Options.UsableAsActivity && workflow.ActivityType(def.Name) == workflow.UpperFirst(ref.ID) {
 			return def, true
 		}
 	}
 	return nil, false
-}
-
-// typeName is the type that a definition's name gives: Send greeting is
-// SendGreeting.
-func typeName(name string) string {
-	var b strings.Builder
-	for _, w := range strings.FieldsFunc(name, func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) }) {
-		b.WriteString(workflow.UpperFirst(w))
-	}
-	return b.String()
 }
 
 // checkMocks finds mocks that replace nothing, or say what their activity

@@ -194,3 +194,34 @@ func TestFilesOfOneCallAreLookedAtTogether(t *testing.T) {
 	u.file("set/together-c.yaml", "root:\n  - executeWorkflow: together-a\n")
 	u.refuses(3, "starts together-b, which starts together-c, which starts together-a again", "apply", "--strict", dir)
 }
+
+// A definition that another file of the call uses as an activity comes first, also if nothing of it is there yet, and
+// wherever it stands: by the id of its version, by its id or by its name. What is wrong beside that is told before anything is
+// published.
+func TestApplyPublishesFirstWhatOthersUse(t *testing.T) {
+	t.Parallel()
+	u := at(t)
+	inner := func(id, activities string) string {
+		return strings.Replace(elsaSequence(id, 1, activities), `"name": "`+id+`"`, `"name": "`+id+`", "options": {"usableAsActivity": true}`, 1)
+	}
+	dir := filepath.Dir(u.file("exports/a.json", elsaSequence("first-outer", 1, `{"type": "FirstMiddle", "version": 1, "id": "y", "workflowDefinitionId": "first-middle", "workflowDefinitionVersionId": "v-first-middle-1"}`)))
+	u.file("exports/b.json", inner("first-middle", `{"type": "FirstInner", "version": 1, "id": "x", "workflowDefinitionId": "first-inner"}`))
+	u.file("exports/c.json", strings.Replace(inner("first-inner", elsaLine), `"name": "first-inner"`, `"name": "First inner"`, 1))
+	bad := u.file("exports/d.json", elsaSequence("first-bad", 1, `{"type": "FirstInner", "version": 1, "id": "x", "workflowDefinitionId": "first-inner"}, {"type": "Acme.None", "version": 1, "id": "z"}`))
+	apply := []string{"apply", dir, "--columns", "id,outcome", "--no-headers"}
+	if got := u.refuses(3, "nothing was published", apply...); strings.Contains(got.err, "a.json") || !strings.Contains(got.err, "Acme.None") {
+		t.Errorf("%s", got.err)
+	}
+	if err := os.Remove(bad); err != nil {
+		t.Fatal(err)
+	}
+	u.wants(0, "first-inner   would be published\nfirst-middle  would be published\nfirst-outer   would be published\n", append(apply, "--dry-run")...)
+	u.wants(0, "first-inner   published\nfirst-middle  published\nfirst-outer   published\n", apply...)
+	u.wants(0, "first-inner   unchanged\nfirst-middle  unchanged\nfirst-outer   unchanged\n", apply...)
+	if got := u.wants(0, "*", "run", "first-outer", "--id", "first-1"); !strings.Contains(got.out, "first-1") {
+		t.Errorf("%s", got.out)
+	}
+	if got := u.wants(0, "*", "instances", "journal", "first-1"); !strings.Contains(got.out, "hello") {
+		t.Errorf("%s", got.out)
+	}
+}

@@ -58,6 +58,13 @@ func TestMigrateElsa(t *testing.T) {
 		t.Errorf("it was\n%s\nand is\n%s", before, after)
 	}
 
+	// An output that goes nowhere is warned of in JSON, and is not in YAML.
+	leftover := u.file("leftover.json", elsaSequence("leftover", 1, `{"type": "Elsa.RunJavaScript", "version": 1, "id": "j", "script": {"typeName": "String", "expression": {"type": "Literal", "value": "1"}}, "result": {"typeName": "Object", "memoryReference": {"id": "gone"}}}`))
+	if got := u.wants(0, "*", "migrate", "elsa", leftover, "--out", filepath.Join(u.home, "left")); !strings.Contains(got.out, "leftover-output") {
+		t.Errorf("%s", got.out)
+	}
+	u.wants(0, "ok: 1 valid\n", "validate", "--strict", filepath.Join(u.home, "left"))
+
 	// What is refused has its place; the others are told all the same.
 	u.file("exports/own.json", elsaSequence("own", 1, elsaLine+`, {"type": "Acme.Invoice", "version": 1, "id": "invoice"}`))
 	u.file("exports/old.json", `{"definitionId": "old", "activities": [{"activityId": "a", "type": "WriteLine"}], "connections": []}`)

@@ -83,6 +83,9 @@ func (a commands) apply(ctx context.Context, c *apiclient.Client, ready []checke
 	var rows []any
 	newest := int64(0)
 	for i, d := range ready {
+		if err := d.lookAgain(ctx, c, f); err != nil {
+			return errors.Join(a.ask.Table(appliedView, rows), ask.InFile(err, d.Name))
+		}
 		did, revision, err := a.publish(ctx, c, d, f, a.ask.Part(i, len(ready)))
 		if err != nil {
 			return errors.Join(a.ask.Table(appliedView, rows), ask.InFile(err, d.Name))
@@ -116,6 +119,18 @@ func (a commands) apply(ctx context.Context, c *apiclient.Client, ready []checke
 	}
 	if err == nil && refused {
 		return ask.Exit(ask.ExitRefused, nil)
+	}
+	return err
+}
+
+// lookAgain lets the server look at one that uses others, which are published by now.
+func (d *checked) lookAgain(ctx context.Context, c *apiclient.Client, f applyFlags) error {
+	if !d.later || f.dry {
+		return nil
+	}
+	would, err := c.PublishDefinition(ctx, d.Src, apiclient.PublishDefinitionQuery{DryRun: new(true), Strict: &f.strict, Set: f.set, File: d.file}, ask.ContentType(d.Name))
+	if err == nil {
+		d.seen(would.Body)
 	}
 	return err
 }

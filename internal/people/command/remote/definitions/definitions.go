@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -254,6 +255,7 @@ type checked struct {
 	before, after int64  // versions; 0: none is published
 	over          *int64 // the version that is there, published or not; nil: a server of a version that does not say has none published
 	wasOf         string // the set that it is of; "": none
+	later         bool   // it uses others of the call, which are not published yet: the server looks at it when they are
 }
 
 // check reads the sources that args name and lets the server look at all of them before anything
@@ -269,9 +271,19 @@ func (a commands) check(ctx context.Context, args []string, strict bool, set str
 	}
 	var problems []string
 	from, files := map[string]string{}, lookTogether(all)
-	for i, s := range all {
+	for _, i := range files.order() {
+		s := all[i]
 		would, err := c.PublishDefinition(ctx, s.Src, files.query(i, apiclient.PublishDefinitionQuery{DryRun: new(true), Strict: &strict, Set: set}), ask.ContentType(s.Name))
 		var p *apiclient.ProblemError
+		if errors.As(err, &p) && p.Status == 422 && files.later(i, p.Errors) {
+			d := checked{Source: s, file: files.nameOf(i), id: files.defs[i].ID, later: true}
+			if d.before, err = newestVersion(ctx, c, d.id); err != nil {
+				return nil, nil, nil, err
+			}
+			from[d.id], d.after = s.Name, d.before+1
+			ready = append(ready, d)
+			continue
+		}
 		if errors.As(err, &p) && p.Status == 422 {
 			problems = append(problems, ask.ProblemLines(ask.Named(p, s.Name)))
 			found = append(found, findings(s.Name, "error", p.Errors)...)
@@ -304,16 +316,37 @@ func (a commands) check(ctx context.Context, args []string, strict bool, set str
 			return nil, nil, nil, ask.Usage("%s and %s are the same definition, %s", other, s.Name, would.Body.ID)
 		}
 		from[would.Body.ID] = s.Name
-		d := checked{s, files.nameOf(i), would.Body.ID, would.Body.Before, would.Body.Version, would.Body.Over, would.Body.WasOf}
-		if d.over == nil && d.before > 0 {
-			d.over = &d.before
-		}
+		d := checked{Source: s, file: files.nameOf(i)}
+		d.seen(would.Body)
 		ready = append(ready, d)
 	}
 	if len(problems) > 0 {
 		return nil, nil, found, ask.Exit(ask.ExitRefused, fmt.Errorf("nothing was published\n%s", strings.Join(problems, "\n")))
 	}
 	return c, ready, found, nil
+}
+
+// seen takes what a server says of a file.
+func (d *checked) seen(would apiclient.Published) {
+	d.id, d.before, d.after, d.over, d.wasOf = would.ID, would.Before, would.Version, would.Over, would.WasOf
+	if d.over == nil && d.before > 0 {
+		d.over = &d.before
+	}
+}
+
+// newestVersion is the latest one of a definition; 0 if there is none.
+func newestVersion(ctx context.Context, c *apiclient.Client, id string) (newest int64, err error) {
+	for v, err := range c.AllVersions(ctx, id, apiclient.ListVersionsQuery{}) {
+		var p *apiclient.ProblemError
+		if errors.As(err, &p) && p.Status == 404 {
+			return 0, nil
+		}
+		if err != nil {
+			return 0, err
+		}
+		newest = max(newest, v.Version)
+	}
+	return newest, nil
 }
 
 // findings are what a server says of a file, in severity unless it says itself.
@@ -485,9 +518,15 @@ func checkHere(all []ask.Source, read func(ask.Source, workflow.Types) (*workflo
 			defs[def.ID] = def
 		}
 	}
+	var latest []*workflow.Definition
+	for _, id := range slices.Sorted(maps.Keys(defs)) {
+		latest = append(latest, defs[id])
+	}
 	opts := engine.Options{Registry: registry, Evaluators: expression.All(), Resolve: func(ref workflow.DefinitionRef) (*workflow.Definition, bool) {
-		def, ok := defs[ref.ID]
-		return def, ok
+		if i := meant(latest, ref); i >= 0 {
+			return latest[i], true
+		}
+		return nil, false
 	}}
 	for i, c := range out {
 		if c.def != nil {

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -388,6 +389,45 @@ func report(moves []*move, counts map[verdict]int) string {
 	return text.String()
 }
 
+// withoutLeftovers is the definition without outputs that go nowhere, which Elsa reads over, and YAML refuses.
+func withoutLeftovers(m *move, types workflow.Types) *workflow.Definition {
+	if !slices.ContainsFunc(m.problems, func(p workflow.Problem) bool { return p.Code == "leftover-output" }) {
+		return m.def
+	}
+	def, _ := elsajson.Read(m.Src, m.Name, types) // one of its own: that of m is compiled
+	known := def.DeclaredVariables()
+	for _, v := range def.Variables {
+		known[v.ID], known[v.Name] = true, true
+	}
+	for _, o := range def.Outputs {
+		known[o.Name] = true
+	}
+	workflow.Walk(def.Root, func(a, _ *workflow.Activity, _ int) bool {
+		maps.DeleteFunc(a.Outputs, func(_, to string) bool { return !known[to] })
+		return true
+	})
+	return def
+}
+
+// asYAML leaves out what is no valid definition in YAML, beside the others.
+func asYAML(moves []*move, texts map[*move][]byte) {
+	var all []ask.Source
+	var of []*move
+	for _, m := range moves {
+		if text := texts[m]; text != nil {
+			all, of = append(all, ask.Source{Name: m.file, Src: text}), append(of, m)
+		} else if m.def != nil && m.verdict != older {
+			all, of = append(all, m.Source), append(of, m)
+		}
+	}
+	for i, r := range checkHere(all, readSource) {
+		if bad, _ := r.problems.Split(); len(bad) > 0 && texts[of[i]] != nil {
+			of[i].why, of[i].file = fmt.Sprintf("it has no form as YAML (%v); weft apply takes the JSON", bad.Err()), ""
+			delete(texts, of[i])
+		}
+	}
+}
+
 // converted writes what runs as YAML into a directory: all of it, or nothing where a file is there already.
 func converted(moves []*move, dir string) error {
 	types := activities.Default()
@@ -396,8 +436,9 @@ func converted(moves []*move, dir string) error {
 		if !slices.Contains([]verdict{unchanged, translated, differs}, m.verdict) {
 			continue
 		}
-		text, err := weftyaml.Write(m.def, types)
-		err = cmp.Or(elsajson.Bound(m.def), err)
+		def := withoutLeftovers(m, types)
+		text, err := weftyaml.Write(def, types)
+		err = cmp.Or(elsajson.Bound(def), err)
 		if err == nil {
 			_, problems := weftyaml.Read(text, "", types)
 			bad, _ := problems.Split()
@@ -414,6 +455,9 @@ func converted(moves []*move, dir string) error {
 		}
 		taken[strings.ToLower(name)] = true
 		m.file, texts[m] = filepath.Join(dir, name+".yaml"), text
+	}
+	asYAML(moves, texts)
+	for m := range texts {
 		if _, err := os.Lstat(m.file); !errors.Is(err, fs.ErrNotExist) {
 			return ask.Usage("%s is there already; nothing was written. Give --out an empty directory", m.file)
 		}

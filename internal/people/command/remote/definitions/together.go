@@ -49,6 +49,90 @@ func (t *together) runs(i int) (ids []string) {
 	return ids
 }
 
+// meant is the file whose definition a reference of another one means: by the id of its version, by its id, or by the type
+// that its name gives; -1: none.
+func (t *together) meant(a *workflow.Activity) int {
+	ref := workflow.DefinitionRef{ID: a.Type}
+	if a.Ref != nil {
+		ref = *a.Ref
+	}
+	return meant(t.defs, ref)
+}
+
+func meant(defs []*workflow.Definition, ref workflow.DefinitionRef) int {
+	for _, is := range []func(def *workflow.Definition) bool{
+		func(def *workflow.Definition) bool { return ref.VersionID != "" && def.VersionID == ref.VersionID },
+		func(def *workflow.Definition) bool { return def.ID == ref.ID },
+		func(def *workflow.Definition) bool {
+			return def.Options.UsableAsActivity && workflow.ActivityType(def.Name) == workflow.UpperFirst(ref.ID)
+		},
+	} {
+		if i := slices.IndexFunc(defs, func(def *workflow.Definition) bool { return def != nil && def.ID != "" && is(def) }); i >= 0 {
+			return i
+		}
+	}
+	return -1
+}
+
+// uses are the other files whose definitions one uses as activities.
+func (t *together) uses(i int) (files []int) {
+	def := t.defs[i]
+	if def == nil || def.Root == nil {
+		return nil
+	}
+	workflow.Walk(def.Root, func(a, _ *workflow.Activity, _ int) bool {
+		if a.Ref == nil && t.types.ByType(a.Type) != nil {
+			return true
+		}
+		if of := t.meant(a); of >= 0 && of != i && !slices.Contains(files, of) {
+			files = append(files, of)
+		}
+		return true
+	})
+	return files
+}
+
+// order are the files as they are given, but for those that others use: they come before these.
+func (t *together) order() []int {
+	out, seen := make([]int, 0, len(t.all)), make([]bool, len(t.all))
+	var put func(i int)
+	put = func(i int) {
+		if seen[i] {
+			return
+		}
+		seen[i] = true
+		for _, of := range t.uses(i) {
+			put(of)
+		}
+		out = append(out, i)
+	}
+	for i := range t.all {
+		put(i)
+	}
+	return out
+}
+
+// later reports whether a server found nothing wrong with a file but that it uses others of the call, which it does not know yet, and
+// nothing is wrong with it beside them.
+func (t *together) later(i int, wrong []apiclient.ProblemItem) bool {
+	unknown := func(code string) bool { return code == "unknown-definition" || code == "unknown-activity-type" }
+	uses := t.uses(i)
+	if len(uses) == 0 || slices.ContainsFunc(wrong, func(p apiclient.ProblemItem) bool { return p.Severity == "error" && !unknown(p.Code) }) {
+		return false
+	}
+	opts := engine.Options{Registry: t.types, Evaluators: expression.All(), Resolve: func(ref workflow.DefinitionRef) (*workflow.Definition, bool) {
+		if of := meant(t.defs, ref); of >= 0 {
+			return t.defs[of], true
+		}
+		return nil, false
+	}}
+	_, found := check.Definition(t.defs[i], check.Options{Options: opts})
+	bad, _ := found.Split()
+	return !slices.ContainsFunc(bad, func(q workflow.Problem) bool { // an activity that is not known here, and not wrong there, is the server's own
+		return !unknown(q.Code) || slices.ContainsFunc(wrong, func(p apiclient.ProblemItem) bool { return p.Detail == q.Detail })
+	})
+}
+
 // query says to a server what a file is beside itself.
 func (t *together) query(i int, q apiclient.PublishDefinitionQuery) apiclient.PublishDefinitionQuery {
 	q.Beside = strings.Join(t.runs(i), ",")

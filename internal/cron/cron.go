@@ -4,7 +4,7 @@
 // own tests: six fields, seconds first; lists, ranges (which may go over the end: 22-2), steps,
 // names, ? for *, L, L-3, LW, 15W, 5L, FRIL and MON#2; or a name such as @daily. A day has to
 // fit both the day of the month and the day of the week. Times are in UTC, or in the zone that stands
-// before the fields (TZ=Europe/Berlin): an expression means the same on each node, as far as they know the same rules of zones.
+// before the fields (TZ=Europe/Berlin), and not on the dates of that clock that stand before both (NOT=2026-12-24,2026-12-25): an expression means the same on each node, as far as they know the same rules of zones.
 //
 // Where the clocks of a zone jump, it is as with Cronos. What is named within the time that is left out comes once, at the jump. What is named
 // in a time that there is twice comes the first time only, unless second, minute or hour has a *, a range or a step: then both.
@@ -28,6 +28,7 @@ type Schedule struct {
 	back                                      int            // days before the last one, with lastDay
 	often                                     bool           // second, minute or hour has a *, a range or a step
 	zone                                      *time.Location // nil: UTC
+	except                                    map[int]uint64 // days that do not count, as bits, by the months since the year 0
 }
 
 // days is how the days of a month are counted.
@@ -94,8 +95,10 @@ func (s Schedule) daysOf(year int, month time.Month) uint64 {
 			fit &^= 1 << day
 		}
 	}
-	return fit
+	return fit &^ s.except[monthsOf(year, month)]
 }
+
+func monthsOf(year int, month time.Month) int { return year*12 + int(month) }
 
 // nearestWorkingDay is the nearest day of the same month that is neither Saturday nor Sunday.
 func nearestWorkingDay(day, last int, weekday func(day int) time.Weekday) int {

@@ -35,7 +35,10 @@ var macros = map[string]string{
 // Parse returns an error that says what is wrong with an expression, in which field, and what it
 // should look like.
 func Parse(expr string) (Schedule, error) {
-	text := strings.TrimSpace(expr)
+	except, text, err := cutDates(strings.TrimSpace(expr))
+	if err != nil {
+		return Schedule{}, err
+	}
 	zone, text, err := cutZone(text)
 	if err != nil {
 		return Schedule{}, err
@@ -51,7 +54,7 @@ func Parse(expr string) (Schedule, error) {
 	if len(parts) != len(fields) {
 		return Schedule{}, bad("cron expression %q has %d fields, and not 6", workflow.Shorten(text), len(parts))
 	}
-	s := Schedule{zone: zone, often: strings.ContainsAny(strings.Join(parts[:3], ""), "*?-/")}
+	s := Schedule{zone: zone, except: except, often: strings.ContainsAny(strings.Join(parts[:3], ""), "*?-/")}
 	into := []*uint64{&s.second, &s.minute, &s.hour, &s.day, &s.month, &s.weekday}
 	for i, f := range fields {
 		var err error
@@ -71,6 +74,39 @@ func Parse(expr string) (Schedule, error) {
 		s.weekday |= 1
 	}
 	return s, nil
+}
+
+// MaxDates is how many dates an expression may leave out.
+const MaxDates = 1000
+
+// Except puts dates before an expression, each as 2026-12-24, on which it names no time.
+func Except(dates []string, expr string) string {
+	if len(dates) == 0 {
+		return expr
+	}
+	return "NOT=" + strings.Join(dates, ",") + " " + expr
+}
+
+// cutDates reads the dates before the rest of an expression; nil: there are none.
+func cutDates(text string) (except map[int]uint64, rest string, err error) {
+	list, found := strings.CutPrefix(text, "NOT=")
+	if !found {
+		return nil, text, nil
+	}
+	list, rest, _ = strings.Cut(list, " ")
+	dates := strings.Split(list, ",")
+	if len(dates) > MaxDates {
+		return nil, "", fmt.Errorf("it leaves out %d dates, and may leave out %d", len(dates), MaxDates)
+	}
+	except = map[int]uint64{}
+	for _, date := range dates {
+		at, err := time.Parse(time.DateOnly, date)
+		if err != nil {
+			return nil, "", fmt.Errorf("%q is no date; dates are left out as 2026-12-24", workflow.Shorten(date))
+		}
+		except[monthsOf(at.Year(), at.Month())] |= 1 << at.Day()
+	}
+	return except, strings.TrimSpace(rest), nil
 }
 
 // cutZone reads the zone before the fields, as in TZ=Europe/Berlin or CRON_TZ=Europe/Berlin; nil is UTC.

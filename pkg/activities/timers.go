@@ -229,6 +229,8 @@ func cronActivity() (workflow.Descriptor, engine.Activity) {
 		}, {
 			Name: "timeZone", Type: "String",
 			Description: "The zone whose clock is meant, such as Europe/Berlin. What it leaves out when it jumps comes once, at the jump; what it shows twice comes once, unless second, minute or hour has a `*`, a range or a step.",
+		}, {
+			Name: "exceptDates", Type: "String[]", Description: "Dates of that clock on which it names no time, such as 2026-12-24; up to 1,000.",
 		}},
 	}, cronCode{}
 }
@@ -238,8 +240,9 @@ type cronCode struct{}
 func (cronCode) Prepare(p *engine.Preparation) {
 	v, ok := p.Constant("cronExpression")
 	zone, zoneKnown := p.Constant("timeZone")
-	if ok && zoneKnown && v != nil && !p.Node.Activity().CanStart {
-		if _, err := cron.Next(inZone(engine.Text(v), engine.Text(zone)), time.Time{}); err != nil {
+	dates, datesKnown := p.Constant("exceptDates")
+	if ok && zoneKnown && datesKnown && v != nil && !p.Node.Activity().CanStart {
+		if _, err := cron.Next(cron.Except(datesOf(dates), inZone(engine.Text(v), engine.Text(zone))), time.Time{}); err != nil {
 			p.Problem("bad-cron", p.Place("cronExpression"), "%v", err)
 		}
 	}
@@ -249,7 +252,7 @@ func (cronCode) Execute(_ context.Context, x *engine.Execution) error {
 	if _, ok := x.TriggerInput(); ok {
 		return nil
 	}
-	next, err := cron.Next(inZone(x.Text("cronExpression"), x.Text("timeZone")), x.Clock())
+	next, err := cron.Next(cron.Except(datesOf(x.Value("exceptDates")), inZone(x.Text("cronExpression"), x.Text("timeZone"))), x.Clock())
 	if err != nil {
 		return err
 	}
@@ -259,10 +262,11 @@ func (cronCode) Execute(_ context.Context, x *engine.Execution) error {
 func (cronCode) Triggers(p *engine.Preparation) []engine.Trigger {
 	v, ok := p.TriggerValue("cronExpression")
 	zone, zoneOK := p.TriggerValue("timeZone")
-	if !ok || !zoneOK || v == nil {
+	dates, datesOK := p.TriggerValue("exceptDates")
+	if !ok || !zoneOK || !datesOK || v == nil {
 		return nil
 	}
-	expr := inZone(engine.Text(v), engine.Text(zone))
+	expr := cron.Except(datesOf(dates), inZone(engine.Text(v), engine.Text(zone)))
 	if name := strings.TrimSpace(engine.Text(zone)); name != "" {
 		if _, err := cron.Zone(name); err != nil {
 			p.Problem("bad-cron", p.Place("timeZone"), "%v", err)
@@ -274,6 +278,15 @@ func (cronCode) Triggers(p *engine.Preparation) []engine.Trigger {
 		return nil
 	}
 	return []engine.Trigger{{Name: expr, Payload: map[string]any{"cronExpression": expr}, Cron: expr}}
+}
+
+// datesOf are the texts of a list.
+func datesOf(v any) (dates []string) {
+	items, _ := v.([]any)
+	for _, e := range items {
+		dates = append(dates, strings.TrimSpace(engine.Text(e)))
+	}
+	return dates
 }
 
 // inZone puts the zone before an expression, where it is kept.

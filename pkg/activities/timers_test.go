@@ -25,6 +25,7 @@ func TestTimersWait(t *testing.T) {
 		"start at, zone":   {act("StartAt", inputs{"dateTime": lit("2026-03-01T18:00"), "timeZone": lit("Asia/Kolkata")}), t0.Add(30 * time.Minute)},
 		"start at, UTC":    {act("StartAt", inputs{"dateTime": lit("2026-03-01 12:00:01"), "timeZone": lit(" UTC ")}), t0.Add(time.Second)},
 		"cron":             {act("Cron", inputs{"cronExpression": lit("0 30 * * * *")}), t0.Add(30 * time.Minute)},
+		"cron, not today":  {act("Cron", inputs{"cronExpression": lit("0 0 18 * * *"), "timeZone": lit("Asia/Kolkata"), "exceptDates": expr(func(engine.Scope) (any, error) { return []any{"2026-03-01", "2026-03-02"}, nil })}), t0.Add(48*time.Hour + 30*time.Minute)},
 		"cron in a zone":   {act("Cron", inputs{"cronExpression": lit("0 0 18 * * *"), "timeZone": lit("Asia/Kolkata")}), t0.Add(30 * time.Minute)},
 		"cron, zone in it": {act("Cron", inputs{"cronExpression": lit("CRON_TZ=Asia/Kolkata 0 0 18 * * *")}), t0.Add(30 * time.Minute)},
 	} {
@@ -165,6 +166,7 @@ func TestTriggerProblems(t *testing.T) {
 		trigger(act("Cron", inputs{"cronExpression": lit("* * * * *")})),
 		trigger(act("Cron", inputs{"cronExpression": lit("0 0 0 31 2 *")})),
 		trigger(act("Cron", inputs{"cronExpression": lit("0 0 0 1 1 *"), "timeZone": lit("Asia/Tokio")})),
+		trigger(act("Cron", inputs{"cronExpression": lit("0 0 0 1 1 *"), "exceptDates": lit([]any{"24.12."})})),
 		trigger(act("Event", inputs{"eventName": inputExpr("name")})),
 		trigger(act("Event", inputs{"eventName": expr(func(s engine.Scope) (any, error) { return s.NewID(), nil })})),
 		trigger(act("HttpEndpoint", inputs{"path": lit("a/{b")})),
@@ -183,6 +185,7 @@ func TestTriggerProblems(t *testing.T) {
 	wantProblem(t, p, "bad-cron", "has 5 fields, and not 6")
 	wantProblem(t, p, "bad-cron", "no time that ever comes")
 	wantProblem(t, p, "bad-cron", `no time zone "Asia/Tokio"`)
+	wantProblem(t, p, "bad-cron", `"24.12." is no date`)
 	wantProblem(t, p, "trigger-not-constant", "event1")
 	wantProblem(t, p, "trigger-not-constant", "event2")
 	wantProblem(t, p, "bad-route", "{b")
@@ -193,7 +196,7 @@ func TestTriggerProblems(t *testing.T) {
 	wantProblem(t, p, "bad-route", `"{Nr:guid}" is used twice`)
 	wantProblem(t, p, "bad-file-rule", `blockedFileExtensions of httpEndpoint7: ".exe, .bat"`)
 	wantProblem(t, p, "bad-file-rule", `allowedMimeTypes of httpEndpoint8: "image/*"`)
-	if len(p) != 14 {
+	if len(p) != 15 {
 		t.Errorf("%d problems:\n%v", len(p), p)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/elsajson/names"
 )
 
 // Program gives the compiled form of one version, and the definition that it
@@ -250,7 +251,7 @@ func (c *Catalog) named(ctx context.Context, id string) (*store.DefinitionHead, 
 func (c *Catalog) byTypeName(name string) *store.DefinitionHead {
 	var found *store.DefinitionHead
 	for _, h := range c.table.Load().heads {
-		if h.Published == 0 || !h.Usable || workflow.ActivityType(h.Name) != workflow.UpperFirst(name) {
+		if h.Published == 0 || !h.Usable || names.ActivityType(h.Name) != workflow.UpperFirst(name) {
 			continue
 		}
 		if found == nil || h.ID < found.ID { // of several, always the same one

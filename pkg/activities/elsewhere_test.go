@@ -4,20 +4,20 @@ import (
 	"testing"
 
 	"github.com/weft-run/weft/pkg/activities"
-	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/elsajson/names"
 )
 
 // What stands in for an activity of Elsa's is named only as long as that is none here.
 func TestWhatIsHereHasNothingInstead(t *testing.T) {
 	t.Parallel()
 	for _, d := range activities.Default().All() {
-		if way := workflow.InsteadOf(d.Type); way != "" {
+		if way := names.InsteadOf(d.Type); way != "" {
 			t.Errorf("%s is an activity, and the page says%s", d.Type, way)
 		}
 	}
 	for typ, is := range map[string]bool{"Elsa.UserTask": true, "elsa.userTask": true, "UserTask": false, "Acme.UserTask": false, "Elsa.": false, "": false} {
-		if (workflow.InsteadOf(typ) != "") != is {
-			t.Errorf("%q: %q", typ, workflow.InsteadOf(typ))
+		if (names.InsteadOf(typ) != "") != is {
+			t.Errorf("%q: %q", typ, names.InsteadOf(typ))
 		}
 	}
 }

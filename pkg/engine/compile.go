@@ -259,7 +259,7 @@ func (c *compiler) typeOf(a *workflow.Activity) (*workflow.Descriptor, Activity,
 		for _, d := range c.opts.Registry.All() {
 			names = append(names, d.Type)
 		}
-		c.problem("unknown-activity-type", a.Place, "there is no activity type %q%s", a.Type, cmp.Or(workflow.InsteadOf(a.Type), suggest(a.Type, names)))
+		c.problem("unknown-activity-type", a.Place, "there is no activity type %q%s", a.Type, suggest(a.Type, names))
 	}
 	return &workflow.Descriptor{Type: a.Type, AnyOutcome: true}, nil, nil
 }

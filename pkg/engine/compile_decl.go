@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/elsajson/names"
 )
 
 // expression compiles e; what names it in the problem.
@@ -93,19 +94,18 @@ func within(value any, err error) workflow.Within {
 // there is none it reports that and gives nil.
 func (c *compiler) evaluator(e workflow.Expression, what string) Evaluator {
 	const code = "unsupported-expression"
-	ev := c.evals[e.Kind]
-	switch {
+	switch ev := c.evals[e.Kind]; {
 	case e.Kind == "":
 	case ev != nil:
 		c.prog.kinds[e.Kind] = true
 		return ev
-	case e.Kind == workflow.Python:
-		c.problem(code, e.Place, "%s is written in %s, which Weft does not run; rewrite it in JavaScript, Liquid or ${{ }}", what, e.Kind)
+	case names.InsteadOfKind(e.Kind) != "":
+		c.problem(code, e.Place, "%s is written in %s, which Weft does not run%s", what, e.Kind, names.InsteadOfKind(e.Kind))
 	case e.Kind == workflow.JavaScript || e.Kind == workflow.CSharp: // which runs as JavaScript
 		c.problem(code, e.Place, "%s is written in %s, which is switched off here (--javascript=off); rewrite it in Liquid or ${{ }}", what, e.Kind)
 	case e.Kind != workflow.Literal:
 		kinds := sortedKeys(c.evals)
-		c.problem(code, e.Place, "%s is an expression of the unknown kind %q; known are %s%s", what, e.Kind, strings.Join(kinds, ", "), cmp.Or(workflow.InsteadOfKind(e.Kind), suggest(e.Kind, kinds)))
+		c.problem(code, e.Place, "%s is an expression of the unknown kind %q; known are %s%s", what, e.Kind, strings.Join(kinds, ", "), suggest(e.Kind, kinds))
 	}
 	return nil
 }

@@ -1,15 +1,17 @@
 package engine
 
-import "github.com/weft-run/weft/pkg/workflow"
+import (
+	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/elsajson/names"
+)
 
-// maxCandidates bounds the names that one suggestion looks at, so that a
-// hostile definition cannot buy much time with many bad names.
+// maxCandidates bounds the names that one suggestion looks at: a hostile definition has many bad names.
 const maxCandidates = 500
 
-// suggest gives " (did you mean x?)" for the candidate nearest to name, or "".
+// suggest gives " (did you mean x?)" for the candidate nearest to name, what Elsa's activity of that name is here, or "".
 func suggest(name string, candidates []string) string {
-	if len(candidates) > maxCandidates {
-		return ""
+	if way := names.InsteadOf(name); way != "" || len(candidates) > maxCandidates {
+		return way
 	}
 	return workflow.DidYouMean(name, candidates)
 }

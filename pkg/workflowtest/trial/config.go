@@ -19,6 +19,7 @@ import (
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/workflow"
 	"github.com/weft-run/weft/pkg/workflow/elsajson"
+	"github.com/weft-run/weft/pkg/workflow/elsajson/names"
 	"github.com/weft-run/weft/pkg/workflow/yaml"
 )
 
@@ -228,7 +229,7 @@ func (r *Run) resolve(ref workflow.DefinitionRef) (*workflow.Definition, bool) {
 		return def, true
 	}
 	for _, id := range slices.Sorted(maps.Keys(r.defs)) { // by the name that Elsa's designer gives it
-		if def := r.defs[id]; def.Options.UsableAsActivity && workflow.ActivityType(def.Name) == workflow.UpperFirst(ref.ID) {
+		if def := r.defs[id]; def.Options.UsableAsActivity && names.ActivityType(def.Name) == workflow.UpperFirst(ref.ID) {
 			return def, true
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/weft-run/weft/pkg/apiclient"
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/elsajson/names"
 )
 
 // together are the files of one call, which may run each other. A server looks at one at a time.
@@ -64,7 +65,7 @@ func meant(defs []*workflow.Definition, ref workflow.DefinitionRef) int {
 		func(def *workflow.Definition) bool { return ref.VersionID != "" && def.VersionID == ref.VersionID },
 		func(def *workflow.Definition) bool { return def.ID == ref.ID },
 		func(def *workflow.Definition) bool {
-			return def.Options.UsableAsActivity && workflow.ActivityType(def.Name) == workflow.UpperFirst(ref.ID)
+			return def.Options.UsableAsActivity && names.ActivityType(def.Name) == workflow.UpperFirst(ref.ID)
 		},
 	} {
 		if i := slices.IndexFunc(defs, func(def *workflow.Definition) bool { return def != nil && def.ID != "" && is(def) }); i >= 0 {

@@ -1,4 +1,4 @@
-package workflow
+package names
 
 import "strings"
 
@@ -31,10 +31,11 @@ func InsteadOf(typ string) string {
 	return ""
 }
 
-// InsteadOfKind is the same for a kind of expressions.
-func InsteadOfKind(kind string) string {
-	if strings.EqualFold(kind, "Secret") {
-		return "; instead: ${{ secrets.NAME }}, or getSecret('NAME') in JavaScript, with the secret's file in --secrets-dir"
-	}
-	return ""
+// kindsElsewhere are kinds of Elsa's expressions that are none here.
+var kindsElsewhere = map[string]string{
+	"python": "; rewrite it in JavaScript, Liquid or ${{ }}",
+	"secret": "; instead: ${{ secrets.NAME }}, or getSecret('NAME') in JavaScript, with the secret's file in --secrets-dir",
 }
+
+// InsteadOfKind says of a kind of Elsa's expressions that is none here what to write; "" if it is not known.
+func InsteadOfKind(kind string) string { return kindsElsewhere[strings.ToLower(kind)] }

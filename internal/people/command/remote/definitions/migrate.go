@@ -457,7 +457,10 @@ func converted(moves []*move, dir string) error {
 		m.file, texts[m] = filepath.Join(dir, name+".yaml"), text
 	}
 	asYAML(moves, texts)
-	for m := range texts {
+	for _, m := range moves {
+		if texts[m] == nil {
+			continue
+		}
 		if _, err := os.Lstat(m.file); !errors.Is(err, fs.ErrNotExist) {
 			return ask.Usage("%s is there already; nothing was written. Give --out an empty directory", m.file)
 		}

@@ -130,7 +130,7 @@ func (t *timers) endLeases(ctx context.Context) error {
 func (t *timers) freeTasks(ctx context.Context, due []etcdstore.Due, now time.Time) (failed []etcdstore.Due, err error) {
 	var errs []error
 	for chunk := range slices.Chunk(due, etcdstore.MostClaims) {
-		freed, err := etcdstore.EndLeases(ctx, t.cfg.Store, chunk, now)
+		freed, err := t.cfg.Store.EndLeases(ctx, chunk, now)
 		if err != nil {
 			errs, failed = append(errs, err), append(failed, chunk...)
 		}

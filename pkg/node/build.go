@@ -329,7 +329,7 @@ func (n *Node) buildAPI(gatherer prometheus.Gatherer, refresher refresh.Refreshe
 		More: more,
 		Auth: guard, Hosts: n.hosts(), Origins: n.cfg.CORSOrigins, Audit: audit, Peers: peers,
 		Runtime: n.runtime, Explainer: n.explainer, Live: n.live, Webhooks: n.webhooks, Catalog: n.catalog, Refresher: refresher, Reloader: n.reloader, Session: n.session,
-		Gatherer: gatherer, NodeID: n.cfg.NodeID, Ready: n.Ready, Drain: n.Drain, DrainsUntil: n.drainsUntil, Etcd: kept.Upkeep.Health, Scheme: n.scheme(), Version: n.cfg.Version,
+		Gatherer: gatherer, NodeID: n.cfg.NodeID, Ready: n.Ready, Drain: n.Drain, DrainsUntil: n.drainsUntil, Etcd: kept.Health, Scheme: n.scheme(), Version: n.cfg.Version,
 		MaxBody: n.cfg.MaxBody, MaxInFlight: n.cfg.MaxInFlight, BodyBytes: n.cfg.BodyBytes, Shedding: n.listener.shedding, EtcdMembers: n.EtcdMembers, LinkKeys: n.linkKeys, Now: n.cfg.Now, Secrets: n.secretSource(), Metrics: n.metrics, Tracer: n.tracer, Log: n.log,
 	})
 	if err != nil {

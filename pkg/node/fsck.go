@@ -17,18 +17,18 @@ import (
 // not there is not made, and a cluster without a key is refused.
 // If a node has it open, give that etcd's address as EtcdEndpoints.
 func Fsck(ctx context.Context, cfg Config) (check *etcdstore.Check, err error) {
-	err = withUpkeep(ctx, cfg, func(upkeep *etcdstore.Upkeep, _ string) (err error) {
-		check, err = upkeep.Fsck(ctx)
+	err = withChecker(ctx, cfg, func(checker *etcdstore.Checker, _ string) (err error) {
+		check, err = checker.Fsck(ctx)
 		return err
 	})
 	return check, err
 }
 
-// FsckRepair is [Fsck] that also repairs what it can; see [etcdstore.Upkeep.Repair].
+// FsckRepair is [Fsck] that also repairs what it can; see [etcdstore.Checker.Repair].
 // Beside an error it also returns what it did.
 func FsckRepair(ctx context.Context, cfg Config) (done *etcdstore.Repairs, err error) {
-	err = withUpkeep(ctx, cfg, func(upkeep *etcdstore.Upkeep, root string) (err error) {
-		done, err = upkeep.Repair(ctx, func(id string) string { return cluster.LockPrefix(root, cluster.InstanceLock(id)) })
+	err = withChecker(ctx, cfg, func(checker *etcdstore.Checker, root string) (err error) {
+		done, err = checker.Repair(ctx, func(id string) string { return cluster.LockPrefix(root, cluster.InstanceLock(id)) })
 		return err
 	})
 	return done, err
@@ -48,8 +48,8 @@ func undone(ctx context.Context, cfg Config, do func(cfg Config, undo *undo.Step
 	return do(cfg, &steps)
 }
 
-// withUpkeep opens what a cluster keeps, without joining it.
-func withUpkeep(ctx context.Context, cfg Config, do func(upkeep *etcdstore.Upkeep, root string) error) error {
+// withChecker opens what a cluster keeps, without joining it.
+func withChecker(ctx context.Context, cfg Config, do func(checker *etcdstore.Checker, root string) error) error {
 	return undone(ctx, cfg, func(cfg Config, undo *undo.Steps) error {
 		clients, err := etcd.OpenKept(ctx, cfg.etcd(), undo)
 		if err != nil {

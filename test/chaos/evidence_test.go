@@ -29,7 +29,7 @@ import (
 type evidence struct {
 	direct  *clientv3.Client // without faults
 	store   *etcdstore.Store // without faults
-	upkeep  *etcdstore.Upkeep
+	upkeep  *etcdstore.Checker
 	history *history
 	record  recorder
 	log     *slog.Logger

@@ -14,7 +14,9 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/balance"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/stimuli"
 	"github.com/weft-run/weft/internal/testsize"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -43,8 +45,8 @@ func (w *world) reckon() *store.Balance {
 	return got
 }
 
-func (w *world) reckoning(told func(*store.Balance)) Reckoning {
-	return Reckoning{Node: "node-1", Every: 20 * time.Millisecond, Now: func() time.Time { return w.now }, Mine: func() bool { return true }, Told: told}
+func (w *world) reckoning(told func(*store.Balance)) balance.Reckoning {
+	return balance.Reckoning{Node: "node-1", Every: 20 * time.Millisecond, Now: func() time.Time { return w.now }, Mine: func() bool { return true }, Told: told}
 }
 
 func (w *world) balanced() *store.Balance {
@@ -266,7 +268,7 @@ func (w *world) served(i int) {
 		l, err := w.MatchAgain(w.ctx(), &sends[0], hashOf(name))
 		w.ok(err)
 		b := &l.Bookmarks[0]
-		_, err = w.Deliver(w.ctx(), []Delivery{{Bookmark: b, Command: w.resume(store.TargetCommand(sends[0].ID, b.ID), b, &st)}}, &sends[0], nil, nil, nil, nil)
+		_, err = w.Deliver(w.ctx(), []stimuli.Delivery{{Bookmark: b, Command: w.resume(store.TargetCommand(sends[0].ID, b.ID), b, &st)}}, &sends[0], nil, nil, nil, nil)
 		w.ok(err)
 	case 3: // a start
 		_, err := w.Create(w.ctx(), w.newInstance(id, "start", nil), nil)
@@ -375,10 +377,10 @@ func TestTheBalanceBeginsAgain(t *testing.T) {
 		"nobody counted": func(w *world) { w.ok(errOf(w.raw.Delete(w.ctx(), w.Keys.Balance()))) },
 		"cannot be read": func(w *world) { w.ok(errOf(w.raw.Put(w.ctx(), w.Keys.Balance(), "{"))) },
 		"another etcd": func(w *world) {
-			b, modified, _, err := balance(w.ctx(), w.Conn)
+			b, modified, _, err := balance.Read(w.ctx(), w.Conn)
 			w.ok(err)
 			b.Etcd = "1f"
-			_, ok, err := w.putBalance(w.ctx(), b, modified)
+			_, ok, err := w.PutBalance(w.ctx(), b, modified)
 			if w.ok(err); !ok {
 				w.tb.Fatal("it was not put")
 			}
@@ -418,7 +420,7 @@ func TestADifferenceStaysOverANewBeginning(t *testing.T) {
 	w.queued("q", event("paid"))
 	w.queued("waits", event("never"))
 	w.balanced()
-	w.ok(errOf(w.raw.Delete(w.ctx(), w.inQueue()[0].at)))
+	w.ok(errOf(w.raw.Delete(w.ctx(), w.inQueue()[0].At)))
 	before := w.reckon()
 	w.served(0)
 	_, err = w.raw.Compact(w.ctx(), w.revision())
@@ -446,7 +448,7 @@ func TestADeletedDeadLetterIsNoReplayOfAQueueItem(t *testing.T) {
 	raw, err := db.Encode(&send)
 	w.ok(err)
 	resp, err := w.raw.Txn(w.ctx()).Then(
-		clientv3.OpDelete(w.Keys.Deads(), clientv3.WithPrefix()), clientv3.OpDelete(w.inQueue()[0].at),
+		clientv3.OpDelete(w.Keys.Deads(), clientv3.WithPrefix()), clientv3.OpDelete(w.inQueue()[0].At),
 		clientv3.OpPut(w.Keys.Send(send.ID), string(raw)), clientv3.OpPut(w.Keys.CommandRecord("~send", send.ID), `{"outcome":"accepted"}`)).Commit()
 	w.ok(err)
 	if n := resp.Responses[0].GetResponseDeleteRange().Deleted; n != 1 {
@@ -454,22 +456,6 @@ func TestADeletedDeadLetterIsNoReplayOfAQueueItem(t *testing.T) {
 	}
 	if b := w.balanced(); b.Deleted != 1 || b.Accepted != 2 || b.Waiting != (store.Waiting{Sends: 1}) {
 		t.Errorf("%+v", b)
-	}
-}
-
-// What takes long to count is counted less often, and often enough to go on from.
-func TestTheBalanceRestsAfterALongCount(t *testing.T) {
-	t.Parallel()
-	for counting, want := range map[time.Duration]time.Duration{
-		0: 10 * time.Second, 200 * time.Millisecond: 10 * time.Second, 600 * time.Millisecond: 30 * time.Second, time.Hour: time.Minute,
-	} {
-		r := &reckoner{how: Reckoning{Every: 10 * time.Second}, changed: true, counting: counting}
-		if got := r.rest(); got != want {
-			t.Errorf("after a count of %v it rests for %v, want %v", counting, got, want)
-		}
-		if r.changed = false; r.rest() != time.Minute {
-			t.Errorf("it rests for %v while nothing changes", r.rest())
-		}
 	}
 }
 
@@ -504,10 +490,10 @@ func TestAStaleBalanceIsRefused(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.balanced()
-	b, modified, _, err := balance(w.ctx(), w.Conn)
+	b, modified, _, err := balance.Read(w.ctx(), w.Conn)
 	w.ok(err)
 	for _, want := range []bool{true, false} {
-		_, ok, err := w.putBalance(w.ctx(), b, modified)
+		_, ok, err := w.PutBalance(w.ctx(), b, modified)
 		if w.ok(err); ok != want {
 			t.Errorf("put: %t, want %t", ok, want)
 		}

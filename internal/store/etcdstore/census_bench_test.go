@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"testing"
 	"time"
+
+	"github.com/weft-run/weft/internal/store/etcdstore/upkeep"
 )
 
 // BenchmarkCensus counts the instances of 20 definitions with three versions each, beside
@@ -21,7 +23,7 @@ func BenchmarkCensus(b *testing.B) {
 		now := time.Now()
 		again, err := w.Store.Upkeep.Census(w.ctx(), latest, nil, now)
 		w.ok(err)
-		for name, before := range map[string]map[string]Census{"first": nil, "again": again} {
+		for name, before := range map[string]map[string]upkeep.Census{"first": nil, "again": again} {
 			b.Run(fmt.Sprintf("%s/%d", name, n), func(b *testing.B) {
 				for b.Loop() {
 					got, err := w.Store.Upkeep.Census(w.ctx(), latest, before, now)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
+	"github.com/weft-run/weft/internal/store/etcdstore/upkeep"
 	"github.com/weft-run/weft/internal/testsize"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -29,7 +30,7 @@ func TestTheOldestIsFound(t *testing.T) {
 		}
 		waiting[key] = at
 	}
-	before := map[string]Census(nil)
+	before := map[string]upkeep.Census(nil)
 	check := func(what string) {
 		t.Helper()
 		var oldest time.Time
@@ -38,7 +39,7 @@ func TestTheOldestIsFound(t *testing.T) {
 				oldest = at
 			}
 		}
-		for from, last := range map[string]map[string]Census{"from what was known": before, "from nothing": nil} {
+		for from, last := range map[string]map[string]upkeep.Census{"from what was known": before, "from nothing": nil} {
 			got, err := w.Store.Upkeep.Census(w.ctx(), map[string]int{"def": 3, "none": 1}, last, now)
 			if err != nil {
 				t.Fatal(err)

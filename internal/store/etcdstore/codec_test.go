@@ -228,6 +228,8 @@ func fill(t *rapid.T, v reflect.Value, depth int) {
 		}
 	case reflect.Interface:
 		v.Set(reflect.ValueOf(new(anyValue(0).Draw(t, "value"))).Elem())
+	case reflect.Float64:
+		v.SetFloat(rapid.Float64Range(0, 100).Draw(t, "percent"))
 	case reflect.Uint8:
 		v.SetUint(uint64(rapid.Byte().Draw(t, "byte")))
 	case reflect.Struct:

@@ -10,6 +10,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/commits"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/internal/testsize"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
@@ -26,7 +27,7 @@ func (w *world) wide(id string, n int) {
 		tasks = append(tasks, b)
 	}
 	c := w.first(id, nil, tasks...)
-	w.commit(Decide(c))
+	w.commit(commits.Decide(c))
 	w.ok(w.WriteIndex(w.ctx(), nil, w.record(id)))
 	w.completed(id)
 }
@@ -62,7 +63,7 @@ func TestFsckKnowsWhatIsNotWrittenYet(t *testing.T) {
 			}
 			c := w.next("wide", nil)
 			decide(c)
-			w.commit(Decide(c))
+			w.commit(commits.Decide(c))
 			if got := rules(w.fsck()); len(got) > 0 {
 				t.Errorf("behind the decision: %v", got)
 			}
@@ -86,7 +87,7 @@ func TestNoCommitPassesWhatIsNotWrittenYet(t *testing.T) {
 	w.wide("wide", 3)
 	c := w.next("wide", nil)
 	c.Burned, c.After.Header.Bookmarks = c.Before.Header.Bookmarks, nil
-	w.commit(Decide(c))
+	w.commit(commits.Decide(c))
 	if _, err := w.Commit(w.ctx(), w.next("wide", nil)); err == nil || !strings.Contains(err.Error(), "not written yet") {
 		t.Errorf("got %v", err)
 	}
@@ -99,7 +100,7 @@ func TestAPageIsWrittenUnderTheFence(t *testing.T) {
 	w.wide("wide", 3)
 	c := w.next("wide", nil)
 	c.Burned, c.After.Header.Bookmarks = c.Before.Header.Bookmarks, nil
-	w.commit(Decide(c))
+	w.commit(commits.Decide(c))
 	rec := w.record("wide")
 	lost := w.lock("wide", "2")
 	_, err := w.raw.Delete(w.ctx(), lost.Key)
@@ -143,11 +144,11 @@ func TestAWideInstanceThatMovesIsNotRemoved(t *testing.T) {
 	const n = 400
 	w := newWorld(t)
 	w.wide("wide", n)
-	r, err := lookToRemove(w.ctx(), w.Conn, nil, "wide", w.now)
+	r, err := commits.LookToRemove(w.ctx(), w.Conn, nil, "wide", w.now)
 	w.ok(err)
 	w.mails("wide", "came")
 	before := w.dump()
-	if done, err := r.remove(w.ctx()); err != nil || done {
+	if done, err := r.Remove(w.ctx()); err != nil || done {
 		t.Errorf("beside new mail: done %t, %v", done, err)
 	}
 	compare(t, "beside new mail", w.dump(), before)
@@ -187,7 +188,7 @@ func TestARecordKeepsRoomForItsEnd(t *testing.T) {
 		b := w.bookmark("i", fmt.Sprint("m", i), "m")
 		many.After.Header.Bookmarks, many.Created = append(many.After.Header.Bookmarks, b), append(many.Created, b)
 	}
-	if _, err := w.Commit(w.ctx(), Decide(&many)); !errors.Is(err, db.ErrTooLarge) || !strings.Contains(err.Error(), "waits at 3002 places") {
+	if _, err := w.Commit(w.ctx(), commits.Decide(&many)); !errors.Is(err, db.ErrTooLarge) || !strings.Contains(err.Error(), "waits at 3002 places") {
 		t.Errorf("3,002 places: %v", err)
 	}
 }
@@ -228,7 +229,7 @@ func TestTheWidestInstanceIsRepairedAndPurged(t *testing.T) {
 	c.After.State = []byte(`{"kept":"as it faulted"}`)
 	c.Burned, c.After.Header.Bookmarks = c.Before.Header.Bookmarks, nil
 	c.After.Header.Status, c.After.Header.SubStatus, c.After.Header.FinishedAt = workflow.StatusFinished, workflow.Faulted, &c.At
-	w.commit(Decide(c))
+	w.commit(commits.Decide(c))
 	rec := w.record("wide")
 	if purged, err := w.Purge(w.ctx(), []string{"wide"}, w.lockOf); err != nil || len(purged) != 0 {
 		t.Errorf("purged %v before its index is written: %v", purged, err)

@@ -9,6 +9,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/lists"
 	"github.com/weft-run/weft/internal/testsize"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -21,13 +22,13 @@ func TestCountsAreOfWhatThereIs(t *testing.T) {
 	if w.ok(err); len(none.Lists) != 0 || none.More || none.Revision == 0 {
 		t.Errorf("of nothing: %+v", none)
 	}
-	want := map[InstanceCount]int64{}
+	want := map[lists.InstanceCount]int64{}
 	for _, in := range w.someInstances(testsize.Of(150, 60)) {
-		want[InstanceCount{SubStatus: in.SubStatus, DefinitionID: in.DefinitionID, Version: in.Version}]++
+		want[lists.InstanceCount{SubStatus: in.SubStatus, DefinitionID: in.DefinitionID, Version: in.Version}]++
 	}
 	got, err := w.Reader.Counts(w.ctx())
 	w.ok(err)
-	counted := map[InstanceCount]int64{}
+	counted := map[lists.InstanceCount]int64{}
 	for _, c := range got.Lists {
 		n := c.Count
 		c.Count = 0
@@ -83,11 +84,11 @@ func TestCountsAreBounded(t *testing.T) {
 	if calls = w.faults.Calls("txn") - calls; calls > 14 {
 		t.Errorf("%d requests", calls)
 	}
-	by := map[string]InstanceCount{}
+	by := map[string]lists.InstanceCount{}
 	for _, c := range got.Lists {
 		by[c.DefinitionID] = c
 	}
-	if c := by["long"]; c.Count < CountedFar || c.Count >= 20_000 || !c.More {
+	if c := by["long"]; c.Count < lists.CountedFar || c.Count >= 20_000 || !c.More {
 		t.Errorf("long: %+v", c)
 	}
 	if c := by["old"]; c.Count != 200 || c.More {
@@ -96,7 +97,7 @@ func TestCountsAreBounded(t *testing.T) {
 	if c := by["ahead"]; c.Count != 100 || c.More {
 		t.Errorf("ahead: %+v", c)
 	}
-	for first := 0; first <= MostCountedLists; first += 100 {
+	for first := 0; first <= lists.MostCountedLists; first += 100 {
 		o := db.NewOps()
 		for i := first; i < first+100; i++ {
 			h := w.header("i")
@@ -108,7 +109,7 @@ func TestCountsAreBounded(t *testing.T) {
 		_, err = w.Txn(w.ctx(), "fill the index", nil, then, nil)
 		w.ok(err)
 	}
-	if got, err = w.Reader.Counts(w.ctx()); err != nil || !got.More || len(got.Lists) != MostCountedLists {
+	if got, err = w.Reader.Counts(w.ctx()); err != nil || !got.More || len(got.Lists) != lists.MostCountedLists {
 		t.Errorf("%d lists, %v, %v", len(got.Lists), got.More, err)
 	}
 }

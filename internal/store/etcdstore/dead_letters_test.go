@@ -15,6 +15,7 @@ import (
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
+	"github.com/weft-run/weft/internal/store/etcdstore/stimuli"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -198,23 +199,23 @@ func TestReplaysOfCommands(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	d := w.deadCommand("d", "a")
-	replays := func(id string, want ReplayOutcome) {
+	replays := func(id string, want stimuli.ReplayOutcome) {
 		t.Helper()
 		if got, err := w.ReplayCommand(w.ctx(), d, id, nil); err != nil || got != want {
 			t.Errorf("%s: %v, %v, want %v", id, got, err, want)
 		}
 	}
-	replays("r1", ReplayNobody)
+	replays("r1", stimuli.ReplayNobody)
 	w.instance("a")
-	replays("r1", ReplayInMail) // refused for good; the caller repeats under another id
+	replays("r1", stimuli.ReplayInMail) // refused for good; the caller repeats under another id
 	w.want("mailbox/", 0)
-	replays("r2", Replayed)
+	replays("r2", stimuli.Replayed)
 	if m := w.mailOf("a"); len(m) != 1 || m[0].Command.Attempts != 0 || len(m[0].Command.Begun) != 0 {
 		t.Errorf("the mailbox has %+v", m)
 	}
-	replays("r2", Replayed) // its answer was lost
-	replays("r3", ReplayGone)
+	replays("r2", stimuli.Replayed) // its answer was lost
+	replays("r3", stimuli.ReplayGone)
 	d = w.deadCommand("d2", "a")
-	replays("r4", ReplayInMail)
+	replays("r4", stimuli.ReplayInMail)
 	w.want("dead/", 1)
 }

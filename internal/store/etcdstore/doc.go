@@ -19,6 +19,9 @@
 // What knows no record, requests, compares and pages, is in internal/db; keys, and the
 // records that several parts write, are in internal/record: a commit puts mail, outbox,
 // queue items, dead letters, timers and children, and upkeep repairs all of them. What they look at, instances
-// whose records may lie in parts, what waits, and ranges that are followed, is in internal/lookup. Parts that
-// know no other, [Definitions], [Jobs], [Webhooks], [SignOuts] and [Contents], are packages beside each other.
+// whose records may lie in parts, what waits, and ranges that are followed, is in internal/lookup.
+//
+// The rooms are packages beside each other and know no other: definitions, commits ([Instances]), stimuli, upkeep, lists and
+// trace ([Reader]), balance, jobs, webhooks, signouts, contents. Only fsck ([Checker]) knows another: it removes an instance as commits does. This
+// package puts them together, and names what callers use.
 package etcdstore

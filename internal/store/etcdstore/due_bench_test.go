@@ -9,6 +9,7 @@ import (
 
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
+	"github.com/weft-run/weft/internal/store/etcdstore/upkeep"
 )
 
 // BenchmarkALookBehindWhatHasFired looks for what is due where 90,000 timers have fired that etcd has not compacted, 300 a
@@ -30,9 +31,9 @@ func BenchmarkALookBehindWhatHasFired(b *testing.B) {
 	}
 	ended := everywhere()
 	for shard := range ended {
-		ended[shard] = PlaceAt(w.now)
+		ended[shard] = upkeep.PlaceAt(w.now)
 	}
-	for name, from := range map[string]Places{"where it ended": ended, "its beginning": everywhere()} {
+	for name, from := range map[string]upkeep.Places{"where it ended": ended, "its beginning": everywhere()} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
 				_, err := w.FirstDue(w.ctx(), record.Timers, from, w.now.Add(10*time.Second))

@@ -10,6 +10,7 @@ import (
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
+	"github.com/weft-run/weft/internal/store/etcdstore/upkeep"
 )
 
 // timerAt puts a timer into a shard, and gives when it is told to be due.
@@ -28,8 +29,8 @@ func TestWhatIsDueFirstIsFoundInOneRequest(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	until := w.now.Add(time.Minute)
-	want := make([]time.Time, TimerShards)
-	for shard := range TimerShards {
+	want := make([]time.Time, upkeep.TimerShards)
+	for shard := range upkeep.TimerShards {
 		for i := range shard { // none in the first
 			due := w.now.Add(time.Duration(10*shard-i-5) * time.Second)
 			at := w.timerAt(shard, fmt.Sprint("t", shard, "-", i), due)
@@ -43,7 +44,7 @@ func TestWhatIsDueFirstIsFoundInOneRequest(t *testing.T) {
 	before, values := w.faults.Calls("txn")+w.faults.Calls("get"), w.faults.Values()
 	first, err := w.FirstDue(w.ctx(), record.Timers, nil, until)
 	w.ok(err)
-	isAt := func(f First, at time.Time) bool {
+	isAt := func(f upkeep.First, at time.Time) bool {
 		return f.At.Equal(at) && (f.Place == "") == at.IsZero() && !f.Misplaced
 	}
 	if !slices.EqualFunc(first, want, isAt) {
@@ -55,7 +56,7 @@ func TestWhatIsDueFirstIsFoundInOneRequest(t *testing.T) {
 	for _, from := range []time.Time{w.now, w.now.Add(time.Second)} { // what is due before it is left out
 		places := everywhere()
 		for shard := range places {
-			places[shard] = PlaceAt(from)
+			places[shard] = upkeep.PlaceAt(from)
 		}
 		later, err := w.FirstDue(w.ctx(), record.Timers, places, until)
 		w.ok(err)
@@ -68,7 +69,7 @@ func TestWhatIsDueFirstIsFoundInOneRequest(t *testing.T) {
 	first, err = w.FirstDue(w.ctx(), record.Schedules, nil, until)
 	w.ok(err)
 	for shard, f := range first {
-		if (shard == ScheduleShard("d")) == f.At.IsZero() {
+		if (shard == upkeep.ScheduleShard("d")) == f.At.IsZero() {
 			t.Errorf("schedules of shard %d are due at %v", shard, f.At)
 		}
 	}
@@ -137,8 +138,8 @@ func TestWhichShardsOfTheQueueHaveSomething(t *testing.T) {
 	if calls := w.faults.Calls("txn") + w.faults.Calls("get") - before; calls != 1 || w.faults.Values() != values {
 		t.Errorf("%d calls, %d bytes of values", calls, w.faults.Values()-values)
 	}
-	for i := range QueueShards {
-		if shard := QueueShards[i : i+1]; slices.Contains(got, shard) != want[shard] {
+	for i := range upkeep.QueueShards {
+		if shard := upkeep.QueueShards[i : i+1]; slices.Contains(got, shard) != want[shard] {
 			t.Errorf("shard %s: %t", shard, !want[shard])
 		}
 	}
@@ -152,10 +153,10 @@ func TestAnAgeTellsWhetherMoreIsOld(t *testing.T) {
 		return &store.Age{Elapsed: elapsed, Marks: marks}
 	}
 	young := age(time.Minute, store.AgeMark{Revision: 5})
-	own := age(recordTTL, store.AgeMark{Revision: 5}, store.AgeMark{Revision: 9, Elapsed: time.Minute})
-	later := age(recordTTL+30*time.Second, own.Marks...)
-	more := age(recordTTL+time.Minute, own.Marks...)
-	callers := age(keyTTL, store.AgeMark{Revision: 5}, store.AgeMark{Revision: 9, Elapsed: keyTTL - time.Minute})
+	own := age(record.RecordTTL, store.AgeMark{Revision: 5}, store.AgeMark{Revision: 9, Elapsed: time.Minute})
+	later := age(record.RecordTTL+30*time.Second, own.Marks...)
+	more := age(record.RecordTTL+time.Minute, own.Marks...)
+	callers := age(record.KeyTTL, store.AgeMark{Revision: 5}, store.AgeMark{Revision: 9, Elapsed: record.KeyTTL - time.Minute})
 	for what, c := range map[string]struct {
 		a, b *store.Age
 		same bool

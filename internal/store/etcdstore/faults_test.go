@@ -10,13 +10,14 @@ import (
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
+	"github.com/weft-run/weft/internal/store/etcdstore/upkeep"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
 // everywhere is all shards, from their beginnings on.
-func everywhere() Places {
-	from := Places{}
+func everywhere() upkeep.Places {
+	from := upkeep.Places{}
 	for i := range record.TimerShards {
 		from[i] = ""
 	}
@@ -24,15 +25,15 @@ func everywhere() Places {
 }
 
 // due is what is due at a time, up to 10 of a shard.
-func (w *world) due(of record.Dated, now time.Time) []Due {
+func (w *world) due(of record.Dated, now time.Time) []record.Due {
 	w.tb.Helper()
 	due, _, err := w.Due(w.ctx(), of, everywhere(), now, 10)
 	w.ok(err)
-	return slices.DeleteFunc(due, func(d Due) bool { return d.Unreadable || d.At.After(now) })
+	return slices.DeleteFunc(due, func(d record.Due) bool { return d.Unreadable || d.At.After(now) })
 }
 
 // dueTimers makes a timer of an instance and one of an instance that is gone.
-func (w *world) dueTimers() []Due {
+func (w *world) dueTimers() []record.Due {
 	w.tb.Helper()
 	for _, id := range []string{"a", "orphan"} {
 		b := w.bookmark(id, "b", "delay")

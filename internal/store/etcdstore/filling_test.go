@@ -8,6 +8,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
+	"github.com/weft-run/weft/internal/store/etcdstore/lists"
 )
 
 // What fills etcd is told by kind, by definition and by instance: all keys are in a kind, and the sum is what is
@@ -35,9 +36,9 @@ func TestWhatFillsEtcdIsTold(t *testing.T) {
 			keys, bytes = keys+1, bytes+int64(len(kv.Key)+len(kv.Value))
 		}
 	}
-	f, err := w.Filling(w.ctx(), FillingBounds{})
+	f, err := w.Filling(w.ctx(), lists.FillingBounds{})
 	w.ok(err)
-	sum := func(list []Share) (keys, bytes, off int64) {
+	sum := func(list []lists.Share) (keys, bytes, off int64) {
 		for _, s := range list {
 			keys, bytes, off = keys+s.Keys, bytes+s.Bytes, off+s.Off
 		}
@@ -52,13 +53,13 @@ func TestWhatFillsEtcdIsTold(t *testing.T) {
 	if n, _, _ := sum(f.Definitions); len(f.Definitions) != 2 || f.Definitions[0].Name == "" || n != 120 {
 		t.Errorf("%+v", f.Definitions)
 	}
-	some, err := w.Filling(w.ctx(), FillingBounds{Bytes: 60 << 10})
+	some, err := w.Filling(w.ctx(), lists.FillingBounds{Bytes: 60 << 10})
 	w.ok(err)
 	k, b, off := sum(some.Kinds)
 	if some.Whole || k != keys || off == 0 || b < bytes-3*off || b > bytes+3*off {
 		t.Errorf("of some, whole %v: %d keys of %d, %d bytes of %d ± %d", some.Whole, k, keys, b, bytes, off)
 	}
-	none, err := newWorld(t).Filling(w.ctx(), FillingBounds{})
+	none, err := newWorld(t).Filling(w.ctx(), lists.FillingBounds{})
 	w.ok(err)
 	if !none.Whole || len(none.Largest) != 0 {
 		t.Errorf("%+v", none)

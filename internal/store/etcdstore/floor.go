@@ -5,15 +5,22 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/balance"
 	"github.com/weft-run/weft/internal/store/etcdstore/claims"
+	"github.com/weft-run/weft/internal/store/etcdstore/commits"
 	"github.com/weft-run/weft/internal/store/etcdstore/contents"
 	"github.com/weft-run/weft/internal/store/etcdstore/definitions"
+	"github.com/weft-run/weft/internal/store/etcdstore/fsck"
 	"github.com/weft-run/weft/internal/store/etcdstore/health"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/lookup"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/internal/store/etcdstore/jobs"
+	"github.com/weft-run/weft/internal/store/etcdstore/lists"
 	"github.com/weft-run/weft/internal/store/etcdstore/signouts"
+	"github.com/weft-run/weft/internal/store/etcdstore/stimuli"
+	"github.com/weft-run/weft/internal/store/etcdstore/trace"
+	"github.com/weft-run/weft/internal/store/etcdstore/upkeep"
 	"github.com/weft-run/weft/internal/store/etcdstore/webhooks"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -27,7 +34,7 @@ var (
 	ErrTooLarge = db.ErrTooLarge
 	// ErrDamaged marks a record that is not what any program wrote, or that holds more
 	// than is read. Nobody goes on with it: lists show its key, sweeps pass it by, and an
-	// instance can be deleted ([Instances.Remove]).
+	// instance can be deleted ([commits.Instances.Remove]).
 	ErrDamaged = db.ErrDamaged
 	// ErrCompacted says that etcd has forgotten the revision that was to be read at.
 	ErrCompacted = db.ErrCompacted
@@ -62,7 +69,7 @@ const MadeKey = record.MadeKey
 // PutOutcome tells what became of a command on its way to a mailbox.
 type PutOutcome = record.PutOutcome
 
-// The outcomes of [Stimuli.PutMail].
+// The outcomes of [stimuli.Stimuli.PutMail].
 const (
 	PutDone     = record.PutDone     // it is in the mailbox
 	PutGone     = record.PutGone     // the bookmark, or the instance, is gone: look again
@@ -144,23 +151,6 @@ type Contents = contents.Contents
 // MaxOpenJobs is how many jobs are looked at that have not ended.
 const MaxOpenJobs = jobs.MaxOpenJobs
 
-// Follow follows what is looked at often, until ctx ends, and waits for its goroutines. Without it
-// all is read.
-func (s *Upkeep) Follow(ctx context.Context) error { return s.conn.FollowAll(ctx) }
-
-// Match finds the bookmarks and triggers that st is for. A stimulus with a
-// correlation meets only bookmarks of that correlation; one without meets all;
-// an addressed one only its instance's, and no trigger. key names the caller's
-// record; "" if there is none.
-func (s *Stimuli) Match(ctx context.Context, st workflow.Stimulus, hash, key string) (*lookup.Match, error) {
-	return s.conn.Match(ctx, st, hash, key)
-}
-
-// Match is [Stimuli.Match], for what waits in the queue.
-func (s *Upkeep) Match(ctx context.Context, st workflow.Stimulus, hash string) (*lookup.Match, error) {
-	return s.conn.Match(ctx, st, hash, "")
-}
-
 // Match is what a stimulus meets, read at one revision.
 type Match = lookup.Match
 
@@ -182,3 +172,207 @@ const DataFormat = record.DataFormat
 
 // ErrFormat marks data of another format than this program's.
 var ErrFormat = record.ErrFormat
+
+// BookmarkQuery asks for a page of bookmarks; zero fields do not restrict.
+type BookmarkQuery = lists.BookmarkQuery
+
+// AwaitingBookmark is a place where an instance waits.
+type AwaitingBookmark = lists.AwaitingBookmark
+
+// InstanceCount is how many instances of a version are in one sub-status.
+type InstanceCount = lists.InstanceCount
+
+// Filling is what fills etcd: what a cluster keeps there, by kind and by definition, as it was at one revision.
+// Keys of each kind are counted; their bytes are read, up to [FillingBounds]. Where all was not read, the rest is
+// taken to be like what was, and Off tells how far off that may be. It says nothing of what others keep in the
+// same etcd, nor of what etcd still has of before its last compaction.
+type Filling = lists.Filling
+
+// Share is a part of what is kept.
+type Share = lists.Share
+
+// FillingBounds bound one look at what fills etcd.
+type FillingBounds = lists.FillingBounds
+
+// Sight is an instance as it was at one revision.
+type Sight = lists.Sight
+
+// InstanceQuery asks for a page of instances.
+type InstanceQuery = lists.InstanceQuery
+
+// Lineage are an instance's ancestors and descendants, as they were at one revision.
+type Lineage = lists.Lineage
+
+// Relative is one of them.
+type Relative = lists.Relative
+
+// Task is a bookmark at which an instance waits for an outside worker.
+type Task = lists.Task
+
+// JournalScan says where a journal is read from, and in which direction.
+type JournalScan = trace.JournalScan
+
+// JournalSpan is what a journal has, and how far it was read.
+type JournalSpan = trace.JournalSpan
+
+// Reckoning says who counts, and how.
+type Reckoning = balance.Reckoning
+
+// Due is a timer, or an occurrence of a schedule, whose time has come.
+type Due = record.Due
+
+// Census is how many instances of one definition there are.
+type Census = upkeep.Census
+
+// Places are places in the shards of what is dated, by shard: what a key has behind the prefix of its shard. "" is
+// the beginning.
+type Places = upkeep.Places
+
+// PlaceAt is where what is due at a time begins.
+func PlaceAt(at time.Time) string { return upkeep.PlaceAt(at) }
+
+// First is what comes first in a shard.
+type First = upkeep.First
+
+// Expired is what is old enough at an age: the revisions up to which records of our
+// own and of callers' keys are.
+type Expired = upkeep.Expired
+
+// KeyRecord is the record of a caller's key, as retention sees it: its entry in
+// the expiry index.
+type KeyRecord = upkeep.KeyRecord
+
+// MaxPurgeKeys is how many records [etcdstore.Upkeep.PurgeKeys] takes at once.
+const MaxPurgeKeys = upkeep.MaxPurgeKeys
+
+// The outcomes of [etcdstore.Upkeep.StartHeld].
+const (
+	HeldStarted = upkeep.HeldStarted
+	HeldGone    = upkeep.HeldGone // the item has become something else
+	HeldDone    = upkeep.HeldDone // this very start was done earlier: drop the item
+)
+
+// Queued is a queue item as its key tells it.
+type Queued = upkeep.Queued
+
+// QueueShards are the shards of the queue: the first characters of hashes.
+const QueueShards = upkeep.QueueShards
+
+// Finished is an instance that has ended.
+type Finished = upkeep.Finished
+
+// MaxPurge is how many instances [etcdstore.Upkeep.Purge] takes at once. It reads so many records
+// in one answer, as they are stored, and decodes one at a time.
+const MaxPurge = upkeep.MaxPurge
+
+// DeadSize is a dead letter as retention sees it.
+type DeadSize = upkeep.DeadSize
+
+// MaxPurgeDead is how many dead letters [etcdstore.Upkeep.PurgeDead] takes at once.
+const MaxPurgeDead = upkeep.MaxPurgeDead
+
+// ScheduleShard is the shard of a definition's occurrences.
+func ScheduleShard(definition string) int { return upkeep.ScheduleShard(definition) }
+
+// Space is how full etcd is: its fullest member.
+type Space = upkeep.Space
+
+// TimerShards is how many shards [etcdstore.Upkeep.Due] has.
+const TimerShards = upkeep.TimerShards
+
+// MaxFire is how many timers one call of [etcdstore.Upkeep.FireTimers] takes.
+const MaxFire = upkeep.MaxFire
+
+// NewHeader is the header of an instance that did not run yet.
+func NewHeader(id string, cmd workflow.Command, at time.Time) workflow.Instance {
+	return lookup.NewHeader(id, cmd, at)
+}
+
+// LaterKey is the name under which the answer to the request with a key lies that comes with a later commit than
+// the one which took the request.
+func LaterKey(name string) string { return commits.LaterKey(name) }
+
+// Loading are the reads of [Instances.Load], which may ride in the transaction that
+// takes the instance's lock.
+type Loading = commits.Loading
+
+// Waits is how many bookmarks a commit makes wait where stimuli may be queued for them.
+func Waits(c *store.Commit) int { return commits.Waits(c) }
+
+// MaxUnlocked is how many bookmarks a commit without a lock may create or move: beyond
+// them the queue slices to compare would be too many.
+const MaxUnlocked = commits.MaxUnlocked
+
+// Whole reads the parts of a record that its owner read without them. [store.ErrConflict]: the instance has moved.
+func Whole(ctx context.Context, s *Instances, r *store.Record) (*store.Record, error) {
+	return commits.Whole(ctx, s, r)
+}
+
+// Ending reads of such a record what its end needs: its input and output, and its state piece by piece. An error of the
+// code not-runnable-here: another program wrote what this one does not know.
+func Ending(ctx context.Context, s *Instances, r *store.Record) (*store.Record, *store.ListReader, error) {
+	return commits.Ending(ctx, s, r)
+}
+
+// Parts tells whether a commit that does not fit might fit in parts: it changes the index of
+// an instance that is there, or begins it.
+func Parts(c *store.Commit) bool { return commits.Parts(c) }
+
+// Decide is the commit that decides all that c does and leaves the changes of the index to
+// [Instances.WriteIndex].
+func Decide(c *store.Commit) *store.Commit { return commits.Decide(c) }
+
+// ReplayOutcome says what became of the replay of a command.
+type ReplayOutcome = stimuli.ReplayOutcome
+
+// The outcomes of [Stimuli.ReplayCommand].
+const (
+	Replayed     = stimuli.Replayed
+	ReplayGone   = stimuli.ReplayGone   // the dead letter is gone
+	ReplayNobody = stimuli.ReplayNobody // its instance is gone
+	ReplayInMail = stimuli.ReplayInMail // a command of its id is in the mailbox: the instance goes on without it
+)
+
+// CreateOutcome tells what became of a new instance.
+type CreateOutcome = stimuli.CreateOutcome
+
+// The outcomes of [Stimuli.Create].
+const (
+	Created      = stimuli.Created
+	CreateExists = stimuli.CreateExists // the id is taken by another start
+	CreateGated  = stimuli.CreateGated  // its gate is held
+	CreateMoved  = stimuli.CreateMoved  // the definition's head, the trigger or the send record is not as it was found
+	CreateUsed   = stimuli.CreateUsed   // this very start was done earlier, or the caller's key was used
+)
+
+// Delivery is one target of a stimulus with the command it gets: mail for a
+// bookmark, or a new instance for a trigger.
+type Delivery = stimuli.Delivery
+
+// MaxDeliveries is how many targets one transaction of [Stimuli.Deliver] takes.
+const MaxDeliveries = stimuli.MaxDeliveries
+
+// Endpoint is a pattern of a method, and what is there.
+type Endpoint = stimuli.Endpoint
+
+// RequestsOf are those of the cluster of stimuli.
+func RequestsOf(s *Stimuli) stimuli.Requests { return stimuli.RequestsOf(s) }
+
+// Instances keeps instances for the node that works them. It is for pkg/client, and
+// nothing else commits: see [Instances.Commit].
+type Instances = commits.Instances
+
+// Stimuli brings stimuli and commands to whom they are for. It is for pkg/runtime.
+type Stimuli = stimuli.Stimuli
+
+// Finding is one key that does not fit the others.
+type Finding = fsck.Finding
+
+// Check is what [etcdstore.Upkeep.Fsck] found.
+type Check = fsck.Check
+
+// Checker checks and repairs what there is.
+type Checker = fsck.Checker
+
+// Repairs is what [etcdstore.Upkeep.Repair] did, and what is left.
+type Repairs = fsck.Repairs

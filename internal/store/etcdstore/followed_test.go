@@ -19,6 +19,8 @@ import (
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/lookup"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
+	"github.com/weft-run/weft/internal/store/etcdstore/stimuli"
+	"github.com/weft-run/weft/internal/store/etcdstore/upkeep"
 	"github.com/weft-run/weft/internal/testsize"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -196,8 +198,8 @@ func TestAnEndpointIsFoundByWhatWaitsAndNotByWhatDid(t *testing.T) {
 	w := newWorld(t)
 	count := w.walk()
 	w.follow()
-	at := func() *Endpoint {
-		found, err := w.FindEndpoint(w.ctx(), []Endpoint{{Method: "POST", Pattern: "a", Hash: hashOf("none")}, {Method: "POST", Pattern: "b", Hash: hashOf("paid")}})
+	at := func() *stimuli.Endpoint {
+		found, err := w.FindEndpoint(w.ctx(), []stimuli.Endpoint{{Method: "POST", Pattern: "a", Hash: hashOf("none")}, {Method: "POST", Pattern: "b", Hash: hashOf("paid")}})
 		w.ok(err)
 		return found
 	}
@@ -515,7 +517,7 @@ func TestSweepsCostByWhatIsThereAndNotByWhatWas(t *testing.T) {
 	if got := pages(t, func(c string) ([]store.Send, string, error) { return w.Sends(w.ctx(), c, 2) }, func(s store.Send) string { return s.ID }); len(got) != many {
 		t.Errorf("lists %q", got)
 	}
-	if got := pages(t, func(c string) ([]Pending, string, error) { return w.Sweep(w.ctx(), c, 2) }, func(p Pending) string { return p.InstanceID }); len(got) != many {
+	if got := pages(t, func(c string) ([]upkeep.Pending, string, error) { return w.Sweep(w.ctx(), c, 2) }, func(p upkeep.Pending) string { return p.InstanceID }); len(got) != many {
 		t.Errorf("sweeps %q", got)
 	}
 }

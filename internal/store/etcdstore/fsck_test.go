@@ -16,9 +16,11 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/definitions"
+	"github.com/weft-run/weft/internal/store/etcdstore/fsck"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/lookup"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
+	"github.com/weft-run/weft/internal/store/etcdstore/stimuli"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -49,7 +51,7 @@ func sound(t *testing.T) *world {
 	w.claims(p.Free[0], "folder")
 	start := workflow.Command{ID: "s", Kind: workflow.CommandStart, CreatedAt: w.now, Start: &workflow.Start{DefinitionID: "order", Version: 1, Parent: &workflow.Parent{InstanceID: "p", BookmarkID: "p~end"}}}
 	out, err := w.Create(w.ctx(), &lookup.NewInstance{Header: NewHeader("j", start, w.now), Command: start, Gate: &store.Gate{Definition: "order"}}, nil)
-	if w.ok(err); out != Created {
+	if w.ok(err); out != stimuli.Created {
 		t.Fatal(out)
 	}
 	used := store.DefinitionVersion{Hash: "one", Source: "one", Uses: []store.Use{{RefID: "part", ID: "part", Version: 1}}}
@@ -133,7 +135,7 @@ func TestFsckKnowsAVoidCommit(t *testing.T) {
 }
 
 // timed is a world with a published definition that a schedule starts, with an upkeep that knows it.
-func timed(t *testing.T) (*world, *Upkeep) {
+func timed(t *testing.T) (*world, *fsck.Checker) {
 	t.Helper()
 	w := newWorld(t)
 	w.publishTimed("one", false)
@@ -216,7 +218,7 @@ func TestFsckAsksForSchedules(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.publishTimed("one", true)
-	check := func(schedules []store.CronEntry, err error) (*Check, error) {
+	check := func(schedules []store.CronEntry, err error) (*fsck.Check, error) {
 		return w.WithSchedules(func(context.Context, string, int) ([]store.CronEntry, error) { return schedules, err }).Fsck(w.ctx())
 	}
 	for name, tt := range map[string]struct {
@@ -406,7 +408,7 @@ func TestFsckTellsOfKeysThatItDoesNotKnow(t *testing.T) {
 	if slices.Sort(found); !slices.Equal(found, []string{"instances/a", "journals", "lock", "loose", "meta/other"}) {
 		t.Errorf("found %q", found)
 	}
-	if !slices.IsSorted(kinds) {
+	if !slices.IsSorted(record.Kinds) {
 		t.Error("the kinds are not sorted")
 	}
 	for _, page := range []string{"keys.md", "keys-definitions.md"} {
@@ -417,7 +419,7 @@ func TestFsckTellsOfKeysThatItDoesNotKnow(t *testing.T) {
 			t.Errorf("%s has %d keys", page, len(rows))
 		}
 		for _, row := range rows {
-			if !slices.Contains(kinds, row[1]) {
+			if !slices.Contains(record.Kinds, row[1]) {
 				t.Errorf("%s: a key %s/ is not known to a check", page, row[1])
 			}
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/lookup"
+	"github.com/weft-run/weft/internal/store/etcdstore/stimuli"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -19,7 +20,7 @@ var single = &store.Gate{Definition: "order"}
 // gated makes an instance that holds a gate and ran its first burst.
 func (w *world) gated(id string) {
 	w.tb.Helper()
-	if out, err := w.Create(w.ctx(), w.newInstance(id, "start-"+id, single), nil); err != nil || out != Created {
+	if out, err := w.Create(w.ctx(), w.newInstance(id, "start-"+id, single), nil); err != nil || out != stimuli.Created {
 		w.tb.Fatalf("outcome %d, %v", out, err)
 	}
 	w.commit(w.consumes(w.next(id, nil)))

@@ -20,6 +20,7 @@ import (
 	"github.com/weft-run/weft/internal/find"
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
+	"github.com/weft-run/weft/internal/store/etcdstore/upkeep"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -115,7 +116,7 @@ func goldenParts() []call {
 	for _, at := range []time.Time{{}, oddEarly, oddTime, oddLate} {
 		all = append(all, by(record.Millis, at), by(record.FromMillis, record.Millis(at)), by(record.Newest, at), by(record.FromNewest, record.Newest(at)))
 	}
-	return append(all, by(record.Decode, "%zz"), by(record.FromMillis, "x"), by(record.FromMillis, "12345678901234"), by(record.Misplaced, "12345678901234"), by(record.Misplaced, "1234567890123"), by(record.MisplacedMillis, oddLate), by(record.MisplacedMillis, oddTime), by(PlaceAt, oddTime), by(record.FromNewest, "x"), by(record.AgeKey, int64(0)), by(record.AgeKey, int64(12345678901234)), by(record.Addressed, oddTenant),
+	return append(all, by(record.Decode, "%zz"), by(record.FromMillis, "x"), by(record.FromMillis, "12345678901234"), by(record.Misplaced, "12345678901234"), by(record.Misplaced, "1234567890123"), by(record.MisplacedMillis, oddLate), by(record.MisplacedMillis, oddTime), by(upkeep.PlaceAt, oddTime), by(record.FromNewest, "x"), by(record.AgeKey, int64(0)), by(record.AgeKey, int64(12345678901234)), by(record.Addressed, oddTenant),
 		by(record.SegmentsIn, 3), by(workflow.SplitBookmarkID, oddBookmark), by(workflow.SplitBookmarkID, "i1"), by(workflow.BookmarkID, oddTenant, "1"),
 		by(workflow.RoutePattern, "/Orders/{id:int}/É/{**rest}"), by(workflow.RouteShape, "orders/{}/é/{**}"))
 }

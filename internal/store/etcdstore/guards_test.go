@@ -6,8 +6,11 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/commits"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/lookup"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
+	"github.com/weft-run/weft/internal/store/etcdstore/stimuli"
+	"github.com/weft-run/weft/internal/store/etcdstore/upkeep"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -45,21 +48,21 @@ func TestWhatMovedIsRefused(t *testing.T) {
 		}, "mailbox/"},
 		{"securing by a claim that has ended", func(w *world) (bool, error) {
 			g := w.claims(w.task("a"), "one")
-			_, err := EndLeases(w.ctx(), w.Upkeep, w.leases(), w.now.Add(time.Hour))
+			_, err := w.EndLeases(w.ctx(), w.leases(), w.now.Add(time.Hour))
 			w.ok(err)
 			_, err = w.Secure(w.ctx(), w.lock("a", "me"), "a", w.record("a"), nil, workflow.Command{ID: "c1", Bookmark: g.Task.ID, Claim: g.Named()})
 			return errors.Is(err, store.ErrConflict), nil
 		}, "mailbox/"},
 		{"mail by a claim that has ended", func(w *world) (bool, error) {
 			g := w.claims(w.task("a"), "one")
-			_, err := EndLeases(w.ctx(), w.Upkeep, w.leases(), w.now.Add(time.Hour))
+			_, err := w.EndLeases(w.ctx(), w.leases(), w.now.Add(time.Hour))
 			w.ok(err)
 			out, _, err := w.PutMail(w.ctx(), "a", workflow.Command{ID: "c1", CreatedAt: w.now, Bookmark: g.Task.ID, Claim: g.Named()}, nil)
 			return out == record.PutGone, err
 		}, "mailbox/"},
 		{"resuming without the lock by a claim that has ended", func(w *world) (bool, error) {
 			g := w.claims(w.task("a"), "one")
-			_, err := EndLeases(w.ctx(), w.Upkeep, w.leases(), w.now.Add(time.Hour))
+			_, err := w.EndLeases(w.ctx(), w.leases(), w.now.Add(time.Hour))
 			w.ok(err)
 			u, _ := w.standing()
 			c := w.completing(g)
@@ -104,7 +107,7 @@ func TestWhatMovedIsRefused(t *testing.T) {
 			return out == record.PutConsumed, err
 		}, "mailbox/"},
 		{"mail for a place of a decision behind which another commit came", func(w *world) (bool, error) {
-			w.commit(Decide(w.first("a", nil, w.bookmark("a", "b", "paid"))))
+			w.commit(commits.Decide(w.first("a", nil, w.bookmark("a", "b", "paid"))))
 			st := event("paid")
 			st.InstanceID = "a"
 			b := w.look(st).Bookmarks[0]
@@ -117,25 +120,25 @@ func TestWhatMovedIsRefused(t *testing.T) {
 			n := w.newInstance("a", "s1", nil)
 			n.Command.Start.Head = 1
 			out, err := w.Create(w.ctx(), n, nil)
-			return out == CreateMoved, err
+			return out == stimuli.CreateMoved, err
 		}, "instance/"},
 		{"creating from a trigger that was replaced", func(w *world) (bool, error) {
 			n := w.newInstance("a", "s1", nil)
 			n.Trigger = &store.TriggerRef{Hash: hashOf("paid"), DefinitionID: "order", ActivityID: "e", Modified: 1}
 			out, err := w.Create(w.ctx(), n, nil)
-			return out == CreateMoved, err
+			return out == stimuli.CreateMoved, err
 		}, "instance/"},
 		{"creating with a key that was used", func(w *world) (bool, error) {
 			useKey(w)
 			n := w.newInstance("a", "s1", nil)
 			n.Command.Key = key
 			out, err := w.Create(w.ctx(), n, &store.Answer{BodyHash: "h"})
-			return out == CreateUsed, err
+			return out == stimuli.CreateUsed, err
 		}, "instance/"},
 		{"delivering what took effect", func(w *world) (bool, error) {
 			b, _ := mailed(w)
 			w.commit(w.consumes(w.next("a", nil)))
-			ok, err := w.Deliver(w.ctx(), []Delivery{{Bookmark: &b, Command: w.resume("c1", &b, nil)}}, nil, nil, nil, nil, nil)
+			ok, err := w.Deliver(w.ctx(), []stimuli.Delivery{{Bookmark: &b, Command: w.resume("c1", &b, nil)}}, nil, nil, nil, nil, nil)
 			return !ok, err
 		}, "mailbox/"},
 		{"queueing from a send record that is gone", func(w *world) (bool, error) {
@@ -214,7 +217,7 @@ func TestWhatMovedIsRefused(t *testing.T) {
 		{"burying what started meanwhile", func(w *world) (bool, error) {
 			item := w.held("s", "a")
 			out, err := w.StartHeld(w.ctx(), item, w.newInstance("a", "start-a", single))
-			if w.ok(err); out != HeldStarted {
+			if w.ok(err); out != upkeep.HeldStarted {
 				w.tb.Fatal(out)
 			}
 			ok, err := w.BuryHeld(w.ctx(), item, "large", w.now)

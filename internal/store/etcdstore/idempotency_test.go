@@ -35,8 +35,8 @@ func TestAPurgeOfKeysTakesTheOldestAndNoRecordOfOurOwn(t *testing.T) {
 		t.Fatalf("%+v, then %q", records, next)
 	}
 	for i, r := range records {
-		if !strings.HasSuffix(r.entry, order[i]) {
-			t.Errorf("record %d is %s, and not of %s", i, r.entry, order[i])
+		if !strings.HasSuffix(r.Entry, order[i]) {
+			t.Errorf("record %d is %s, and not of %s", i, r.Entry, order[i])
 		}
 	}
 	stored := int64(0)
@@ -126,7 +126,7 @@ func TestTheRecordOfAMadeKeyIsOurOwn(t *testing.T) {
 		t.Errorf("a purge of callers' keys would take it: %+v, %v", records, err)
 	}
 	w.sound()
-	w.expire(w.later(recordTTL - time.Minute))
+	w.expire(w.later(record.RecordTTL - time.Minute))
 	w.want("idem/k/", 1)
 	w.expire(w.later(time.Minute))
 	w.want("idem/", 0)
@@ -154,7 +154,7 @@ func TestAnotherAgeHoldsForAllKeys(t *testing.T) {
 	w.later(14 * time.Hour)
 	for i := range 3 { // not the order of their names, nor of their ages of then
 		records, _, err := w.KeyRecords(w.ctx(), "", 10)
-		if w.ok(err); len(records) != 3-i || !strings.HasSuffix(records[0].entry, string(rune('c'-i))) {
+		if w.ok(err); len(records) != 3-i || !strings.HasSuffix(records[0].Entry, string(rune('c'-i))) {
 			t.Fatalf("after %d hours there are %+v", i, records)
 		}
 		age = w.later(3 * time.Hour)

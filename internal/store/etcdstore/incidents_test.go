@@ -45,7 +45,7 @@ func TestNewIncidentsAreCounted(t *testing.T) {
 		{some(0, 3), some(0, 0), 0},      // one that has none
 		{some(0, 3), some(2, 3), 0},      // one that forgot
 	} {
-		if got := newIncidents(c.before, c.after); got != c.want {
+		if got := record.NewIncidents(c.before, c.after); got != c.want {
 			t.Errorf("%d after %v: %d are new, want %d", len(c.after.Incidents), c.before, got, c.want)
 		}
 	}
@@ -180,7 +180,7 @@ func TestNotesOfIncidentsLiveAsLongAsTheirCommits(t *testing.T) {
 	w.want("incident/", 1)
 
 	// The oldest go with the oldest entries of the journal.
-	w.keepEntries = 100
+	w.KeepEntries = 100
 	for range 140 {
 		w.commit(breaks("ab"))
 	}

@@ -97,7 +97,7 @@ func TestJournalEntriesAreReadAsTheyWereWritten(t *testing.T) {
 			t.Fatalf("got  %+v\nwant %+v\nfrom %s", got, want, raw)
 		}
 		want.Items, want.Variables.Set = []workflow.JournalItem{}, nil
-		if head := readHead(7, raw); !reflect.DeepEqual(head, want) {
+		if head := record.ReadHead(7, raw); !reflect.DeepEqual(head, want) {
 			t.Fatalf("head %+v\nwant %+v\nfrom %s", head, want, raw)
 		}
 	})
@@ -119,16 +119,16 @@ func TestJournalEntriesOfOthers(t *testing.T) {
 		if got := e.Entry(); len(got.Items) != len(e.Items) || got.Sequence != e.Seq {
 			t.Errorf("%s: %+v", raw, got)
 		}
-		if head := readHead(9, []byte(raw)); head.Sequence != e.Seq || head.Commit != e.Commit || len(head.Items) > 0 {
+		if head := record.ReadHead(9, []byte(raw)); head.Sequence != e.Seq || head.Commit != e.Commit || len(head.Items) > 0 {
 			t.Errorf("%s: its head is %+v", raw, head)
 		}
 	}
 	// What is passed over may be anything; what cannot be read is said.
-	if head := readHead(9, []byte(`{"seq":3,"commit":"c","items":"none","activities":7,"set":{"n":[]}}`)); head.Sequence != 3 || head.Commit != "c" {
+	if head := record.ReadHead(9, []byte(`{"seq":3,"commit":"c","items":"none","activities":7,"set":{"n":[]}}`)); head.Sequence != 3 || head.Commit != "c" {
 		t.Errorf("%+v", head)
 	}
 	for _, raw := range []string{``, `{`, `{"seq":3,"items":[{]}`, `{"seq":"x"}`, "\x28\xb5\x2f\xfdno"} {
-		if head := readHead(9, []byte(raw)); head.Sequence != 9 || len(head.Items) != 1 || head.Items[0].Event != workflow.DamagedEvent {
+		if head := record.ReadHead(9, []byte(raw)); head.Sequence != 9 || len(head.Items) != 1 || head.Items[0].Event != workflow.DamagedEvent {
 			t.Errorf("%s: %+v", raw, head)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
+	"github.com/weft-run/weft/internal/store/etcdstore/upkeep"
 	"github.com/weft-run/weft/internal/testsize"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -208,7 +209,7 @@ func TestMisplacedTimersAreFoundAndMoved(t *testing.T) {
 		t.Errorf("%d moved, want %d", moved, n)
 	}
 	shard := record.TimerShard(workflow.BookmarkID("far00", "b"))
-	for i := range fewDated + 10 { // more than are read to look
+	for i := range upkeep.FewDated + 10 { // more than are read to look
 		_, err := w.raw.Put(w.ctx(), w.Keys.Timers(shard)+record.Millis(w.now.Add(time.Duration(i)*time.Second))+"/x", "{}")
 		w.ok(err)
 	}
@@ -340,7 +341,7 @@ func TestFsckPutsAMisplacedTimerInItsPlace(t *testing.T) {
 func TestPlacesAreOfTheirTimes(t *testing.T) {
 	t.Parallel()
 	at := time.UnixMilli(1_795_334_400_123)
-	p := Places{3: PlaceAt(at) + "/x", 5: PlaceAt(at.Add(time.Second)) + "/x"}
+	p := upkeep.Places{3: upkeep.PlaceAt(at) + "/x", 5: upkeep.PlaceAt(at.Add(time.Second)) + "/x"}
 	if got := p.Soonest(); !got.Equal(at.Add(time.Millisecond)) {
 		t.Errorf("%v", got)
 	}
@@ -348,7 +349,7 @@ func TestPlacesAreOfTheirTimes(t *testing.T) {
 	if got := p.Soonest(); !got.Before(at) {
 		t.Errorf("%v", got)
 	}
-	if got := (Places{}).Soonest(); !got.IsZero() || strings.Contains(PlaceAt(at), "/") {
+	if got := (upkeep.Places{}).Soonest(); !got.IsZero() || strings.Contains(upkeep.PlaceAt(at), "/") {
 		t.Errorf("%v", got)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/weft-run/weft/internal/store/etcdstore/claims"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
+	"github.com/weft-run/weft/internal/store/etcdstore/stimuli"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -60,7 +61,11 @@ var lateCopies = []late{
 		_, err := w.Create(w.ctx(), w.newInstance("first", "s0", g), nil)
 		w.ok(err)
 		n := w.newInstance("a", "s1", g)
-		return func() error { out, err := w.Create(w.ctx(), n, nil); w.refused(out == Created, err); return err },
+		return func() error {
+				out, err := w.Create(w.ctx(), n, nil)
+				w.refused(out == stimuli.Created, err)
+				return err
+			},
 			func() { w.commit(ends(w.next("first", nil))) }
 	}},
 	{"waiting behind a gate, refused as it was free, and started by another node", func(w *world) (func() error, func()) {
@@ -87,7 +92,7 @@ var lateCopies = []late{
 	{"claiming a task, released since", func(w *world) (func() error, func()) {
 		f := w.task("a")
 		return func() error { _, err := w.Claims.Claim(w.ctx(), []claims.Free{f}, w.by("one")); return err }, func() {
-			_, err := EndLeases(w.ctx(), w.Upkeep, w.leases(), w.now.Add(time.Hour))
+			_, err := w.EndLeases(w.ctx(), w.leases(), w.now.Add(time.Hour))
 			w.ok(err)
 		}
 	}},
@@ -97,7 +102,7 @@ var lateCopies = []late{
 				_, err := w.Claims.Heartbeat(w.ctx(), g.Task.ID, g.Named(), claims.Beat{}, w.now)
 				return err
 			}, func() {
-				_, err := EndLeases(w.ctx(), w.Upkeep, w.leases(), w.now.Add(time.Hour))
+				_, err := w.EndLeases(w.ctx(), w.leases(), w.now.Add(time.Hour))
 				w.ok(err)
 				p, err := w.Claims.Free(w.ctx(), "pack", "", time.Time{}, 1)
 				w.ok(err)
@@ -118,7 +123,7 @@ var lateCopies = []late{
 	{"the end of a lease, of a task that another has since", func(w *world) (func() error, func()) {
 		w.claims(w.task("a"), "one")
 		due := w.leases()
-		return func() error { _, err := EndLeases(w.ctx(), w.Upkeep, due, w.now.Add(time.Hour)); return err }, func() {
+		return func() error { _, err := w.EndLeases(w.ctx(), due, w.now.Add(time.Hour)); return err }, func() {
 			p, err := w.Claims.Free(w.ctx(), "pack", "", time.Time{}, 1)
 			w.ok(err)
 			w.claims(p.Free[0], "two")
@@ -126,7 +131,7 @@ var lateCopies = []late{
 	}},
 	{"completing a task by a claim that has ended", func(w *world) (func() error, func()) {
 		g := w.claims(w.task("a"), "one")
-		_, err := EndLeases(w.ctx(), w.Upkeep, w.leases(), w.now.Add(time.Hour))
+		_, err := w.EndLeases(w.ctx(), w.leases(), w.now.Add(time.Hour))
 		w.ok(err)
 		c := w.completing(g)
 		return func() error {
@@ -139,7 +144,11 @@ var lateCopies = []late{
 	{"creating, refused for an id that becomes free", func(w *world) (func() error, func()) {
 		w.instance("a")
 		n := w.newInstance("a", "s1", nil)
-		return func() error { out, err := w.Create(w.ctx(), n, nil); w.refused(out == Created, err); return err },
+		return func() error {
+				out, err := w.Create(w.ctx(), n, nil)
+				w.refused(out == stimuli.Created, err)
+				return err
+			},
 			func() { w.remove("a") }
 	}},
 	{"creating, done, run and deleted", func(w *world) (func() error, func()) {
@@ -201,7 +210,7 @@ var lateCopies = []late{
 		d := w.deadCommand("d", "a")
 		return func() error {
 				out, err := w.ReplayCommand(w.ctx(), d, "replay", nil)
-				w.refused(out == Replayed, err)
+				w.refused(out == stimuli.Replayed, err)
 				return err
 			},
 			func() { w.instance("a") }
@@ -248,13 +257,13 @@ var lateCopies = []late{
 	{"a delivery whose attempts were counted", func(w *world) (func() error, func()) {
 		w.instance("a", "paid")
 		b := w.look(event("paid")).Bookmarks[0]
-		to := []Delivery{{Bookmark: &b, Command: w.resume("c1", &b, nil)}}
+		to := []stimuli.Delivery{{Bookmark: &b, Command: w.resume("c1", &b, nil)}}
 		return func() error { _, err := w.Deliver(w.ctx(), to, nil, nil, nil, nil, nil); return err }, w.countAttempt
 	}},
 	{"a delivery to bookmarks that stay", func(w *world) (func() error, func()) {
 		w.instance("a", "paid")
 		b := w.look(event("paid")).Bookmarks[0]
-		to := []Delivery{{Bookmark: &b, Command: w.resume("c1", &b, nil)}}
+		to := []stimuli.Delivery{{Bookmark: &b, Command: w.resume("c1", &b, nil)}}
 		return func() error { _, err := w.Deliver(w.ctx(), to, nil, nil, nil, nil, nil); return err },
 			func() { w.commit(w.consumes(w.next("a", nil))) }
 	}},
@@ -374,13 +383,13 @@ func TestARefusalIsSaidAgainAndTheNextAttemptIsFree(t *testing.T) {
 	w.ok(err)
 	n := w.newInstance("a", "s1", g)
 	for range 2 {
-		if out, err := w.Create(w.ctx(), n, nil); err != nil || out != CreateGated {
+		if out, err := w.Create(w.ctx(), n, nil); err != nil || out != stimuli.CreateGated {
 			t.Errorf("outcome %d, %v", out, err)
 		}
 	}
 	w.commit(ends(w.next("first", nil)))
 	n.Header.CreatedAt = w.now.Add(time.Second) // the caller repeats with the same key
-	if out, err := w.Create(w.ctx(), n, nil); err != nil || out != Created {
+	if out, err := w.Create(w.ctx(), n, nil); err != nil || out != stimuli.Created {
 		t.Errorf("the next attempt: outcome %d, %v", out, err)
 	}
 }
@@ -391,9 +400,9 @@ func TestTheAnswerOfAnAppliedDeliveryIsFoundHoweverFarItsTargetsCame(t *testing.
 	w.instance("a", "paid")
 	w.instance("b", "paid")
 	l := w.look(event("paid"))
-	var to []Delivery
+	var to []stimuli.Delivery
 	for i := range l.Bookmarks {
-		to = append(to, Delivery{Bookmark: &l.Bookmarks[i], Command: w.resume("c", &l.Bookmarks[i], nil)})
+		to = append(to, stimuli.Delivery{Bookmark: &l.Bookmarks[i], Command: w.resume("c", &l.Bookmarks[i], nil)})
 	}
 	w.faults.Add(clustertest.Rule{Fault: clustertest.LoseAnswer, Times: 1, Match: writes})
 	deliver := func() (bool, error) { return w.Deliver(w.ctx(), to, nil, nil, nil, nil, nil) }

@@ -9,6 +9,9 @@ import (
 	"github.com/weft-run/weft/internal/find"
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
+	"github.com/weft-run/weft/internal/store/etcdstore/lists"
+	"github.com/weft-run/weft/internal/store/etcdstore/upkeep"
 	"github.com/weft-run/weft/internal/testsize"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -21,20 +24,20 @@ func TestAPageReadsWhatItReturns(t *testing.T) {
 	w := newWorld(t)
 	const n, limit = 150, 10
 	w.fillLists(n)
-	_, err := w.Reader.Instances(w.ctx(), InstanceQuery{Limit: 1}) // the first time it finds out which lists there are
+	_, err := w.Reader.Instances(w.ctx(), lists.InstanceQuery{Limit: 1}) // the first time it finds out which lists there are
 	w.ok(err)
 	for what, read := range map[string]func(cursor string) (items int, next string, err error){
 		"instances":                  w.listInstances(find.Filter{}, limit),
 		"instances of a definition":  w.listInstances(find.Filter{DefinitionID: "order"}, limit),
 		"instances of a status":      w.listInstances(find.Filter{Status: workflow.StatusRunning}, limit),
 		"instances of a correlation": w.listInstances(find.Filter{CorrelationID: "k"}, limit),
-		"tasks":                      counting(func(c string) ([]Task, string, error) { return cursorOf(w.Tasks(w.ctx(), "", c, limit)) }),
-		"tasks of a name":            counting(func(c string) ([]Task, string, error) { return cursorOf(w.Tasks(w.ctx(), "pack", c, limit)) }),
+		"tasks":                      counting(func(c string) ([]lists.Task, string, error) { return cursorOf(w.Tasks(w.ctx(), "", c, limit)) }),
+		"tasks of a name":            counting(func(c string) ([]lists.Task, string, error) { return cursorOf(w.Tasks(w.ctx(), "pack", c, limit)) }),
 		"queue": counting(func(c string) ([]store.QueueItem, string, error) {
 			return cursorOf(w.QueueItems(w.ctx(), "", c, limit))
 		}),
 		"dead letters": counting(func(c string) ([]store.DeadLetter, string, error) { return cursorOf(w.DeadLetters(w.ctx(), c, limit)) }),
-		"timers":       counting(func(c string) ([]Due, string, error) { return cursorOf(w.Timers(w.ctx(), c, limit)) }),
+		"timers":       counting(func(c string) ([]record.Due, string, error) { return cursorOf(w.Timers(w.ctx(), c, limit)) }),
 		"schedules":    counting(func(c string) ([]store.CronEntry, string, error) { return cursorOf(w.Schedules(w.ctx(), c, limit, 0)) }),
 		"definitions": counting(func(c string) ([]store.DefinitionHead, string, error) {
 			return cursorOf(w.ListDefinitions(w.ctx(), c, limit))
@@ -90,7 +93,7 @@ func (w *world) fillLists(n int) {
 		if w.ok(err); !ok {
 			w.tb.Fatal("not queued")
 		}
-		w.timerAt(i%TimerShards, id, w.now)
+		w.timerAt(i%upkeep.TimerShards, id, w.now)
 		for key, v := range map[string]any{
 			w.Keys.Cron(id, "a", w.now): store.CronEntry{DefinitionID: id, ActivityID: "a", Due: w.now},
 			w.Keys.Head(id):             store.DefinitionHead{ID: id, Published: 1},

@@ -11,6 +11,7 @@ import (
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/internal/store/etcdstore/jobs"
+	"github.com/weft-run/weft/internal/store/etcdstore/lists"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -42,7 +43,7 @@ func (w *world) revisionLists() map[string]revisionList {
 		}},
 		"tasks": {w.Keys.Tasks(""), func(c string, n int64) ([]string, db.PageEnd, error) {
 			items, end, err := w.Tasks(w.ctx(), "", c, n)
-			return idsOf(items, end, err, func(t *Task) string { return t.InstanceID })
+			return idsOf(items, end, err, func(t *lists.Task) string { return t.InstanceID })
 		}},
 		"jobs": {record.JobKeys{Root: w.Keys.Root}.Jobs(), func(c string, n int64) ([]string, db.PageEnd, error) {
 			items, end, err := jobs.List(w.ctx(), c, n)

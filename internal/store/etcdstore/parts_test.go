@@ -15,9 +15,11 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/cut"
+	"github.com/weft-run/weft/internal/store/etcdstore/fsck"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/lookup"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
+	"github.com/weft-run/weft/internal/store/etcdstore/lists"
 	"github.com/weft-run/weft/internal/testsize"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -101,10 +103,10 @@ func TestAnEndWritesLittleOfWhatAnInstanceHolds(t *testing.T) {
 			w.commit(c)
 			w.same("big", &held)
 			c = w.next("big", f)
-			p, err := w.Instances.prepare(ends(c))
+			p, err := w.Instances.Prepare(ends(c))
 			w.ok(err)
-			if p.size > 3*cut.LeastPart {
-				t.Errorf("the end writes %d bytes", p.size)
+			if p.Size > 3*cut.LeastPart {
+				t.Errorf("the end writes %d bytes", p.Size)
 			}
 			w.commit(c)
 			ended := held
@@ -178,10 +180,10 @@ func TestAChangeWritesWhatItChanges(t *testing.T) {
 	c = w.next("big", f)
 	vars["b"] = noise(90_000)
 	c.After.State = stateWith(t, vars)
-	p, err := w.Instances.prepare(c)
+	p, err := w.Instances.Prepare(c)
 	w.ok(err)
-	if p.size > 100_000 {
-		t.Errorf("it writes %d bytes", p.size)
+	if p.Size > 100_000 {
+		t.Errorf("it writes %d bytes", p.Size)
 	}
 	w.commit(c)
 	w.want("part/big/", 3)
@@ -209,7 +211,7 @@ func TestPartsWaitUntilEveryNodeReadsThem(t *testing.T) {
 		}
 		c.After.Header.Input = map[string]any{"blob": noise(50_000)}
 		known = first
-		_, err := w.Instances.prepare(c)
+		_, err := w.Instances.Prepare(c)
 		w.ok(err)
 		known = again
 		w.commit(c)
@@ -285,12 +287,12 @@ func TestMissingAndUnusedPartsAreFound(t *testing.T) {
 	check, err = w.Fsck(w.ctx())
 	w.ok(err)
 	wants(t, check, "damaged")
-	page, err := w.Reader.Instances(w.ctx(), InstanceQuery{Limit: 10})
+	page, err := w.Reader.Instances(w.ctx(), lists.InstanceQuery{Limit: 10})
 	w.ok(err)
 	if len(page.Items) != 1 || page.Items[0].Damaged != "" {
 		t.Errorf("the list, which needs no part, has %+v", page.Items)
 	}
-	page, err = w.Reader.Instances(w.ctx(), InstanceQuery{Limit: 10, Whole: true})
+	page, err = w.Reader.Instances(w.ctx(), lists.InstanceQuery{Limit: 10, Whole: true})
 	w.ok(err)
 	if len(page.Items) != 1 || !strings.Contains(page.Items[0].Damaged, "part "+id) {
 		t.Errorf("the list of whole instances has %+v", page.Items)
@@ -311,7 +313,7 @@ func TestAListOfWholeInstancesHasTheirParts(t *testing.T) {
 	}
 	got, pages := 0, 0
 	for cursor := ""; ; {
-		page, err := w.Reader.Instances(w.ctx(), InstanceQuery{Limit: 100, Cursor: cursor, Whole: true})
+		page, err := w.Reader.Instances(w.ctx(), lists.InstanceQuery{Limit: 100, Cursor: cursor, Whole: true})
 		w.ok(err)
 		pages++
 		for _, in := range page.Items {
@@ -348,9 +350,9 @@ func TestAListOfWholeInstancesHasTheirParts(t *testing.T) {
 }
 
 // wants that a check finds a thing, and repairs it.
-func wants(t *testing.T, check *Check, rule string) {
+func wants(t *testing.T, check *fsck.Check, rule string) {
 	t.Helper()
-	if !slices.ContainsFunc(check.Findings, func(f Finding) bool { return f.Rule == rule && f.Repair != "" }) {
+	if !slices.ContainsFunc(check.Findings, func(f fsck.Finding) bool { return f.Rule == rule && f.Repair != "" }) {
 		t.Errorf("no %s that is repaired in %+v", rule, check.Findings)
 	}
 }

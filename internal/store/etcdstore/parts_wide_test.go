@@ -10,10 +10,12 @@ import (
 
 	"github.com/weft-run/weft/internal/find"
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/commits"
 	"github.com/weft-run/weft/internal/store/etcdstore/cut"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/lookup"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
+	"github.com/weft-run/weft/internal/store/etcdstore/lists"
 	"github.com/weft-run/weft/internal/testsize"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -39,7 +41,7 @@ func TestEveryPlaceOfAWideInstanceIsFound(t *testing.T) {
 		if not {
 			of = find.Filter{Not: []find.Filter{of}}
 		}
-		page, err := w.Reader.Instances(w.ctx(), InstanceQuery{Filter: of, Limit: 10})
+		page, err := w.Reader.Instances(w.ctx(), lists.InstanceQuery{Filter: of, Limit: 10})
 		w.ok(err)
 		if len(page.Items) == 1 == not {
 			t.Errorf("not %t: %d are listed", not, len(page.Items))
@@ -48,7 +50,7 @@ func TestEveryPlaceOfAWideInstanceIsFound(t *testing.T) {
 			t.Errorf("it is listed with %d places, and %d more", len(page.Items[0].Bookmarks), page.Items[0].MoreWaits)
 		}
 	}
-	page, err := w.Reader.Instances(w.ctx(), InstanceQuery{Limit: 10, Places: true})
+	page, err := w.Reader.Instances(w.ctx(), lists.InstanceQuery{Limit: 10, Places: true})
 	w.ok(err)
 	if len(page.Items) != 1 || len(page.Items[0].Bookmarks) != n {
 		t.Errorf("all its places are asked for: %+v", page.Items)
@@ -110,7 +112,7 @@ func TestACommitOfAWideInstanceWritesWhatItChanges(t *testing.T) {
 	c := w.next("wide", nil)
 	c.Burned, c.After.Header.Bookmarks = c.Before.Header.Bookmarks, nil
 	c.After.Header.Status, c.After.Header.SubStatus, c.After.Header.FinishedAt = workflow.StatusFinished, workflow.Cancelled, &c.At
-	if got := puts(Decide(c)); got > 0 {
+	if got := puts(commits.Decide(c)); got > 0 {
 		t.Errorf("its end puts %d parts", got)
 	}
 	rec := w.record("wide")

@@ -15,6 +15,7 @@ import (
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/lookup"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
+	"github.com/weft-run/weft/internal/store/etcdstore/stimuli"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -140,7 +141,7 @@ func (x *traffic) send(t *rapid.T) {
 		b := l.Bookmarks[0]
 		if len(l.Bookmarks) > 1 {
 			// One effect is what is counted, so it is for one of them.
-			ok, err := x.Deliver(x.ctx(), []Delivery{{Bookmark: &b, Command: x.resume(id, &b, &st)}}, nil, nil, nil, nil, nil)
+			ok, err := x.Deliver(x.ctx(), []stimuli.Delivery{{Bookmark: &b, Command: x.resume(id, &b, &st)}}, nil, nil, nil, nil, nil)
 			x.accepted[id] = err == nil && ok
 			return err
 		}
@@ -168,7 +169,7 @@ func (x *traffic) resolve(t *rapid.T) {
 			return err
 		}
 		b := &l.Bookmarks[0]
-		_, err := x.Deliver(x.ctx(), []Delivery{{Bookmark: b, Command: x.resume(send.ID, b, &send.Stimulus)}}, send, nil, nil, nil, nil)
+		_, err := x.Deliver(x.ctx(), []stimuli.Delivery{{Bookmark: b, Command: x.resume(send.ID, b, &send.Stimulus)}}, send, nil, nil, nil, nil)
 		return err
 	})
 }

@@ -10,12 +10,14 @@ import (
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/lookup"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
+	"github.com/weft-run/weft/internal/store/etcdstore/stimuli"
+	"github.com/weft-run/weft/internal/store/etcdstore/upkeep"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
 // behindGate is a send record with one start, and what makes that wait behind the
 // gate of order.
-func (w *world) behindGate(id, instance string) (*store.Send, []Delivery) {
+func (w *world) behindGate(id, instance string) (*store.Send, []stimuli.Delivery) {
 	w.tb.Helper()
 	trigger := store.TriggerRef{Hash: hashOf("paid"), DefinitionID: "order", Version: 1, ActivityID: "a", Activation: "Singleton"}
 	w.ok(w.PutSend(w.ctx(), store.Send{ID: id, Stimulus: event("paid"), Targets: []store.Target{{Trigger: &trigger}}, CreatedAt: w.now}, nil))
@@ -24,7 +26,7 @@ func (w *world) behindGate(id, instance string) (*store.Send, []Delivery) {
 	i := slices.IndexFunc(sends, func(s store.Send) bool { return s.ID == id })
 	n, item := w.newInstance(instance, "start-"+instance, single), w.item(id, event("paid"))
 	item.Held = &store.HeldStart{Event: id, Trigger: trigger, Gate: *single}
-	return &sends[i], []Delivery{{New: n, Command: n.Command, Wait: &item}}
+	return &sends[i], []stimuli.Delivery{{New: n, Command: n.Command, Wait: &item}}
 }
 
 // held is a start that waits behind the gate of order, which is free by now.
@@ -85,19 +87,19 @@ func TestWhatWaitsBehindAGateStartsOnceAndInOrder(t *testing.T) {
 			t.Fatalf("held %t by %s, next %+v, %v, want %s", held, last, item, err, want)
 		}
 		id := fmt.Sprint("i", n)
-		start := func() HeldOutcome {
+		start := func() upkeep.HeldOutcome {
 			out, err := w.StartHeld(w.ctx(), item, w.newInstance(id, "start-"+id, single))
 			w.ok(err)
 			return out
 		}
-		if out := start(); out != HeldWaits {
+		if out := start(); out != upkeep.HeldWaits {
 			t.Errorf("behind a held gate: %d", out)
 		}
 		w.commit(ends(w.consumes(w.next(last, nil))))
-		if out := start(); out != HeldStarted {
+		if out := start(); out != upkeep.HeldStarted {
 			t.Errorf("behind a free gate: %d", out)
 		}
-		if out := start(); out != HeldGone {
+		if out := start(); out != upkeep.HeldGone {
 			t.Errorf("again: %d", out)
 		}
 		last = id
@@ -119,19 +121,19 @@ func TestAStartForASendRecordNeedsIt(t *testing.T) {
 	w.commit(ends(w.next("holder", nil)))
 	late := w.newInstance("a", "start-a", single)
 	late.Send = send
-	if out, err := w.Create(w.ctx(), late, nil); err != nil || out != CreateMoved {
+	if out, err := w.Create(w.ctx(), late, nil); err != nil || out != stimuli.CreateMoved {
 		t.Errorf("%d, %v", out, err)
 	}
 	_, item, _, err := w.NextHeld(w.ctx(), *single)
 	w.ok(err)
-	if out, err := w.StartHeld(w.ctx(), item, w.newInstance("a", "start-a", single)); err != nil || out != HeldStarted {
+	if out, err := w.StartHeld(w.ctx(), item, w.newInstance("a", "start-a", single)); err != nil || out != upkeep.HeldStarted {
 		t.Errorf("%d, %v", out, err)
 	}
 
 	standing, to := w.behindGate("s2", "b")
 	w.commit(ends(w.consumes(w.next("a", nil))))
 	to[0].New.Send = standing
-	if out, err := w.Create(w.ctx(), to[0].New, nil); err != nil || out != Created {
+	if out, err := w.Create(w.ctx(), to[0].New, nil); err != nil || out != stimuli.Created {
 		t.Errorf("with its record: %d, %v", out, err)
 	}
 }
@@ -150,7 +152,7 @@ func TestAStartThatWasDoneIsDropped(t *testing.T) {
 				w.remove("a")
 			}
 			out, err := w.StartHeld(w.ctx(), item, w.newInstance("a", "start-a", single))
-			if err != nil || out != HeldDone {
+			if err != nil || out != upkeep.HeldDone {
 				t.Errorf("%d, %v", out, err)
 			}
 			w.ok(w.DropHeld(w.ctx(), item))
@@ -219,7 +221,7 @@ func TestWhatWaitedTooLongBehindAGateIsADeadLetterForThatStart(t *testing.T) {
 	if err != nil || derr != nil || reason != workflow.DeadGated || d == nil || len(d.Targets) != 1 || d.Targets[0].Trigger == nil || d.Stimulus == nil {
 		t.Errorf("%q, %v; %+v, %v", reason, err, d, derr)
 	}
-	if out, err := w.StartHeld(w.ctx(), item, w.newInstance("a", "start-a", single)); err != nil || out != HeldGone {
+	if out, err := w.StartHeld(w.ctx(), item, w.newInstance("a", "start-a", single)); err != nil || out != upkeep.HeldGone {
 		t.Errorf("%d, %v", out, err)
 	}
 	w.want("instance/a", 0)

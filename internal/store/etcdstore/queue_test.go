@@ -13,6 +13,7 @@ import (
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
+	"github.com/weft-run/weft/internal/store/etcdstore/stimuli"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -151,25 +152,25 @@ func TestADeliveryIsForAllItsTargetsOrNone(t *testing.T) {
 	w.instance("a", "paid")
 	w.instance("b", "paid")
 	l := w.look(event("paid"))
-	to := []Delivery{{Bookmark: &l.Bookmarks[0], Command: w.resume("c0", &l.Bookmarks[0], nil)}, {Bookmark: &l.Bookmarks[1], Command: w.resume("c1", &l.Bookmarks[1], nil)}}
+	to := []stimuli.Delivery{{Bookmark: &l.Bookmarks[0], Command: w.resume("c0", &l.Bookmarks[0], nil)}, {Bookmark: &l.Bookmarks[1], Command: w.resume("c1", &l.Bookmarks[1], nil)}}
 	w.burn("b")
 	if ok, err := w.Deliver(w.ctx(), to, nil, nil, nil, nil, nil); err != nil || ok {
 		t.Errorf("%t, %v", ok, err)
 	}
 	w.want("mailbox/", 0)
 	// As many new instances as one delivery takes, with all that each can have.
-	var starts []Delivery
-	for range MaxDeliveries {
+	var starts []stimuli.Delivery
+	for range stimuli.MaxDeliveries {
 		n := w.newInstance(w.id("new"), w.id("start"), nil)
 		n.Header.CorrelationID, n.Command.Start.Head = "k", 0
-		starts = append(starts, Delivery{New: n, Command: n.Command})
+		starts = append(starts, stimuli.Delivery{New: n, Command: n.Command})
 	}
 	key := &workflow.CommandKey{Name: "k", BodyHash: "h"}
 	if ok, err := w.Deliver(w.ctx(), starts, nil, nil, nil, key, &store.Answer{BodyHash: "h"}); err != nil || !ok {
 		t.Errorf("%t, %v", ok, err)
 	}
-	w.want("mailbox/", MaxDeliveries)
-	w.want("by-correlation/", MaxDeliveries)
+	w.want("mailbox/", stimuli.MaxDeliveries)
+	w.want("by-correlation/", stimuli.MaxDeliveries)
 	if ok, err := w.Deliver(w.ctx(), to[:1], nil, nil, nil, key, &store.Answer{BodyHash: "h"}); err != nil || ok {
 		t.Errorf("with a key that was used: %t, %v", ok, err)
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/internal/find"
+	"github.com/weft-run/weft/internal/store/etcdstore/lists"
 	"github.com/weft-run/weft/internal/testsize"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -42,15 +43,15 @@ func TestAnIndexedPageCostsTheSameBesideMany(t *testing.T) {
 		w := newWorld(t)
 		w.makeInstances(n)
 		costs[n] = map[string]cost{}
-		_, err := w.Reader.Instances(w.ctx(), InstanceQuery{Limit: 1}) // the first time it finds out which lists there are
+		_, err := w.Reader.Instances(w.ctx(), lists.InstanceQuery{Limit: 1}) // the first time it finds out which lists there are
 		w.ok(err)
 		for name, f := range indexed() {
 			if f.Order == find.OldestFirst { // and where each begins
-				_, err := w.Reader.Instances(w.ctx(), InstanceQuery{Filter: f, Limit: 50})
+				_, err := w.Reader.Instances(w.ctx(), lists.InstanceQuery{Filter: f, Limit: 50})
 				w.ok(err)
 			}
 			requests, keys := w.faults.Calls("get")+w.faults.Calls("txn"), w.faults.Keys()
-			page, err := w.Reader.Instances(w.ctx(), InstanceQuery{Filter: f, Limit: 50})
+			page, err := w.Reader.Instances(w.ctx(), lists.InstanceQuery{Filter: f, Limit: 50})
 			w.ok(err)
 			if len(page.Items) == 0 || page.Revision == 0 {
 				t.Errorf("%s: %d instances at revision %d", name, len(page.Items), page.Revision)

@@ -8,6 +8,7 @@ import (
 	"github.com/weft-run/weft/internal/find"
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/lists"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -20,7 +21,7 @@ func BenchmarkInstances(b *testing.B) {
 	for _, n := range []int{100, 200_000} {
 		w := newWorld(b)
 		w.makeInstances(n)
-		lists := []struct {
+		many := []struct {
 			name string
 			f    find.Filter
 		}{
@@ -31,18 +32,18 @@ func BenchmarkInstances(b *testing.B) {
 			{"running-of-definition", find.Filter{DefinitionID: "d7", Status: workflow.StatusRunning}},
 			{"created-before", find.Filter{Created: find.Span{Before: find.Moment{At: time.Now().Add(-time.Minute)}}}}, {"parent", find.Filter{Parent: "p0"}}, {"label", find.Filter{Labels: map[string]string{"team": "t0"}}}, {"correlation", find.Filter{CorrelationID: "c0"}},
 		}
-		for i := range lists {
-			oldest := lists[i]
+		for i := range many {
+			oldest := many[i]
 			oldest.name, oldest.f.Order = oldest.name+"-oldest-first", find.OldestFirst
-			lists = append(lists, oldest)
+			many = append(many, oldest)
 		}
-		for _, list := range lists {
-			if page, err := w.Reader.Instances(w.ctx(), InstanceQuery{Filter: list.f, Limit: 50}); err != nil || len(page.Items) == 0 { // the node finds out where the list begins
+		for _, list := range many {
+			if page, err := w.Reader.Instances(w.ctx(), lists.InstanceQuery{Filter: list.f, Limit: 50}); err != nil || len(page.Items) == 0 { // the node finds out where the list begins
 				b.Fatal(page, err)
 			}
 			b.Run(fmt.Sprintf("%s/%d", list.name, n), func(b *testing.B) {
 				for b.Loop() {
-					if page, err := w.Reader.Instances(w.ctx(), InstanceQuery{Filter: list.f, Limit: 50}); err != nil || len(page.Items) == 0 {
+					if page, err := w.Reader.Instances(w.ctx(), lists.InstanceQuery{Filter: list.f, Limit: 50}); err != nil || len(page.Items) == 0 {
 						b.Fatal(page, err)
 					}
 				}

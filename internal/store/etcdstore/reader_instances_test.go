@@ -11,13 +11,14 @@ import (
 
 	"github.com/weft-run/weft/internal/find"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
+	"github.com/weft-run/weft/internal/store/etcdstore/lists"
 	"github.com/weft-run/weft/internal/testsize"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
 // page reads a page of a list.
 func (w *world) page(f find.Filter, cursor string, limit int64) ([]workflow.Instance, string, error) {
-	page, err := w.Reader.Instances(w.ctx(), InstanceQuery{Filter: f, Cursor: cursor, Limit: limit, Whole: true})
+	page, err := w.Reader.Instances(w.ctx(), lists.InstanceQuery{Filter: f, Cursor: cursor, Limit: limit, Whole: true})
 	if err != nil {
 		return nil, "", err
 	}
@@ -27,10 +28,10 @@ func (w *world) page(f find.Filter, cursor string, limit int64) ([]workflow.Inst
 // listed reads a list to its end in pages of a size, and gives the ids in their order.
 func (w *world) listed(f find.Filter, limit int64) []string {
 	w.tb.Helper()
-	return w.listedBy(InstanceQuery{Filter: f, Limit: limit})
+	return w.listedBy(lists.InstanceQuery{Filter: f, Limit: limit})
 }
 
-func (w *world) listedBy(q InstanceQuery) []string {
+func (w *world) listedBy(q lists.InstanceQuery) []string {
 	w.tb.Helper()
 	for ids := []string{}; ; {
 		page, err := w.Reader.Instances(w.ctx(), q)
@@ -150,10 +151,10 @@ func TestListsAreWholeAndTheOldestFirst(t *testing.T) {
 					want = append(want, all[i].ID)
 				}
 			}
-			for _, q := range []InstanceQuery{{Limit: 7}, {Limit: 500}, {Limit: 7, direct: 1}, {Limit: 20, Most: 25}} {
+			for _, q := range []lists.InstanceQuery{{Limit: 7}, {Limit: 500}, {Limit: 7, Direct: 1}, {Limit: 20, Most: 25}} {
 				q.Filter = f
 				if got := w.listedBy(q); !slices.Equal(got, want) {
-					t.Errorf("%s by %d (%d, %d):\n%v, want\n%v", f.String(), q.Limit, q.direct, q.Most, got, want)
+					t.Errorf("%s by %d (%d, %d):\n%v, want\n%v", f.String(), q.Limit, q.Direct, q.Most, got, want)
 				}
 			}
 		}
@@ -170,7 +171,7 @@ func TestNamedInstancesAreReadByTheirNames(t *testing.T) {
 	middle := fmt.Sprintf("i%03d", n/2)
 	f := find.Filter{IDs: []string{"i000", middle, fmt.Sprintf("i%03d", n-1)}}
 	requests := w.faults.Calls("get") + w.faults.Calls("txn")
-	page, err := w.Reader.Instances(w.ctx(), InstanceQuery{Filter: f, Limit: 50})
+	page, err := w.Reader.Instances(w.ctx(), lists.InstanceQuery{Filter: f, Limit: 50})
 	w.ok(err)
 	if got := w.faults.Calls("get") + w.faults.Calls("txn") - requests; len(page.Items) != 3 || got > 2 || page.Looked != 3 {
 		t.Errorf("%d instances of %d that were looked at with %d requests", len(page.Items), page.Looked, got)
@@ -434,40 +435,5 @@ func TestTheNewestComesFirst(t *testing.T) {
 	}
 	if !record.FromNewest("x").IsZero() {
 		t.Error("no time")
-	}
-}
-
-// The windows of a list follow each other and come to an end, wherever a cursor says
-// that it is: made by a clock that was centuries off, or by who wants to do harm.
-func TestWindowsOfAListEnd(t *testing.T) {
-	t.Parallel()
-	now := time.Now()
-	for _, cursor := range []string{"", record.Newest(now) + "/i", record.Newest(now.AddDate(300, 0, 0)) + "/i", "0000000000000/a", "-5/x", "zzz", "9999999999999/x", record.Newest(time.UnixMilli(5)) + "/i", "9223372036854775807/x", "-9223372036854775808/x"} {
-		w := firstOf(places{from: cursor}, now)
-		for n := 0; w.to != ""; n++ {
-			if n == 12 {
-				t.Fatalf("from %q on there is no end: %+v", cursor, w)
-			}
-			next := w.next()
-			if next.from != w.to || next.to != "" && next.to <= w.to {
-				t.Errorf("from %q on %+v follows on %+v", cursor, next, w)
-			}
-			w = next
-		}
-	}
-}
-
-// A node that has seen very many lists does not look for all of them again.
-func TestKnownListsAreForgottenByHalves(t *testing.T) {
-	t.Parallel()
-	var k knownLists
-	for i := range 3 * mostKnown {
-		k.add(fmt.Sprintf("%06d", i))
-		if i > mostKnown && (len(k.lists) > mostKnown || len(k.lists) < mostKnown/2) {
-			t.Fatalf("%d are known after %d", len(k.lists), i)
-		}
-	}
-	if !slices.IsSorted(k.lists) || k.lists[len(k.lists)-1] != fmt.Sprintf("%06d", 3*mostKnown-1) {
-		t.Error("they are out of order, or the last one is not known")
 	}
 }

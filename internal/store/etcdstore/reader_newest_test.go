@@ -13,6 +13,8 @@ import (
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
+	"github.com/weft-run/weft/internal/store/etcdstore/lists"
+	"github.com/weft-run/weft/internal/store/etcdstore/trace"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -100,7 +102,7 @@ func TestTheNewestAreFoundWhereverTheyLie(t *testing.T) {
 			w.ok(err)
 			newest(3, ids[7:]...)
 			many := map[string]any{}
-			for i := range mostNewestKeys + 500 {
+			for i := range lists.MostNewestKeys + 500 {
 				for key, v := range tc.put(w, workflow.DeriveID("many", fmt.Sprint(i))) {
 					many[key] = v
 				}
@@ -176,21 +178,21 @@ func TestWhatIsQueuedForALikeCorrelationIsFound(t *testing.T) {
 	w := newWorld(t)
 	like := w.item("like", correlated("paid", "order-4712"))
 	all := map[string]any{w.QueueKey(&like): &like}
-	for i := range 3 * situationItems {
+	for i := range 3 * trace.SituationItems {
 		item := w.item(fmt.Sprint("q", i), correlated("paid", fmt.Sprintf("%04d-bill", i))) // before it in the order of keys
 		all[w.QueueKey(&item)] = &item
 	}
 	w.puts(all)
 	in := w.instance("i")
 	mark := workflow.Bookmark{ID: "i~1", ActivityType: workflow.EventType, Name: "paid", Payload: workflow.EventPayload("paid"), Hash: hashOf("paid")}
-	for correlation, want := range map[string]int{"order-4711": situationItems + 1, "o": situationItems, "": situationItems} {
+	for correlation, want := range map[string]int{"order-4711": trace.SituationItems + 1, "o": trace.SituationItems, "": trace.SituationItems} {
 		in.Header.CorrelationID = correlation
 		st := &store.Situation{Record: in}
-		w.ok(w.beside(w.ctx(), st, []workflow.Bookmark{mark}))
+		w.ok(w.Beside(w.ctx(), st, []workflow.Bookmark{mark}))
 		found := slices.ContainsFunc(st.Queued, func(q store.QueuedFor) bool {
 			return q == store.QueuedFor{ID: "like", Hash: mark.Hash, CorrelationID: "order-4712"}
 		})
-		if len(st.Queued) != want || found != (want > situationItems) {
+		if len(st.Queued) != want || found != (want > trace.SituationItems) {
 			t.Errorf("%s: %d items, found %v", correlation, len(st.Queued), found)
 		}
 	}

@@ -92,7 +92,7 @@ func TestAPageOfTasksCostsTheSameBesideMany(t *testing.T) {
 	}
 	old := w.Keys.Task(&workflow.Bookmark{ID: "old~b", Name: "pack", CreatedAt: time.Unix(1, 0)})
 	w.spoil(old, nil)
-	kvs, _, err := w.taskKeys(w.ctx(), "pack", "", limit)
+	kvs, _, err := w.TaskKeys(w.ctx(), "pack", "", limit)
 	w.ok(err)
 	if len(kvs) != limit || string(kvs[0].Key) != old {
 		t.Errorf("one that is older than all is not the first of %d", len(kvs))
@@ -133,10 +133,10 @@ func TestPagesOfTasksHaveEachOnce(t *testing.T) {
 		}
 		limit := rapid.Int64Range(1, 12).Draw(t, "limit")
 		for range 2 {
-			w.tasksTo.are([]string{prefix}, rapid.OneOf(rapid.Just(int64(0)), at).Draw(t, "remembered"))
+			w.RememberTasks(prefix, rapid.OneOf(rapid.Just(int64(0)), at).Draw(t, "remembered"))
 			var got []string
 			for cursor := ""; ; {
-				kvs, end, err := w.taskKeys(w.ctx(), name, cursor, limit)
+				kvs, end, err := w.TaskKeys(w.ctx(), name, cursor, limit)
 				if err != nil {
 					t.Fatal(err)
 				}

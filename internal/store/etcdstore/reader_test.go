@@ -11,6 +11,9 @@ import (
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
+	"github.com/weft-run/weft/internal/store/etcdstore/lists"
+	"github.com/weft-run/weft/internal/store/etcdstore/trace"
+	"github.com/weft-run/weft/internal/store/etcdstore/upkeep"
 	"github.com/weft-run/weft/internal/testsize"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -110,11 +113,11 @@ func TestPagesGiveEverythingOnce(t *testing.T) {
 	check("queue", pages(t, func(c string) ([]store.QueueItem, string, error) { return cursorOf(w.QueueItems(w.ctx(), "", c, 2)) }, func(q store.QueueItem) string { return q.ID }), name("q/"))
 	check("dead letters", pages(t, func(c string) ([]store.DeadLetter, string, error) { return cursorOf(w.DeadLetters(w.ctx(), c, 2)) }, func(d store.DeadLetter) string { return d.ID }), name("d/"))
 	check("send records", pages(t, func(c string) ([]store.Send, string, error) { return w.Sends(w.ctx(), c, 2) }, func(s store.Send) string { return s.ID }), name("s"))
-	check("mailboxes", pages(t, func(c string) ([]Pending, string, error) { return w.Sweep(w.ctx(), c, 2) }, func(p Pending) string { return p.InstanceID }), mail)
-	timers := pages(t, func(c string) ([]Due, string, error) { return cursorOf(w.Timers(w.ctx(), c, 2)) }, func(d Due) string { return d.Bookmark() })
+	check("mailboxes", pages(t, func(c string) ([]upkeep.Pending, string, error) { return w.Sweep(w.ctx(), c, 2) }, func(p upkeep.Pending) string { return p.InstanceID }), mail)
+	timers := pages(t, func(c string) ([]record.Due, string, error) { return cursorOf(w.Timers(w.ctx(), c, 2)) }, func(d record.Due) string { return d.Bookmark() })
 	check("timers", timers, name("t"))
 	var sharded []string
-	for _, shard := range QueueShards {
+	for _, shard := range upkeep.QueueShards {
 		items, _, err := w.QueueItems(w.ctx(), string(shard), "", 100)
 		w.ok(err)
 		for _, it := range items {
@@ -189,7 +192,7 @@ func TestListsCostWhatTheyGive(t *testing.T) {
 		for _, task := range page {
 			got = append(got, task.Bookmark.ID)
 		}
-		if !slices.Equal(got, ids) || end.Next != "" || calls()-before > 2 {
+		if !slices.Equal(got, ids) || end.Next != "" || calls()-before > 3 { // those that are free, those that are taken, their instances
 			t.Errorf("tasks %q: %v, next %q, %d calls", name, got, end.Next, calls()-before)
 		}
 	}
@@ -238,7 +241,7 @@ func TestTasksFollowTheirBookmarks(t *testing.T) {
 		w.commit(w.first("a", nil, task("one"), task("two")))
 		is := func(want ...string) {
 			t.Helper()
-			got := pages(t, func(cursor string) ([]Task, string, error) { return cursorOf(w.Tasks(w.ctx(), name, cursor, 2)) }, func(task Task) string { return task.Bookmark.ID })
+			got := pages(t, func(cursor string) ([]lists.Task, string, error) { return cursorOf(w.Tasks(w.ctx(), name, cursor, 2)) }, func(task lists.Task) string { return task.Bookmark.ID })
 			if !slices.Equal(got, want) {
 				t.Errorf("%.20q: %v, want %v", name, got, want)
 			}
@@ -380,7 +383,7 @@ func TestJournalPages(t *testing.T) {
 // journal reads up to limit commits of an instance; next is the one to go on with, 0 at the end.
 func (w *world) journal(id string, from int64, limit int) (entries []workflow.JournalEntry, next int64) {
 	w.tb.Helper()
-	span, err := w.ScanJournal(w.ctx(), id, JournalScan{From: from}, func(e *workflow.JournalEntry) bool {
+	span, err := w.ScanJournal(w.ctx(), id, trace.JournalScan{From: from}, func(e *workflow.JournalEntry) bool {
 		entries = append(entries, *e)
 		return len(entries) == limit
 	})

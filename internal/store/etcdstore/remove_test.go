@@ -8,6 +8,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/commits"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -66,11 +67,11 @@ func TestRemoveLeavesWhatMoved(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
 			w := sound(t)
-			r, err := lookToRemove(w.ctx(), w.Conn, nil, "i", w.now)
+			r, err := commits.LookToRemove(w.ctx(), w.Conn, nil, "i", w.now)
 			w.ok(err)
 			move(w)
 			before := w.dump()
-			if done, err := r.remove(w.ctx()); err != nil || done {
+			if done, err := r.Remove(w.ctx()); err != nil || done {
 				t.Errorf("done %t, %v", done, err)
 			}
 			compare(t, "left", w.dump(), before)
@@ -91,7 +92,7 @@ func TestRemoveTellsWhoIsThere(t *testing.T) {
 		"a child":                   {"parent", "child", ""},
 		"nobody, it cannot be read": {"parent", "child", "junk"},
 	} {
-		for _, typ := range childTypes {
+		for _, typ := range commits.ChildTypes {
 			for _, there := range []bool{true, false} {
 				t.Run(what+" "+typ+map[bool]string{true: " there", false: " gone"}[there], func(t *testing.T) {
 					t.Parallel()

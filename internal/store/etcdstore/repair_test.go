@@ -15,6 +15,7 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/definitions"
+	"github.com/weft-run/weft/internal/store/etcdstore/fsck"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
@@ -81,7 +82,7 @@ func (w *world) spoil(key string, value []byte) (modified int64) {
 	return resp.Header.Revision
 }
 
-func (w *world) fsck() *Check {
+func (w *world) fsck() *fsck.Check {
 	w.tb.Helper()
 	check, err := w.Fsck(w.ctx())
 	w.ok(err)
@@ -105,7 +106,7 @@ func (w *world) locks() func(string) string {
 }
 
 // repaired repairs, and checks that it does so once.
-func (w *world) repaired() *Repairs {
+func (w *world) repaired() *fsck.Repairs {
 	w.tb.Helper()
 	done, err := w.Repair(w.ctx(), w.locks())
 	w.ok(err)
@@ -119,7 +120,7 @@ func (w *world) repaired() *Repairs {
 }
 
 // rules are the rules of findings, but for what is passing.
-func rules(check *Check) []string {
+func rules(check *fsck.Check) []string {
 	out := []string{}
 	for _, f := range check.Bad() {
 		out = append(out, f.Rule)
@@ -486,13 +487,13 @@ func TestARepairLeavesWhatMoved(t *testing.T) {
 			w := furnished(t)
 			tt.spoil(w)
 			check := w.fsck()
-			todo := toRepair(check)
+			todo := fsck.ToRepair(check)
 			if len(todo) != 1 {
 				t.Fatalf("found %+v", check.Findings)
 			}
 			tt.move(w)
 			before := w.dump()
-			done, err := w.mend(w.ctx(), todo, w.locks())
+			done, err := w.Mend(w.ctx(), todo, w.locks())
 			w.ok(err)
 			now := w.dump()
 			maps.DeleteFunc(now, func(key, _ string) bool { return strings.HasPrefix(key, record.AsideDir) }) // a copy, at most
@@ -626,7 +627,7 @@ func TestManyFindingsAreRepairedTogether(t *testing.T) {
 	}})
 	done, err := w.Repair(w.ctx(), w.locks())
 	w.ok(err)
-	if found := 3*n - 1; len(done.Done) != found || sent > found/mostMends+3 {
+	if found := 3*n - 1; len(done.Done) != found || sent > found/fsck.MostMends+3 {
 		t.Errorf("%d repairs of %d in %d transactions", len(done.Done), found, sent)
 	}
 	if got := rules(done.Check); len(got) > 0 || string(w.value(moved)) != theirs {
@@ -639,15 +640,15 @@ func TestManyFindingsAreRepairedTogether(t *testing.T) {
 // A repair that fills half a transaction has one of its own, wherever it stands among the others.
 func TestALargeRepairHasATransactionOfItsOwn(t *testing.T) {
 	t.Parallel()
-	of := func(key string, bytes int) *Finding {
-		m := &mend{ops: db.NewOps()}
-		m.ops.PutRaw(key, make([]byte, bytes))
-		return &Finding{Key: key, mend: m}
+	of := func(key string, bytes int) *fsck.Finding {
+		m := &fsck.Mend{Ops: db.NewOps()}
+		m.Ops.PutRaw(key, make([]byte, bytes))
+		return &fsck.Finding{Key: key, Mend: m}
 	}
-	todo := []*Finding{of("a", 1), of("b", 800<<10), of("c", 1), of("d", 1300<<10), of("e", 800<<10), of("f", 1)}
+	todo := []*fsck.Finding{of("a", 1), of("b", 800<<10), of("c", 1), of("d", 1300<<10), of("e", 800<<10), of("f", 1)}
 	var all []string
 	for want := []string{"a", "b", "c", "d", "e", "f"}; len(todo) > 0; {
-		some, rest := together(todo)
+		some, rest := fsck.Together(todo)
 		if len(some) == 0 || len(some)+len(rest) != len(todo) {
 			t.Fatalf("%d and %d of %d", len(some), len(rest), len(todo))
 		}

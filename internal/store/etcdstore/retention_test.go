@@ -10,6 +10,7 @@ import (
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
+	"github.com/weft-run/weft/internal/store/etcdstore/upkeep"
 	"github.com/weft-run/weft/internal/testsize"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -50,7 +51,7 @@ func TestFinishedInstancesAreListedInTheOrderOfTheirEnds(t *testing.T) {
 	w.instance("running", "paid")
 	n := 0
 	for s := range record.FinishedShards {
-		var page []Finished
+		var page []upkeep.Finished
 		for cursor := ""; ; {
 			part, total, next, err := w.Finished(w.ctx(), s, cursor, time.Time{}, 2)
 			w.ok(err)
@@ -63,12 +64,12 @@ func TestFinishedInstancesAreListedInTheOrderOfTheirEnds(t *testing.T) {
 			}
 		}
 		for i, f := range page {
-			before := slices.IndexFunc(page, func(o Finished) bool { return !o.At.Before(f.At) })
+			before := slices.IndexFunc(page, func(o upkeep.Finished) bool { return !o.At.Before(f.At) })
 			if part, total, next, err := w.Finished(w.ctx(), s, "", f.At, 1); err != nil || int(total) != before || len(part) != min(before, 1) || (next != "") != (before > 1) {
 				t.Errorf("shard %d, before end %d: %d of %d, then %q: %v", s, i, len(part), total, next, err)
 			}
 		}
-		if !slices.IsSortedFunc(page, func(a, b Finished) int { return a.At.Compare(b.At) }) {
+		if !slices.IsSortedFunc(page, func(a, b upkeep.Finished) int { return a.At.Compare(b.At) }) {
 			t.Errorf("shard %d: %+v", s, page)
 		}
 		for _, f := range page {
@@ -197,7 +198,7 @@ func TestTheJournalOfALongRunningInstanceIsBounded(t *testing.T) {
 	testsize.NotRaced(t, "it goes over many keys on one goroutine")
 	t.Parallel()
 	w := newWorld(t)
-	w.keepEntries = 20
+	w.KeepEntries = 20
 	w.instance("a", "paid")
 	item := []workflow.JournalItem{{Sequence: 1, Event: "Ran"}}
 	most := 0
@@ -207,11 +208,11 @@ func TestTheJournalOfALongRunningInstanceIsBounded(t *testing.T) {
 		w.commit(c)
 		most = max(most, w.has("journal/a/"))
 	}
-	if most > int(w.keepEntries+journalSlack) {
+	if most > int(w.KeepEntries+record.JournalSlack) {
 		t.Errorf("the journal had %d entries", most)
 	}
 	rec := w.record("a")
-	if n := w.has("journal/a/"); n < int(w.keepEntries) || rec.JournalFrom != rec.Seq-int64(n)+1 {
+	if n := w.has("journal/a/"); n < int(w.KeepEntries) || rec.JournalFrom != rec.Seq-int64(n)+1 {
 		t.Errorf("%d entries, from %d to %d", n, rec.JournalFrom, rec.Seq)
 	}
 	bytes := int64(0)
@@ -244,7 +245,7 @@ func TestALongJournalIsPurgedInSlices(t *testing.T) {
 	w := newWorld(t)
 	w.instance("a", "paid")
 	c := w.next("a", nil)
-	for seq := int64(2); seq <= 2*journalSlice+10; seq++ {
+	for seq := int64(2); seq <= 2*record.JournalSlice+10; seq++ {
 		_, err := w.raw.Put(w.ctx(), w.Keys.Journal("a", seq), fmt.Sprintf(`{"seq":%d}`, seq))
 		w.ok(err)
 		c.After.Seq = seq + 1
@@ -257,7 +258,7 @@ func TestALongJournalIsPurgedInSlices(t *testing.T) {
 		var err error
 		purged, err = w.Purge(w.ctx(), []string{"a"}, w.lockOf)
 		w.ok(err)
-		if gone := before - w.has("journal/a/"); gone == 0 || gone > journalSlice {
+		if gone := before - w.has("journal/a/"); gone == 0 || gone > record.JournalSlice {
 			t.Fatalf("%d entries at once", gone)
 		}
 		w.sound()

@@ -8,6 +8,7 @@ import (
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/lookup"
+	"github.com/weft-run/weft/internal/store/etcdstore/stimuli"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -23,7 +24,7 @@ func TestAStartInHandDoesNotReplaceWhatWasDispatched(t *testing.T) {
 	}
 	own := start("dispatched")
 	out, err := w.Create(w.ctx(), &lookup.NewInstance{Header: NewHeader("i", own, w.now), Command: own}, nil)
-	if w.ok(err); out != Created {
+	if w.ok(err); out != stimuli.Created {
 		t.Fatal(out)
 	}
 	before := w.dump()
@@ -46,7 +47,7 @@ func TestAStartInHandGoesOnWithWhatItsTwinMade(t *testing.T) {
 	twin := workflow.Command{ID: "s", Kind: workflow.CommandStart, CreatedAt: w.now, Start: &workflow.Start{DefinitionID: "order", Version: 1}}
 	made := &lookup.NewInstance{Header: NewHeader("i", twin, w.now), Command: twin, Gate: &store.Gate{Definition: "order"}}
 	out, err := w.Create(w.ctx(), made, nil)
-	if w.ok(err); out != Created {
+	if w.ok(err); out != stimuli.Created {
 		t.Fatal(out)
 	}
 	inHand := twin

@@ -9,6 +9,7 @@ import (
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
+	"github.com/weft-run/weft/internal/store/etcdstore/trace"
 	"github.com/weft-run/weft/internal/testsize"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -28,7 +29,7 @@ func TestAStartBehindAGateIsFoundInFewRequests(t *testing.T) {
 		found, missing   []int
 		fewest, requests int64
 	}{
-		"small ones":          {detail: 10, found: []int{0, mostHeldStarts - 1}, missing: []int{mostHeldStarts, all}, fewest: 2, requests: 6},
+		"small ones":          {detail: 10, found: []int{0, trace.MostHeldStarts - 1}, missing: []int{trace.MostHeldStarts, all}, fewest: 2, requests: 6},
 		"large ones, not all": {detail: db.PageBytes/10 - 1000, found: []int{0, 9}, missing: []int{10, all}, fewest: 2, requests: 4},
 	} {
 		t.Run(name, func(t *testing.T) {

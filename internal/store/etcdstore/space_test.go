@@ -5,6 +5,7 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"github.com/weft-run/weft/internal/store/etcdstore/upkeep"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 )
 
@@ -25,16 +26,16 @@ func TestSpaceIsThatOfTheMemberNearestToItsQuota(t *testing.T) {
 		t.Errorf("%+v, %v", sp, err)
 	}
 	for _, c := range []struct {
-		a, b   Space
+		a, b   upkeep.Space
 		fuller bool
 	}{
-		{Space{InUse: 50, Allocated: 50, Quota: 100}, Space{InUse: 60, Allocated: 60, Quota: 200}, true},
-		{Space{InUse: 60, Allocated: 60, Quota: 200}, Space{InUse: 50, Allocated: 50, Quota: 100}, false},
-		{Space{InUse: 10, Allocated: 99, Quota: 100}, Space{InUse: 90, Allocated: 90, Quota: 100}, true}, // it raises the alarm first
-		{Space{InUse: 10, Allocated: 80, Quota: 100}, Space{InUse: 70, Allocated: 70, Quota: 100}, false},
-		{Space{InUse: 10}, Space{}, true}, // of before 3.6: none tells
+		{upkeep.Space{InUse: 50, Allocated: 50, Quota: 100}, upkeep.Space{InUse: 60, Allocated: 60, Quota: 200}, true},
+		{upkeep.Space{InUse: 60, Allocated: 60, Quota: 200}, upkeep.Space{InUse: 50, Allocated: 50, Quota: 100}, false},
+		{upkeep.Space{InUse: 10, Allocated: 99, Quota: 100}, upkeep.Space{InUse: 90, Allocated: 90, Quota: 100}, true}, // it raises the alarm first
+		{upkeep.Space{InUse: 10, Allocated: 80, Quota: 100}, upkeep.Space{InUse: 70, Allocated: 70, Quota: 100}, false},
+		{upkeep.Space{InUse: 10}, upkeep.Space{}, true}, // of before 3.6: none tells
 	} {
-		if got := c.a.fuller(c.b); got != c.fuller {
+		if got := c.a.Fuller(c.b); got != c.fuller {
 			t.Errorf("%+v is fuller than %+v: %t", c.a, c.b, got)
 		}
 	}

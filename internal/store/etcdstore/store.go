@@ -2,20 +2,29 @@ package etcdstore
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"log/slog"
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"github.com/weft-run/weft/internal/store/etcdstore/balance"
 	"github.com/weft-run/weft/internal/store/etcdstore/claims"
+	"github.com/weft-run/weft/internal/store/etcdstore/commits"
 	"github.com/weft-run/weft/internal/store/etcdstore/contents"
 	"github.com/weft-run/weft/internal/store/etcdstore/definitions"
+	"github.com/weft-run/weft/internal/store/etcdstore/fsck"
+	"github.com/weft-run/weft/internal/store/etcdstore/health"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/lookup"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/internal/store/etcdstore/jobs"
+	"github.com/weft-run/weft/internal/store/etcdstore/lists"
 	"github.com/weft-run/weft/internal/store/etcdstore/signouts"
+	"github.com/weft-run/weft/internal/store/etcdstore/stimuli"
+	"github.com/weft-run/weft/internal/store/etcdstore/trace"
+	"github.com/weft-run/weft/internal/store/etcdstore/upkeep"
 	"github.com/weft-run/weft/internal/store/etcdstore/webhooks"
 	"github.com/weft-run/weft/pkg/metrics"
 )
@@ -47,8 +56,8 @@ type Config struct {
 type Store struct {
 	conn        *lookup.Conn
 	Definitions *definitions.Definitions
-	Instances   *Instances
-	Stimuli     *Stimuli
+	Instances   *commits.Instances
+	Stimuli     *stimuli.Stimuli
 	Upkeep      *Upkeep
 	Reader      *Reader
 	Jobs        *jobs.Jobs
@@ -58,61 +67,20 @@ type Store struct {
 	Contents    *contents.Contents
 }
 
-// Instances keeps instances for the node that works them. It is for pkg/client, and
-// nothing else commits: see [Instances.Commit].
-type Instances struct {
-	conn        *lookup.Conn
-	keepEntries int64 // of a journal; 0: all
-}
-
-// Stimuli brings stimuli and commands to whom they are for: it finds what they match,
-// puts them into mailboxes, the outbox and the queue, creates instances, and takes
-// dead letters up again. It is for pkg/runtime.
-type Stimuli struct{ conn *lookup.Conn }
-
 // Upkeep does what has to be done without anybody's call: it fires what is due, lets
 // go what is old or too much, and checks and repairs what there is.
 type Upkeep struct {
-	*balanceCounter
-	conn      *lookup.Conn
-	keepKeys  time.Duration // records of callers' keys
-	scheduled Scheduled     // nil: it is not known here
+	*upkeep.Upkeep
+	*balance.Counter
+	*fsck.Checker
 }
 
 // Reader reads what people ask for. It writes nothing.
 type Reader struct {
-	*listReader
-	*traceReader
-	*balanceView
+	*lists.Lists
+	*trace.Trace
+	*balance.View
 }
-
-// listReader reads instances, and lists what there is.
-type listReader struct {
-	conn    *lookup.Conn
-	known   knownLists // of instances
-	began   beginnings // of those lists
-	tasksTo beginnings // of names of which many tasks wait: the millisecond up to which the first page went
-}
-
-func newLists(c *lookup.Conn) *listReader { return &listReader{conn: c} }
-
-// traceReader reads what became of one thing: of a request, of a command, of an instance.
-type traceReader struct {
-	conn     *lookup.Conn
-	keepKeys time.Duration // records of callers' keys
-}
-
-func newTrace(c *lookup.Conn, keepKeys time.Duration) *traceReader { return &traceReader{c, keepKeys} }
-
-// balanceView reads the balance.
-type balanceView struct{ conn *lookup.Conn }
-
-func newView(c *lookup.Conn) *balanceView { return &balanceView{c} }
-
-// balanceCounter counts it.
-type balanceCounter struct{ conn *lookup.Conn }
-
-func newCounter(c *lookup.Conn) *balanceCounter { return &balanceCounter{c} }
 
 // New makes a store; it does not touch etcd.
 func New(cfg Config) (*Store, error) {
@@ -124,15 +92,20 @@ func New(cfg Config) (*Store, error) {
 		l.Log = slog.New(slog.DiscardHandler)
 	}
 	c := lookup.New(&record.Conn{Conn: l, Keys: record.KeysBelow(cfg.Root)}, cfg.Width, cfg.PartsKnown)
-	keep := max(recordTTL, cmp.Or(cfg.KeepKeys, keyTTL))
-	s := &Store{conn: c, Definitions: definitions.New(c), Instances: &Instances{conn: c}, Stimuli: &Stimuli{c}, Reader: &Reader{newLists(c), newTrace(c, keep), newView(c)}, Jobs: jobs.New(c.Conn), Webhooks: webhooks.New(c.Conn), SignOuts: signouts.New(c.Conn), Contents: contents.New(c.Conn), Claims: claimsOf(c),
-		Upkeep: &Upkeep{balanceCounter: newCounter(c), conn: c, keepKeys: keep}}
+	keep := max(record.RecordTTL, cmp.Or(cfg.KeepKeys, record.KeyTTL))
+	var entries int64
 	if cfg.KeepJournal > 0 {
 		// A commit whose answer was lost is found by its entry, however many came
 		// after it while its sender waited.
-		s.Instances.keepEntries = max(minJournal, cfg.KeepJournal)
+		entries = max(minJournal, cfg.KeepJournal)
 	}
-	return s, nil
+	return &Store{conn: c, Definitions: definitions.New(c), Instances: commits.New(c, entries), Stimuli: stimuli.New(c), Reader: &Reader{lists.New(c), trace.New(c, keep), balance.NewView(c)}, Jobs: jobs.New(c.Conn), Webhooks: webhooks.New(c.Conn), SignOuts: signouts.New(c.Conn), Contents: contents.New(c.Conn), Claims: c.WorkerClaims(),
+		Upkeep: &Upkeep{upkeep.New(c, keep), balance.NewCounter(c), fsck.New(c)}}, nil
+}
+
+// Health measures a round trip, and asks each member of etcd how it is. It ends within 2 s.
+func (s *Store) Health(ctx context.Context) Health {
+	return health.Ask(ctx, s.conn.Client, s.conn.Keys.Format())
 }
 
 const minJournal = 100

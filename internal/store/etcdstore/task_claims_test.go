@@ -10,6 +10,7 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/claims"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -100,7 +101,7 @@ func TestATaskHasOneClaimAtATime(t *testing.T) {
 
 	f = w.task("b")
 	late := w.claims(f, "late")
-	freed, err := EndLeases(w.ctx(), w.Upkeep, w.leases(), late.Claim.Until)
+	freed, err := w.EndLeases(w.ctx(), w.leases(), late.Claim.Until)
 	if w.ok(err); freed != 1 || !slices.Equal(w.free(), []string{"b~b 1"}) {
 		t.Fatalf("freed %d, free %v", freed, w.free())
 	}
@@ -144,14 +145,14 @@ func TestAHeartbeatExtendsTheLease(t *testing.T) {
 	if is, err := w.Claims.Heartbeat(w.ctx(), g.Task.ID, g.Named(), claims.Beat{}, w.now.Add(-time.Hour)); err != nil || !is.Until.Equal(w.now.Add(110*time.Second)) {
 		t.Errorf("a clock that is behind shortened it: %+v, %v", is, err)
 	}
-	freed, err := EndLeases(w.ctx(), w.Upkeep, w.leases(), g.Claim.Until)
+	freed, err := w.EndLeases(w.ctx(), w.leases(), g.Claim.Until)
 	if w.ok(err); freed != 0 || len(w.free()) != 0 {
 		t.Errorf("freed %d", freed)
 	}
 	if due := w.leases(); len(due) != 1 || !due[0].At.Equal(w.now.Add(110*time.Second).Truncate(time.Millisecond)) {
 		t.Errorf("%+v", due)
 	}
-	freed, err = EndLeases(w.ctx(), w.Upkeep, w.leases(), w.now.Add(110*time.Second))
+	freed, err = w.EndLeases(w.ctx(), w.leases(), w.now.Add(110*time.Second))
 	if w.ok(err); freed != 1 || !slices.Equal(w.free(), []string{"a~b 1"}) {
 		t.Errorf("freed %d, %v", freed, w.free())
 	}
@@ -195,7 +196,7 @@ func TestWhatANodeOfBeforeLeftGoes(t *testing.T) {
 	w.want("task-lease/", 1) // the commit did not know the claim
 	_, err := w.raw.Put(w.ctx(), taken, value)
 	w.ok(err)
-	if freed, err := EndLeases(w.ctx(), w.Upkeep, w.leases(), g.Claim.Until); err != nil || freed != 1 {
+	if freed, err := w.EndLeases(w.ctx(), w.leases(), g.Claim.Until); err != nil || freed != 1 {
 		t.Fatal(freed, err)
 	}
 	p, err := w.Claims.Free(w.ctx(), "pack", "", time.Time{}, 10)
@@ -218,7 +219,7 @@ func TestALeaseOfBeforeEndsNoOther(t *testing.T) {
 	due := w.leases()
 	_, err := w.Claims.Release(w.ctx(), g.Task.ID, g.Named(), true, "no paper", w.now)
 	w.ok(err)
-	_, err = w.raw.Put(w.ctx(), due[0].key, `{"task":"a~b","name":"pack","created":"2030-01-02T03:04:05Z","claim":"claim of one"}`)
+	_, err = w.raw.Put(w.ctx(), due[0].Key, `{"task":"a~b","name":"pack","created":"2030-01-02T03:04:05Z","claim":"claim of one"}`)
 	w.ok(err)
 	p, err := w.Claims.Free(w.ctx(), "pack", "", time.Time{}, 1)
 	w.ok(err)
@@ -227,8 +228,8 @@ func TestALeaseOfBeforeEndsNoOther(t *testing.T) {
 	_, err = w.Claims.Claim(w.ctx(), p.Free, by)
 	w.ok(err)
 	for _, d := range w.leases() {
-		if d.lease.Claim == "claim of one" {
-			freed, err := EndLeases(w.ctx(), w.Upkeep, []Due{d}, w.now.Add(time.Hour))
+		if d.Lease.Claim == "claim of one" {
+			freed, err := w.EndLeases(w.ctx(), []record.Due{d}, w.now.Add(time.Hour))
 			if w.ok(err); freed != 0 {
 				t.Error("it was freed by the lease of another claim")
 			}

@@ -12,6 +12,8 @@ import (
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/lookup"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
+	"github.com/weft-run/weft/internal/store/etcdstore/stimuli"
+	"github.com/weft-run/weft/internal/store/etcdstore/upkeep"
 	"github.com/weft-run/weft/pkg/workflow"
 	"github.com/weft-run/weft/pkg/workflow/files"
 )
@@ -114,14 +116,14 @@ var transactions = []transaction{
 	{name: "end of leases", again: "0", prepare: func(w *world) func() (string, error) {
 		w.claims(w.task("a"), "one")
 		due := w.leases()
-		return func() (string, error) { return said(EndLeases(w.ctx(), w.Upkeep, due, w.now.Add(time.Hour))) }
+		return func() (string, error) { return said(w.EndLeases(w.ctx(), due, w.now.Add(time.Hour))) }
 	}},
 	{name: "lease that was extended", prepare: func(w *world) func() (string, error) {
 		g := w.claims(w.task("a"), "one")
 		_, err := w.Claims.Heartbeat(w.ctx(), g.Task.ID, g.Named(), claims.Beat{}, w.now.Add(time.Hour))
 		w.ok(err)
 		due := w.leases()
-		return func() (string, error) { return said(EndLeases(w.ctx(), w.Upkeep, due, w.now.Add(time.Hour))) }
+		return func() (string, error) { return said(w.EndLeases(w.ctx(), due, w.now.Add(time.Hour))) }
 	}},
 	{name: "undoing the claim of what waits no more", prepare: func(w *world) func() (string, error) {
 		free := []claims.Free{w.task("a")}
@@ -268,12 +270,12 @@ var transactions = []transaction{
 		w.instance("a", "paid")
 		w.instance("b", "paid")
 		l := w.look(event("paid"))
-		var to []Delivery
+		var to []stimuli.Delivery
 		for i := range l.Bookmarks {
-			to = append(to, Delivery{Bookmark: &l.Bookmarks[i], Command: w.resume(fmt.Sprint("c", i), &l.Bookmarks[i], nil)})
+			to = append(to, stimuli.Delivery{Bookmark: &l.Bookmarks[i], Command: w.resume(fmt.Sprint("c", i), &l.Bookmarks[i], nil)})
 		}
 		n := w.newInstance("c", "s1", nil)
-		to = append(to, Delivery{New: n, Command: n.Command})
+		to = append(to, stimuli.Delivery{New: n, Command: n.Command})
 		return func() (string, error) { return said(w.Deliver(w.ctx(), to, nil, nil, nil, nil, nil)) }
 	}},
 	{name: "delivering a slice of a send record", moves: terms{accepted: 1, mail: 1}, again: "false", prepare: func(w *world) func() (string, error) {
@@ -282,7 +284,7 @@ var transactions = []transaction{
 		w.ok(w.PutSend(w.ctx(), store.Send{ID: "s", Stimulus: event("paid"), CreatedAt: w.now}, nil))
 		sends, _, err := w.Sends(w.ctx(), "", 10)
 		w.ok(err)
-		to := []Delivery{{Bookmark: &l.Bookmarks[0], Command: w.resume("c1", &l.Bookmarks[0], nil)}}
+		to := []stimuli.Delivery{{Bookmark: &l.Bookmarks[0], Command: w.resume("c1", &l.Bookmarks[0], nil)}}
 		rest := []store.Target{{Bookmark: &store.BookmarkRef{ID: "b~1", InstanceID: "b"}}}
 		return func() (string, error) { return said(w.Deliver(w.ctx(), to, &sends[0], rest, nil, nil, nil)) }
 	}},
@@ -297,7 +299,7 @@ var transactions = []transaction{
 		w.ok(err)
 		left, err := w.Left(w.ctx(), &sends[0])
 		w.ok(err)
-		to := []Delivery{{Bookmark: &l.Bookmarks[0], Command: w.resume("c1", &l.Bookmarks[0], nil)}}
+		to := []stimuli.Delivery{{Bookmark: &l.Bookmarks[0], Command: w.resume("c1", &l.Bookmarks[0], nil)}}
 		return func() (string, error) { return said(w.Deliver(w.ctx(), to, &sends[0], left[1:], nil, nil, nil)) }
 	}},
 	{name: "delivering the last slice of a fixed list", moves: terms{mail: 1, sends: -1}, again: "false", prepare: func(w *world) func() (string, error) {
@@ -315,7 +317,7 @@ var transactions = []transaction{
 		if len(left) != 1 || left[0].Bookmark.ID != l.Bookmarks[0].ID {
 			w.tb.Fatalf("left: %+v", left)
 		}
-		to := []Delivery{{Bookmark: left[0].Bookmark, Command: w.resume(store.TargetCommand("s", left[0].Bookmark.ID), left[0].Bookmark, nil)}}
+		to := []stimuli.Delivery{{Bookmark: left[0].Bookmark, Command: w.resume(store.TargetCommand("s", left[0].Bookmark.ID), left[0].Bookmark, nil)}}
 		return func() (string, error) { return said(w.Deliver(w.ctx(), to, &sends[0], nil, nil, nil, nil)) }
 	}},
 	{name: "accepting a stimulus", moves: terms{accepted: 1, sends: 1}, prepare: func(w *world) func() (string, error) {
@@ -491,7 +493,7 @@ var transactions = []transaction{
 		send, to := w.behindGate("s", "a")
 		return func() (string, error) { return said(w.Deliver(w.ctx(), to, send, nil, nil, nil, nil)) }
 	}},
-	{name: "starting what waited behind a gate", moves: terms{mail: 1, queue: -1}, again: fmt.Sprint(HeldGone), prepare: func(w *world) func() (string, error) {
+	{name: "starting what waited behind a gate", moves: terms{mail: 1, queue: -1}, again: fmt.Sprint(upkeep.HeldGone), prepare: func(w *world) func() (string, error) {
 		n := w.newInstance(store.TriggeredInstance("s", "order", "a"), store.TriggeredStart("s", "order", "a"), single)
 		n.Command.Start.Trigger = "a"
 		item := w.held("s", n.Header.ID)
@@ -504,7 +506,7 @@ var transactions = []transaction{
 	{name: "putting the balance", again: "false", prepare: func(w *world) func() (string, error) {
 		b := &store.Balance{Etcd: "1f", Since: 1, Revision: 2, At: w.now}
 		return func() (string, error) {
-			_, ok, err := w.putBalance(w.ctx(), b, 0)
+			_, ok, err := w.PutBalance(w.ctx(), b, 0)
 			return said(ok, err)
 		}
 	}},
@@ -519,7 +521,7 @@ var transactions = []transaction{
 	{name: "shortening the journal of a finished instance", prepare: func(w *world) func() (string, error) {
 		w.ended("a")
 		rec := w.record("a")
-		for rec.Seq <= journalSlice { // as many commits would be slow
+		for rec.Seq <= record.JournalSlice { // as many commits would be slow
 			rec.Seq++
 			_, err := w.raw.Put(w.ctx(), w.Keys.Journal("a", rec.Seq), "{}")
 			w.ok(err)
@@ -530,12 +532,12 @@ var transactions = []transaction{
 		w.ok(err)
 		rec = w.record("a") // a purge reads anew; a copy is of one reading
 		guard := []clientv3.Cmp{db.ModifiedAt(w.Keys.Instance("a"), rec.Modified)}
-		return func() (string, error) { return done(w.shortenJournal(w.ctx(), rec, guard)) }
+		return func() (string, error) { return done(w.ShortenJournal(w.ctx(), rec, guard)) }
 	}},
 	{name: "purging dead letters", moves: terms{deleted: 1, dead: -1}, again: "0", prepare: func(w *world) func() (string, error) {
 		d := w.dead("d")
 		return func() (string, error) {
-			return said(w.PurgeDead(w.ctx(), []DeadSize{{ID: d.ID, Created: d.Created}}))
+			return said(w.PurgeDead(w.ctx(), []upkeep.DeadSize{{ID: d.ID, Created: d.Created}}))
 		}
 	}},
 	{name: "purging idempotency keys", prepare: func(w *world) func() (string, error) {

@@ -121,7 +121,7 @@ func TestMoreBookmarksThanAReleaseComparesAreLeftToTheCommitter(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	var bs []workflow.Bookmark
-	for i := range maxSlices {
+	for i := range record.MaxSlices {
 		bs = append(bs, w.bookmark("a", fmt.Sprint("b", i), fmt.Sprint("e", i)))
 	}
 	item := w.queued("i", event("e7"))

@@ -14,8 +14,15 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/balance"
+	"github.com/weft-run/weft/internal/store/etcdstore/commits"
 	"github.com/weft-run/weft/internal/store/etcdstore/definitions"
+	"github.com/weft-run/weft/internal/store/etcdstore/fsck"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/lookup"
+	"github.com/weft-run/weft/internal/store/etcdstore/lists"
+	"github.com/weft-run/weft/internal/store/etcdstore/stimuli"
+	"github.com/weft-run/weft/internal/store/etcdstore/trace"
+	"github.com/weft-run/weft/internal/store/etcdstore/upkeep"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -36,16 +43,18 @@ type allParts struct {
 	*lookup.Conn
 	*Store
 	*definitions.Definitions
-	*Instances
-	*Stimuli
-	*Upkeep
-	*listReader
-	*traceReader
-	*balanceView
+	*commits.Instances
+	*stimuli.Stimuli
+	*upkeep.Upkeep
+	*fsck.Checker
+	*balance.Counter
+	*lists.Lists
+	*trace.Trace
+	*balance.View
 }
 
 func all(s *Store) allParts {
-	return allParts{s.conn, s, s.Definitions, s.Instances, s.Stimuli, s.Upkeep, s.Reader.listReader, s.Reader.traceReader, s.Reader.balanceView}
+	return allParts{s.conn, s, s.Definitions, s.Instances, s.Stimuli, s.Upkeep.Upkeep, s.Upkeep.Checker, s.Upkeep.Counter, s.Reader.Lists, s.Reader.Trace, s.Reader.View}
 }
 
 func newWorld(tb testing.TB) *world {
@@ -312,7 +321,7 @@ func (w *world) item(id string, st workflow.Stimulus) store.QueueItem {
 }
 
 // inQueue lists what waits, by the keys.
-func (w *world) inQueue() []Queued {
+func (w *world) inQueue() []upkeep.Queued {
 	w.tb.Helper()
 	items, _, err := w.Queued(w.ctx(), "", "", 1000)
 	w.ok(err)

@@ -14,7 +14,7 @@ import (
 // by their first parts.
 func (w *world) writesOf(c *store.Commit) (puts, deletes []string) {
 	w.tb.Helper()
-	p, err := w.prepare(c)
+	p, err := w.Prepare(c)
 	w.ok(err)
 	var look func(ops []clientv3.Op)
 	look = func(ops []clientv3.Op) {
@@ -33,7 +33,7 @@ func (w *world) writesOf(c *store.Commit) (puts, deletes []string) {
 			}
 		}
 	}
-	look(p.then)
+	look(p.Then)
 	return puts, deletes
 }
 

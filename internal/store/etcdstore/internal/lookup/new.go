@@ -1,6 +1,8 @@
 package lookup
 
 import (
+	"context"
+
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
@@ -37,11 +39,11 @@ func (s *Conn) WriteNew(o *db.Ops, n *NewInstance) {
 	}
 }
 
-// NewGuard compares: the instance is absent, and was never created by this command
+// Guard compares: the instance is absent, and was never created by this command
 // (a delete leaves the record); the gate is free, unless the caller compares it
 // otherwise; the definition's head, the trigger, the send record and files that were put for it are as found. A
 // node that stood still must not start what another has put behind the gate since.
-func (s *Conn) NewGuard(n *NewInstance, gate bool) []clientv3.Cmp {
+func (n *NewInstance) Guard(s *Conn, gate bool) []clientv3.Cmp {
 	cmps := []clientv3.Cmp{db.Absent(s.Keys.Instance(n.Header.ID)), db.Absent(s.Keys.CommandRecord(n.Header.ID, n.Command.ID))}
 	if gate && n.Gate != nil {
 		cmps = append(cmps, db.Absent(s.Keys.GateOf(*n.Gate)))
@@ -54,4 +56,14 @@ func (s *Conn) NewGuard(n *NewInstance, gate bool) []clientv3.Cmp {
 	}
 	cmps = append(cmps, contents.There(s.Conn, n.Header.ID, n.Command.Contents)...)
 	return append(cmps, s.SendStands(n.Send)...)
+}
+
+// Requeue turns a queue item into a send record again, because something that it meets has come. False: it was claimed.
+//
+// If: the item's create revision.
+func Requeue(ctx context.Context, s *record.Conn, item *store.QueueItem) (bool, error) {
+	t := s.Begin("requeue stimulus", db.CreatedAt(item.At, item.Created))
+	t.Del(item.At)
+	t.Put(s.Keys.Send(item.ID), store.Send{ID: item.ID, Stimulus: item.Stimulus, Key: item.Key, CreatedAt: item.CreatedAt, Trace: item.Trace})
+	return db.Applied(t.SubmitSmall(ctx))
 }

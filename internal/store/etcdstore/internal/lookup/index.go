@@ -1,0 +1,163 @@
+package lookup
+
+import (
+	"context"
+	"iter"
+	"slices"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/cut"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// Index changes the index of what instances wait for, in one transaction or in several.
+type Index struct{ Conn *Conn }
+
+// IndexSteps are the changes of the index by a commit, in their order: each takes away,
+// puts or moves one bookmark.
+func (s Index) IndexSteps(c *store.Commit) []func(*db.Ops) {
+	is, id := c.After.Header.CorrelationID, c.After.Header.ID
+	steps := make([]func(*db.Ops), 0, len(c.Burned)+len(c.Created))
+	was := CorrelationBefore(c)
+	for i := range c.Burned {
+		steps = append(steps, func(o *db.Ops) { s.dropBookmark(o, &c.Burned[i], was) })
+	}
+	for _, b := range Moved(c) {
+		steps = append(steps, func(o *db.Ops) { s.moveBookmark(o, b, was, is, id) })
+	}
+	for i := range c.Created {
+		steps = append(steps, func(o *db.Ops) { s.makeBookmark(o, &c.Created[i], is, id, c.Trace, c.At) })
+	}
+	return steps
+}
+
+// CorrelationBefore is the correlation that the instance of a commit had.
+func CorrelationBefore(c *store.Commit) string {
+	if c.Before == nil {
+		return ""
+	}
+	return c.Before.Header.CorrelationID
+}
+
+// Moved are the bookmarks that stay and that a changed correlation moves.
+func Moved(c *store.Commit) []workflow.Bookmark {
+	if c.Before == nil || c.Delete || c.Before.Header.CorrelationID == c.After.Header.CorrelationID {
+		return nil
+	}
+	burned := BookmarkIDs(c.Burned)
+	return slices.DeleteFunc(slices.Clone(c.Before.Header.Bookmarks), func(b workflow.Bookmark) bool { return burned[b.ID] })
+}
+
+// BookmarkIDs are the ids of bookmarks.
+func BookmarkIDs(bookmarks []workflow.Bookmark) map[string]bool {
+	ids := make(map[string]bool, len(bookmarks))
+	for i := range bookmarks {
+		ids[bookmarks[i].ID] = true
+	}
+	return ids
+}
+
+// dropBookmark deletes what the index has of a bookmark.
+func (s Index) dropBookmark(o *db.Ops, b *workflow.Bookmark, correlation string) {
+	o.Del(s.Conn.Keys.Bookmark(b.Hash, correlation, b.ID))
+	for _, key := range s.Conn.Keys.TimersOf(b) {
+		o.Del(key)
+	}
+	if b.ActivityType == workflow.TaskType {
+		o.Del(s.Conn.Keys.Task(b))
+		o.Del(s.Conn.Keys.Taken.Task(b)) // by whom it may be
+	}
+}
+
+// moveBookmark takes a bookmark from one correlation to another. Its timer and its task stay
+// where they are.
+func (s Index) moveBookmark(o *db.Ops, b workflow.Bookmark, was, is, instance string) {
+	o.Del(s.Conn.Keys.Bookmark(b.Hash, was, b.ID))
+	s.Conn.PutBookmark(o, b, is, instance)
+}
+
+// makeBookmark puts a new bookmark with its timer and its task.
+func (s Index) makeBookmark(o *db.Ops, b *workflow.Bookmark, correlation, instance, trace string, at time.Time) {
+	s.Conn.PutBookmark(o, *b, correlation, instance)
+	if b.DueAt != nil {
+		entry := record.TimerEntry{Instance: instance, Bookmark: b.ID, Hash: b.Hash, Due: *b.DueAt}
+		if trace != "" {
+			entry.Trace, entry.Set = trace, at
+		}
+		o.Put(s.Conn.Keys.Timer(b.ID, *b.DueAt), entry)
+	}
+	if b.ActivityType == workflow.TaskType {
+		o.PutRaw(s.Conn.Keys.Task(b), nil)
+	}
+}
+
+// Unwritten are the changes of the index that a record says were left. Of one that was read without its parts the
+// places come as those are read.
+func (s Index) Unwritten(ctx context.Context, r *store.Record) iter.Seq2[func(*db.Ops), error] {
+	return func(yield func(func(*db.Ops), error) bool) {
+		left, h := r.Unwritten, &r.Header
+		gone := left.GoneApart
+		if gone == nil && r.Apart {
+			gone = cut.Find(r.Text, r.Parts, "unwritten", "gone")
+		}
+		for b, err := range PartsOf(s.Conn).PlacesIn(ctx, h.ID, gone, left.Gone, db.Decode) {
+			if !yield(func(o *db.Ops) { s.dropBookmark(o, b, left.Was) }, err) || err != nil {
+				return
+			}
+		}
+		var stays *store.List
+		if made := left.Made; len(made) > 0 || left.Moved {
+			if r.Apart {
+				stays = cut.Find(r.Text, r.Parts, "header", "bookmarks")
+			}
+			i := -1
+			for b, err := range PartsOf(s.Conn).PlacesIn(ctx, h.ID, stays, h.Bookmarks, db.Decode) {
+				for i++; len(made) > 0 && made[0].To <= i; {
+					made = made[1:]
+				}
+				step := func(o *db.Ops) { s.moveBookmark(o, *b, left.Was, h.CorrelationID, h.ID) }
+				if len(made) > 0 && made[0].From <= i {
+					step = func(o *db.Ops) { s.makeBookmark(o, b, h.CorrelationID, h.ID, left.Trace, left.At) }
+				} else if !left.Moved && err == nil {
+					continue
+				}
+				if !yield(step, err) || err != nil {
+					return
+				}
+			}
+		}
+	}
+}
+
+// PageBytes bounds what one page writes, as [Width].PageOps does.
+const PageBytes = 1 << 20
+
+// WritePages writes what a record says was left; false: a compare of the guard did not hold.
+func (s Index) WritePages(ctx context.Context, guard []clientv3.Cmp, r *store.Record) (bool, error) {
+	var page *db.Txn
+	for step, err := range s.Unwritten(ctx, r) {
+		if err != nil {
+			return false, err
+		}
+		if page == nil {
+			page = s.Conn.Begin("write where instance "+r.Header.ID+" waits", guard...)
+			page.Ops = db.NewContent()
+		}
+		if step(page.Ops); len(page.Writes) < s.Conn.Width.PageOps && page.Size < PageBytes {
+			continue
+		}
+		if done, err := db.Applied(page.Submit(ctx)); err != nil || !done {
+			return false, err
+		}
+		page = nil
+	}
+	if page == nil {
+		return true, nil
+	}
+	return db.Applied(page.Submit(ctx))
+}

@@ -1,0 +1,18 @@
+package upkeep
+
+import (
+	"context"
+	"time"
+
+	"github.com/weft-run/weft/internal/store/etcdstore/claims"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
+)
+
+// EndLeases frees the tasks of claims whose leases are over. It gives how many it freed.
+func (s *Upkeep) EndLeases(ctx context.Context, due []record.Due, now time.Time) (freed int, err error) {
+	all := make([]claims.Lease, len(due))
+	for i := range due {
+		all[i] = claims.Lease{TaskLease: due[i].Lease, Key: due[i].Key, Created: due[i].Created}
+	}
+	return s.conn.WorkerClaims().EndLeases(ctx, all, now)
+}

@@ -152,22 +152,26 @@ func (d *delivery) try(ctx context.Context) (res front.SendResult, done bool, er
 	case n == 0:
 		return d.queue(ctx, met)
 	case n == 1 && len(met.Bookmarks) == 1:
-		b := met.Bookmarks[0]
-		cmd := workflow.Command{ID: d.id, Kind: workflow.CommandResume, CreatedAt: d.cfg.Now().UTC(), Bookmark: b.ID, Input: d.st.Input, Key: d.key}
-		switch {
-		case d.request == nil:
-			cmd.Stimulus = &d.st // else for this bookmark only: where it could go on to, nobody would ask who calls
-		case !d.request.inTurn(ctx, b.InstanceID+"/"+d.hash):
-			return res, false, nil
-		}
-		if cmd.Contents, err = d.keepFiles(ctx, b.InstanceID, true); err != nil {
-			return res, false, err
-		}
-		return d.mailer.Resume(ctx, &b, cmd)
+		return d.resume(ctx, met.Bookmarks[0])
 	case n == 1:
 		return d.start(ctx, met.Triggers[0])
 	}
 	return d.several(ctx, met)
+}
+
+// resume gives the stimulus to the only bookmark that it meets.
+func (d *delivery) resume(ctx context.Context, b store.BookmarkRef) (res front.SendResult, done bool, err error) {
+	cmd := workflow.Command{ID: d.id, Kind: workflow.CommandResume, CreatedAt: d.cfg.Now().UTC(), Bookmark: b.ID, Input: d.st.Input, Key: d.key}
+	switch {
+	case d.request == nil:
+		cmd.Stimulus = &d.st // else for this bookmark only: where it could go on to, nobody would ask who calls
+	case !d.request.inTurn(ctx, b.InstanceID+"/"+d.hash):
+		return res, false, nil
+	}
+	if cmd.Contents, err = d.keepFiles(ctx, b.InstanceID, true); err != nil {
+		return res, false, err
+	}
+	return d.mailer.Resume(ctx, &b, cmd)
 }
 
 // queue keeps a stimulus that meets nothing.

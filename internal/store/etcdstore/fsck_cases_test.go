@@ -282,7 +282,7 @@ func TestWhatHasAnIDOfANewerProgramIsNotRepaired(t *testing.T) {
 			}
 		})
 	}
-	for kind := range fsck.IdsIn {
+	for kind := range fsck.IDsIn {
 		if !slices.Contains(record.Kinds, kind) {
 			t.Errorf("there is no key %s/", kind)
 		}

@@ -159,12 +159,12 @@ func TestALostAnswer(t *testing.T) {
 		{"with a retry around a block", "- sequence: [{sendHttpRequest: {url: 'https://a.test'}}]\n    retry: {attempts: 2}", false, 0},
 		{"with a branch", "- sendHttpRequest: {url: 'https://a.test'}\n    failedToConnect: {writeLine: no}", false, 1},
 	} {
-		for _, real := range []bool{false, true} {
-			t.Run(fmt.Sprint(of.name, " ", real), func(t *testing.T) {
+		for _, sends := range []bool{false, true} {
+			t.Run(fmt.Sprint(of.name, " ", sends), func(t *testing.T) {
 				t.Parallel()
 				r := activities.Default()
 				cfg := trial.Config{Definition: definition(t, r, "id: d\nroot:\n  "+of.root+"\n"), Mocks: mocks}
-				if real {
+				if sends {
 					cfg.Mocks, cfg.HTTP = nil, answers.Answers{{Status: 200}}
 				}
 				rep := try(t, cfg, start)

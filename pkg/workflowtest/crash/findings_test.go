@@ -207,10 +207,10 @@ func TestALongCaseHasFewerRuns(t *testing.T) {
 // The node that stood still makes the call that it was at, with its key, and no further one.
 func TestALateCall(t *testing.T) {
 	t.Parallel()
-	for _, real := range []bool{false, true} {
+	for _, sends := range []bool{false, true} {
 		def := definition(t, activities.Default(), "id: d\nroot:\n  - sendHttpRequest: {url: 'https://a.test', method: POST}\n    id: a\n  - sendHttpRequest: {url: 'https://b.test', method: POST}\n    id: b\n")
 		cfg := trial.Config{Definition: def, Mocks: trial.Mocks{"sendHttpRequest": trial.Reply{Outputs: map[string]any{"statusCode": 200}}}}
-		if real {
+		if sends {
 			cfg.Mocks, cfg.HTTP = nil, answers.Answers{{Status: 200}}
 		}
 		r, err := trial.New(trial.Failing(cfg, &trial.Failure{Point: 0, Kind: trial.Pause}))
@@ -231,7 +231,7 @@ func TestALateCall(t *testing.T) {
 			keys[c.Activity] = c.Key
 		}
 		if got := strings.Join(made, " "); got != "a b a" {
-			t.Errorf("real %t: the calls are %s", real, got)
+			t.Errorf("real %t: the calls are %s", sends, got)
 		}
 	}
 }

@@ -51,8 +51,8 @@ func (s *Instances) Remove(ctx context.Context, f *store.Fence, id string, at ti
 // removeLooks is how often a removal looks again because mail came.
 const removeLooks = 20
 
-// removal is the delete of one instance, as it was read.
-type removal struct {
+// Removal is the delete of one instance, as it was read.
+type Removal struct {
 	s     *lookup.Conn
 	fence *store.Fence
 	id    string
@@ -67,12 +67,12 @@ type removal struct {
 }
 
 // LookToRemove is nil if there is no such instance.
-func LookToRemove(ctx context.Context, s *lookup.Conn, f *store.Fence, id string, at time.Time) (*removal, error) {
+func LookToRemove(ctx context.Context, s *lookup.Conn, f *store.Fence, id string, at time.Time) (*Removal, error) {
 	resp, err := s.Get(ctx, "read instance "+id, s.Keys.Instance(id))
 	if err != nil || len(resp.Kvs) == 0 {
 		return nil, err
 	}
-	r := &removal{s: s, fence: f, id: id, at: at, seen: resp.Header.Revision, Guard: append(fenceCompares(f), db.ModifiedAt(s.Keys.Instance(id), resp.Kvs[0].ModRevision))}
+	r := &Removal{s: s, fence: f, id: id, at: at, seen: resp.Header.Revision, Guard: append(fenceCompares(f), db.ModifiedAt(s.Keys.Instance(id), resp.Kvs[0].ModRevision))}
 	if r.rec, err = lookup.PartsOf(s).Places(ctx, resp.Kvs[0], resp.Header.Revision); err == nil && r.rec.Header.ID == id {
 		r.read = true
 		return r, nil
@@ -83,7 +83,7 @@ func LookToRemove(ctx context.Context, s *lookup.Conn, f *store.Fence, id string
 }
 
 // BuryMail sets aside what lies in the mailbox, each command alone: that always fits.
-func (r *removal) BuryMail(ctx context.Context) error {
+func (r *Removal) BuryMail(ctx context.Context) error {
 	for {
 		work := workFor(r.s, r.id)
 		resp, err := r.s.Read(ctx, "read mail of "+r.id, work.Ops...)
@@ -110,7 +110,7 @@ func (r *removal) BuryMail(ctx context.Context) error {
 
 // Readable reports whether all mail can be read. What this program cannot read it
 // does not throw away: damaged mail is set aside first, by itself.
-func (r *removal) Readable(ctx context.Context) (bool, error) {
+func (r *Removal) Readable(ctx context.Context) (bool, error) {
 	all := true
 	err := r.each(ctx, r.s.Keys.Mailbox(r.id), func(kv *mvccpb.KeyValue) {
 		var cmd workflow.Command
@@ -121,7 +121,7 @@ func (r *removal) Readable(ctx context.Context) (bool, error) {
 
 // Remove deletes the keys; false: something moved. What does not fit beside the rest
 // goes first, and the record, which tells that something is left to do, last.
-func (r *removal) Remove(ctx context.Context) (bool, error) {
+func (r *Removal) Remove(ctx context.Context) (bool, error) {
 	if done, err := r.narrow(ctx); err != nil || !done {
 		return false, err
 	}
@@ -176,7 +176,7 @@ func (r *removal) Remove(ctx context.Context) (bool, error) {
 // narrow takes the bookmarks of a wide instance away under one decision, as a commit does
 // ([Decide]): an owner goes on, if this ends, and needs no program for it. Before, it writes
 // what a commit has left. False: something moved.
-func (r *removal) narrow(ctx context.Context) (bool, error) {
+func (r *Removal) narrow(ctx context.Context) (bool, error) {
 	if r.rec.Unwritten != nil {
 		done, err := lookup.Index{Conn: r.s}.WritePages(ctx, r.Guard, r.rec)
 		if r.told = r.rec.Unwritten.Delete; err != nil || !done || r.told {
@@ -216,7 +216,7 @@ func (r *removal) narrow(ctx context.Context) (bool, error) {
 
 // cancelChildren ends the children that only the instance waits for, as far as its header
 // tells, a slice at a time. They go before it: of what is deleted nobody knows them.
-func (r *removal) cancelChildren(ctx context.Context) (bool, error) {
+func (r *Removal) cancelChildren(ctx context.Context) (bool, error) {
 	var ids []string
 	for i := range r.rec.Header.Bookmarks {
 		if b := &r.rec.Header.Bookmarks[i]; b.Child() != "" && slices.Contains(ChildTypes, b.ActivityType) {
@@ -243,7 +243,7 @@ const (
 )
 
 // keys are those of index entries, bookmarks, timers and tasks.
-func (r *removal) keys(ctx context.Context) ([]string, error) {
+func (r *Removal) keys(ctx context.Context) ([]string, error) {
 	k := r.s.Keys
 	if r.read {
 		keys := r.s.IndexEntries(&r.rec.Header)
@@ -281,7 +281,7 @@ func (r *removal) keys(ctx context.Context) ([]string, error) {
 }
 
 // gate is the key of the gate that the instance holds; "" if it holds none.
-func (r *removal) gate(ctx context.Context) (key string, err error) {
+func (r *Removal) gate(ctx context.Context) (key string, err error) {
 	if r.read {
 		if r.rec.Gate != nil {
 			key = r.s.Keys.GateOf(*r.rec.Gate)
@@ -296,7 +296,7 @@ func (r *removal) gate(ctx context.Context) (key string, err error) {
 	return key, err
 }
 
-func (r *removal) each(ctx context.Context, prefix string, do func(*mvccpb.KeyValue), opts ...clientv3.OpOption) error {
+func (r *Removal) each(ctx context.Context, prefix string, do func(*mvccpb.KeyValue), opts ...clientv3.OpOption) error {
 	for cursor := ""; ; {
 		kvs, next, err := r.s.Page(ctx, "look for keys of "+r.id, prefix, cursor, removeChunk, opts...)
 		if err != nil {
@@ -315,7 +315,7 @@ func (r *removal) each(ctx context.Context, prefix string, do func(*mvccpb.KeyVa
 var ChildTypes = []string{"Elsa.ExecuteWorkflow", "Elsa.DispatchWorkflow", "Elsa.BulkDispatchWorkflows"}
 
 // tell ends what waits for the instance.
-func (r *removal) tell(ctx context.Context, o *db.Ops) error {
+func (r *Removal) tell(ctx context.Context, o *db.Ops) error {
 	if r.told {
 		return nil
 	}
@@ -341,7 +341,7 @@ func (r *removal) tell(ctx context.Context, o *db.Ops) error {
 
 // parents are the bookmarks that wait for the instance's end: they are found by what
 // they wait for.
-func (r *removal) parents(ctx context.Context) ([]workflow.Parent, error) {
+func (r *Removal) parents(ctx context.Context) ([]workflow.Parent, error) {
 	var out []workflow.Parent
 	for _, typ := range ChildTypes {
 		hash, err := workflow.Hash(typ, map[string]any{"childInstanceId": r.id})
@@ -363,7 +363,7 @@ func (r *removal) parents(ctx context.Context) ([]workflow.Parent, error) {
 
 // KeepJournal copies the journal below damaged/, before the instance takes it along:
 // it says what the instance did.
-func (r *removal) KeepJournal(ctx context.Context) (bool, error) {
+func (r *Removal) KeepJournal(ctx context.Context) (bool, error) {
 	const most = db.MaxRequest / 4
 	begin := func() *db.Txn { return r.s.Begin("repair", r.Guard...) }
 	all, t := true, begin()

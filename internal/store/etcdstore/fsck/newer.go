@@ -7,10 +7,10 @@ import (
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
-// IdsIn says which parts of a key, behind its kind, are ids of instances, definitions,
+// IDsIn says which parts of a key, behind its kind, are ids of instances, definitions,
 // bookmarks or webhooks; those below 0 count from the end. What is somebody's own text, as
 // the value of a label, may look like any id and is not among them.
-var IdsIn = map[string][]int{
+var IDsIn = map[string][]int{
 	"bookmark": {2}, "by-correlation": {-1}, "by-parent": {0, -1}, "cancel": {0}, "cron": {2},
 	"definition": {0}, "definition-content": {0}, "definition-index": {0}, "definition-ref": {-1}, "definition-retired": {0}, "definition-use": {0, 2}, "definition-version": {0},
 	"finished": {-1}, "gate": {0}, "idem": {1}, "incident": {0, 1}, "incident-wanted": {0, 1}, "index": {1, -1}, "instance": {0}, "journal": {0}, "label": {-1},
@@ -26,7 +26,7 @@ func OfNewer(name string) bool {
 	if kind == "idem" && parts[0] != "c" { // a caller's key
 		return false
 	}
-	for _, i := range IdsIn[kind] {
+	for _, i := range IDsIn[kind] {
 		if i < 0 {
 			i += len(parts)
 		}

@@ -32,7 +32,7 @@ func InsteadOf(typ string) string {
 }
 
 // kindsElsewhere are kinds of Elsa's expressions that are none here.
-var kindsElsewhere = map[string]string{
+var kindsElsewhere = map[string]string{ //nolint:gosec // what to write instead, and no secret
 	"python": "; rewrite it in JavaScript, Liquid or ${{ }}",
 	"secret": "; instead: ${{ secrets.NAME }}, or getSecret('NAME') in JavaScript, with the secret's file in --secrets-dir",
 }

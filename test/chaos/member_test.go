@@ -147,7 +147,7 @@ func (m *member) build(w *world, kv *clientv3.Client, log *slog.Logger, collecto
 	open := func(id string) client.Client {
 		return m.bursts.Distributed(locks, id, client.RetryPolicy{Base: 50 * time.Millisecond})
 	}
-	m.Runtime, err = runtime.New(runtime.Config{Stimuli: m.store.Stimuli, Reader: m.store.Reader, Jobs: m.store.Jobs, Contents: m.store.Contents, Catalog: m.catalog, Session: m.session, Node: m.bursts, Client: open, Wakeups: wakeups, Age: age.Now, Log: log,
+	m.Runtime, err = runtime.New(runtime.Config{Stimuli: m.store.Stimuli, Reader: m.store.Reader, Jobs: m.store.Jobs, Contents: m.store.Contents, Claims: m.store.Claims, Catalog: m.catalog, Session: m.session, Node: m.bursts, Client: open, Wakeups: wakeups, Age: age.Now, Log: log,
 		Metrics: collectors, ReplyWait: 500 * time.Millisecond, QueueTTL: w.queueTTL(), Now: m.now})
 	if err != nil {
 		return err

@@ -32,9 +32,8 @@ func InsteadOf(typ string) string {
 }
 
 // kindsElsewhere are kinds of Elsa's expressions that are none here.
-var kindsElsewhere = map[string]string{ //nolint:gosec // what to write instead, and no secret
+var kindsElsewhere = map[string]string{
 	"python": "; rewrite it in JavaScript, Liquid or ${{ }}",
-	"secret": "; instead: ${{ secrets.NAME }}, or getSecret('NAME') in JavaScript, with the secret's file in --secrets-dir",
 }
 
 // InsteadOfKind says of a kind of Elsa's expressions that is none here what to write; "" if it is not known.

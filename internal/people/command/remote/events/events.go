@@ -148,14 +148,16 @@ func (a commands) tasksCommand() *cobra.Command {
 	var p ask.Paging
 	var name string
 	list := &cobra.Command{
-		Use: "list", Aliases: []string{"ls"}, Short: "List tasks, the oldest first", Args: cobra.NoArgs,
+		Use: "list", Aliases: []string{"ls"}, Short: "List tasks, the oldest first, and which worker has each, since when, until when and how far it is", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := a.ask.Client()
 			if err != nil {
 				return err
 			}
 			v := ask.View{Name: "tasks/taskId", Empty: "no tasks", Columns: []ask.Column{
-				{Head: "TASK", Path: "taskId"}, {Head: "NAME", Path: "name"}, {Head: "INSTANCE", Path: "instanceId"}, {Head: "CREATED", Path: "createdAt", Show: ask.When}, {Head: "PAYLOAD", Path: "payload", Wide: true},
+				{Head: "TASK", Path: "taskId"}, {Head: "NAME", Path: "name"}, {Head: "INSTANCE", Path: "instanceId"}, {Head: "CREATED", Path: "createdAt", Show: ask.When},
+				{Head: "WORKER", Path: "worker"}, {Head: "SINCE", Path: "since", Show: ask.When}, {Head: "UNTIL", Path: "until", Show: ask.When}, {Head: "PROGRESS", Path: "progress", Show: progress},
+				{Head: "ATTEMPTS", Path: "attempts", Wide: true}, {Head: "LAST WORKER", Path: "lastWorker", Wide: true}, {Head: "LAST ENDED", Path: "lastWhy", Wide: true}, {Head: "PAYLOAD", Path: "payload", Wide: true},
 			}}
 			return a.ask.Lists(cmd.Context(), &p, v, func(limit int64, cursor string) ([]byte, error) {
 				page, err := c.ListTasks(cmd.Context(), apiclient.ListTasksQuery{Name: name, Limit: limit, Cursor: cursor})
@@ -197,6 +199,22 @@ func (a commands) tasksCommand() *cobra.Command {
 	fail.Flags().StringVar(&why, "error", "", "why it failed")
 	tasks.AddCommand(list, complete, fail)
 	return tasks
+}
+
+// progress is how far a worker is, and what it said of it.
+func progress(_ *ask.Asker, v, task any) string {
+	percent := ask.Text(v)
+	if v != nil {
+		percent += "%"
+	}
+	text := ask.At(task, "text")
+	switch {
+	case text == nil:
+		return percent
+	case v == nil:
+		return ask.Text(text)
+	}
+	return percent + " " + ask.Text(text)
 }
 
 func (a commands) endTask(ctx context.Context, id string, body apiclient.TaskRequest) error {

@@ -45,6 +45,7 @@ var table = map[string]place{
 	"internal/people/command/remote/events":      {floor: 7, wing: "program", step: 2},
 	"internal/people/command/remote/here":        {floor: 7, wing: "program", step: 1},
 	"internal/people/command/remote/instances":   {floor: 7, wing: "program", step: 2},
+	"internal/people/command/remote/worker":      {floor: 7, wing: "program", step: 1},
 
 	"test/e2e":            {floor: 7},
 	"test/console":        {floor: 7},

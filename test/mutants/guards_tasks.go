@@ -1,6 +1,10 @@
 package main
 
-const inTasks = "./internal/tasks"
+const (
+	inTasks  = "./internal/tasks"
+	inRemote = "./internal/people/command/remote"
+	inWorker = "internal/people/command/remote/worker"
+)
 
 // taskGuards are those of tasks that workers claim.
 var taskGuards = []patch{
@@ -34,4 +38,12 @@ var taskGuards = []patch{
 		"\t\tf.span = firstSpan\n", "", inTasks, "TestAClaimCosts"},
 	{"who waits is woken by what comes", "internal/tasks/desk.go",
 		"\t\t\tif f.tell(n, now); !n.Gone {\n\t\t\t\tf.wake()\n\t\t\t}\n", "\t\t\tf.tell(n, now)\n", inTasks, "TestWhoWaits"},
+	{"what was asked to end has no result", inWorker + "/task.go",
+		"case err == nil && !p.asked:", "case err == nil:", inRemote, "TestAnInterruptedWorker"},
+	{"what nobody waits for is ended with what it has started", inWorker + "/process_unix.go",
+		"syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM)", "syscall.Kill(cmd.Process.Pid, syscall.SIGCONT)", inRemote, "TestAWorkerWhoseTaskIsGone"},
+	{"a result is reported until there is an answer", inWorker + "/task.go",
+		"if err == nil || !passing(err) || ctx.Err() != nil {", "if err == nil || err != nil {", inRemote, "TestAWorkerBears"},
+	{"what failed often enough is not tried again", inWorker + "/task.go",
+		"again := t.Attempt < int64(c.attempts)", "again := t.Attempt > 0", inRemote, "TestAWorkerThatFails"},
 }

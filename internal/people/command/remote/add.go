@@ -11,6 +11,7 @@ import (
 	"github.com/weft-run/weft/internal/people/command/remote/events"
 	"github.com/weft-run/weft/internal/people/command/remote/here"
 	"github.com/weft-run/weft/internal/people/command/remote/instances"
+	"github.com/weft-run/weft/internal/people/command/remote/worker"
 )
 
 // Add adds the commands of all families to a root. version is that of the program, commit what it was built from.
@@ -18,7 +19,7 @@ func Add(root *cobra.Command, s ask.Streams, environ []string, version, commit s
 	a := ask.New(s, environ, version, commit)
 	for _, g := range []ask.Group{
 		{ID: "work", Title: "Workflows:", Commands: definitions.Commands(a)},
-		{ID: "instances", Title: "Instances and events:", Commands: slices.Concat(instances.Commands(a), events.Commands(a))},
+		{ID: "instances", Title: "Instances and events:", Commands: slices.Concat(instances.Commands(a), events.Commands(a), worker.Commands(a))},
 		{ID: "cluster", Title: "The cluster:", Commands: cluster.Commands(a)},
 		{ID: "here", Title: "This machine:", Commands: here.Commands(a)},
 	} {

@@ -71,18 +71,18 @@ func (c *crew) claims(ctx, tasks context.Context) error {
 	for {
 		places := c.take(ctx)
 		if ctx.Err() != nil {
+			c.leave(places)
 			return nil
 		}
 		select {
 		case err := <-c.broken:
+			c.leave(places)
 			return err
 		default:
 		}
 		began := time.Now()
 		got, err := c.claim(ctx, places)
-		for range places - len(got) {
-			<-c.places
-		}
+		c.leave(places - len(got))
 		for i := range got {
 			c.running.Go(func() {
 				defer func() { <-c.places }()
@@ -124,6 +124,13 @@ func (c *crew) take(ctx context.Context) (n int) {
 	return n
 }
 
+// leave gives places back.
+func (c *crew) leave(n int) {
+	for range n {
+		<-c.places
+	}
+}
+
 func (c *crew) claim(ctx context.Context, most int) ([]apiclient.ClaimedTask, error) {
 	n := int64(most)
 	answer, err := c.api.ClaimTasks(ctx, apiclient.ClaimRequest{Names: c.names, Max: &n, Lease: c.lease.String(), Wait: c.wait.String(), Worker: c.worker})
@@ -141,7 +148,7 @@ func (c *crew) drain(stop context.CancelCauseFunc, signals <-chan os.Signal, int
 		c.running.Wait()
 	}()
 	if n := len(c.places); n > 0 {
-		c.say("claims no more; %d tasks have %v to end", n, c.grace)
+		c.say("claims no more; what runs has %v to end, tasks: %d", c.grace, n)
 	}
 	grace := time.NewTimer(c.grace)
 	defer grace.Stop()

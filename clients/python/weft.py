@@ -773,7 +773,7 @@ Heard = TypedDict("Heard", {
 HeartbeatRequest = TypedDict("HeartbeatRequest", {
     "claim": "NotRequired[str]",  # As POST /tasks/claim gave it.
     "progress": "NotRequired[Union[float, None]]",  # Percent, 0 to 100; as it was if absent.
-    "text": "NotRequired[str]",  # What the worker does, for people: up to 1024 bytes.
+    "text": "NotRequired[str]",  # What the worker does, for people: up to 1024 bytes; as it was if absent.
 })
 
 History = TypedDict("History", {

@@ -872,7 +872,7 @@ export interface HeartbeatRequest {
   claim?: string;
   /** Percent, 0 to 100; as it was if absent. */
   progress?: number | null;
-  /** What the worker does, for people: up to 1024 bytes. */
+  /** What the worker does, for people: up to 1024 bytes; as it was if absent. */
   text?: string;
 }
 

@@ -627,7 +627,7 @@ type Heard struct {
 type HeartbeatRequest struct {
 	Claim    string   `json:"claim,omitempty"`    // As POST /tasks/claim gave it.
 	Progress *float64 `json:"progress,omitempty"` // Percent, 0 to 100; as it was if absent.
-	Text     string   `json:"text,omitempty"`     // What the worker does, for people: up to 1024 bytes.
+	Text     string   `json:"text,omitempty"`     // What the worker does, for people: up to 1024 bytes; as it was if absent.
 }
 
 // History is a part of other answers.

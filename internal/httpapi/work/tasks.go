@@ -32,7 +32,7 @@ type claimBody struct {
 type heartbeatBody struct {
 	Claim    string   `json:"claim" doc:"As POST /tasks/claim gave it."`
 	Progress *float64 `json:"progress" doc:"Percent, 0 to 100; as it was if absent."`
-	Text     string   `json:"text" doc:"What the worker does, for people: up to 1024 bytes."`
+	Text     string   `json:"text" doc:"What the worker does, for people: up to 1024 bytes; as it was if absent."`
 }
 
 type taskFailBody struct {

@@ -1,6 +1,7 @@
 package claims
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -263,8 +264,8 @@ func (s *Claims) mine(ctx context.Context, task string, c *workflow.TaskClaim) (
 
 // Beat is what a worker says of a task that it has.
 type Beat struct {
-	Progress *float64
-	Text     string
+	Progress *float64 // nil: as it was
+	Text     string   // "": as it was
 }
 
 const mostLooks = 3
@@ -282,7 +283,7 @@ func (s *Claims) Heartbeat(ctx context.Context, task string, c *workflow.TaskCla
 		if until := now.Add(is.Lease); until.After(is.Until) {
 			is.Until = until
 		}
-		is.Heard, is.Text = now, beat.Text
+		is.Heard, is.Text = now, cmp.Or(beat.Text, is.Text)
 		if beat.Progress != nil {
 			is.Progress = beat.Progress
 		}

@@ -302,3 +302,31 @@ func TestEventsSayWhoWaits(t *testing.T) {
 		t.Errorf("%s", p.text)
 	}
 }
+
+// The page of tasks says which worker has each, and how it went before; what workers say is text.
+func TestTasksSayWhoHasThem(t *testing.T) {
+	t.Parallel()
+	s := open(t, false)
+	s.publish("id: task\nroot:\n  - runTask: {taskName: pack}\n")
+	s.starts("task", "Suspended", nil)
+	v := s.as(auth.Admin)
+	if p := v.check("/console/tasks", http.StatusOK); strings.Contains(p.text, ">taken<") || strings.Contains(p.text, "Free;") {
+		t.Errorf("nobody had it: %s", p.text)
+	}
+	_, got := s.api(http.MethodPost, "/tasks/claim", map[string]any{"names": []string{"pack"}, "worker": "one & <b>", "wait": "20s"})
+	items, _ := got["items"].([]any)
+	if len(items) != 1 {
+		t.Fatalf("%v", got)
+	}
+	task := items[0].(map[string]any)
+	at := "/tasks/" + url.PathEscape(task["taskId"].(string))
+	s.api(http.MethodPost, at+"/heartbeat", map[string]any{"claim": task["claim"], "progress": 0, "text": hostile})
+	p := v.check("/console/tasks", http.StatusOK)
+	if !strings.Contains(p.text, ">taken</span> by <b>one &amp; &lt;b&gt;</b> ") || !strings.Contains(p.text, ", 0% done: ") || !strings.Contains(p.text, "its lease ends <time ") {
+		t.Errorf("%s", p.text)
+	}
+	s.api(http.MethodPost, at+"/fail", map[string]any{"claim": task["claim"], "retry": true, "message": "jam <i>"})
+	if p = v.check("/console/tasks", http.StatusOK); !strings.Contains(p.text, "Free; one &amp; &lt;b&gt; had it last: jam &lt;i&gt;, attempts: 1") || strings.Contains(p.text, ">taken<") {
+		t.Errorf("%s", p.text)
+	}
+}

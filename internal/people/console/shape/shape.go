@@ -277,13 +277,17 @@ type DeadLetter struct {
 	Damage                                          string
 }
 
-// Task is one that a person is to complete.
+// Task is one that a worker or a person is to complete. Who has it has a name, and who had it last otherwise.
 type Task struct {
-	TaskID, Name, InstanceID string
-	Payload                  json.RawMessage
-	CreatedAt                time.Time
-	Damaged                  bool
-	Damage                   string
+	TaskID, Name, InstanceID          string
+	Payload                           json.RawMessage
+	CreatedAt                         time.Time
+	Worker, Text, LastWorker, LastWhy string
+	Since, Until                      *time.Time
+	Progress                          *float64
+	Attempts                          int64
+	Damaged                           bool
+	Damage                            string
 }
 
 // Node is a node, as the cluster knows it.

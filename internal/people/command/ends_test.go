@@ -1,6 +1,7 @@
 package command
 
 import (
+	"bufio"
 	"bytes"
 	"fmt"
 	"net/http"
@@ -121,5 +122,49 @@ func TestADrainIsWaitedFor(t *testing.T) {
 	}
 	if code := node.wait(t); code != 0 {
 		t.Errorf("the node ended with %d", code)
+	}
+}
+
+// A worker that is interrupted waits for what runs; interrupted again it gives that back at once, and ends with 0.
+func TestAWorkerThatIsInterruptedTwice(t *testing.T) {
+	t.Parallel()
+	reported := make(chan string, 10)
+	cluster := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		if strings.HasSuffix(r.URL.Path, "/claim") {
+			fmt.Fprint(w, `{"items": [{"taskId": "t1", "claim": "c", "name": "n", "attempt": 1, "instanceId": "i"}]}`)
+			return
+		}
+		fmt.Fprint(w, `{"taskId": "t1", "free": true}`)
+		reported <- r.URL.Path
+	}))
+	t.Cleanup(cluster.Close)
+	cmd, _ := program(t, "worker", "n", "--grace", "24h", "--lease", "24h", "--server", cluster.URL, "--", "/bin/sh", "-c", "echo it runs >&2; exec sleep 1000")
+	cmd.Stderr = nil
+	said, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(said)
+	for _, says := range []string{"it runs", "claims no more"} {
+		for lines.Scan() && !strings.Contains(lines.Text(), says) {
+		}
+		if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var last string
+	for lines.Scan() {
+		last = lines.Text()
+	}
+	_ = cmd.Wait() // the exit code says it
+	if code := cmd.ProcessState.ExitCode(); code != 0 || last != "weft: task t1: given back: the worker ends at once, interrupted again" {
+		t.Fatalf("%d %q", code, last)
+	}
+	if got := <-reported; got != "/api/v1/tasks/t1/release" {
+		t.Errorf("%s", got)
 	}
 }

@@ -128,13 +128,14 @@ func TestAWorkerThatFails(t *testing.T) {
 func TestAWorkerWhoseOutputIsNoResult(t *testing.T) {
 	t.Parallel()
 	u := at(t)
-	u.tasked("wt-bad", "wt-long", "wt-bytes", "wt-deep")
+	u.tasked("wt-bad", "wt-long", "wt-bytes", "wt-wide", "wt-pair")
 	u.worker("wt-bad", "--kill-after", "100ms", "--", "sh", "-c", `case $WEFT_INSTANCE_ID in
 		wt-long) trap '' TERM; yes;;
 		wt-bytes) printf '\377';;
-		wt-deep) head -c 1048570 /dev/zero | tr '\0' x;;
+		wt-pair) echo '"\ud800"';;
+		wt-wide) head -c 1048570 /dev/zero | tr '\0' x;;
 		esac`)
-	for id, want := range map[string]string{"wt-long": "too-large: the program wrote more than 1024 KiB", "wt-bytes": "bad-result: what the program wrote", "wt-deep": "bad-result: the result is refused"} {
+	for id, want := range map[string]string{"wt-long": "too-large: the program wrote more than 1024 KiB", "wt-bytes": "bad-result: what the program wrote", "wt-wide": "bad-result: the result is refused: ", "wt-pair": "\\ud800"} {
 		u.becomes(id, "Faulted")
 		if got := u.weft("instances", "get", id, "-o", "json").out; !strings.Contains(got, want) {
 			t.Errorf("%s: %s", id, got)
@@ -253,6 +254,7 @@ func TestAWorkerThatIsRefused(t *testing.T) {
 		{"worker a --grace -1s -- true", "--grace is -1s"},
 		{"worker a --kill-after 0s -- true", "--kill-after is 0s"},
 		{"worker a --worker= -- true", "--worker is empty"},
+		{"worker a --key k -- true", "--key names one request"},
 		{"worker a -w -- true", "--watch is for what is only shown"},
 	} {
 		u.refuses(2, c.why, strings.Split(c.line, " ")...)

@@ -47,6 +47,9 @@ func Commands(asker *ask.Asker) []*cobra.Command {
 			if err := c.check(); err != nil {
 				return err
 			}
+			if cmd.Flags().Changed("key") {
+				return ask.Usage("--key names one request, and a worker sends many: leave it out")
+			}
 			timeout, err := cmd.Flags().GetDuration("timeout")
 			if err != nil {
 				return err

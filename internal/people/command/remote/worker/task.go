@@ -114,7 +114,7 @@ func (c *crew) complete(ctx context.Context, t *apiclient.ClaimedTask, out []byt
 	case err == nil:
 		c.say("task %s: done", t.TaskID)
 	case errors.As(err, &refused) && (refused.Status == 413 || refused.Status == 422 || refused.Status == 400):
-		c.fail(ctx, t, "bad-result", "the result is refused: "+workflow.CutBytes(refused.Error(), mostTried), false)
+		c.fail(ctx, t, "bad-result", "the result is refused: "+workflow.CutBytes(c.ask.Explained(err), mostFinal), false)
 	default:
 		c.say("task %s: its result is not taken: %s", t.TaskID, c.ask.Explained(err))
 	}

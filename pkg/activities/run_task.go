@@ -23,7 +23,7 @@ func runTask() (workflow.Descriptor, engine.Activity) {
 	return workflow.Descriptor{
 		Type:     runTaskType,
 		NoEffect: true,
-		Description: "Waits for an outside worker, who finds the task by its name (GET /tasks) and completes it with a result or an error. " +
+		Description: "Waits for a worker outside, which claims the task by its name (POST /tasks/claim, or weft worker) and completes it with a result or an error. " +
 			"An error is an incident.",
 		Main: "taskName",
 		Inputs: []workflow.InputDescriptor{

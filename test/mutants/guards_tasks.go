@@ -39,7 +39,7 @@ var taskGuards = []patch{
 	{"who waits is woken by what comes", "internal/tasks/desk.go",
 		"\t\t\tif f.tell(n, now); !n.Gone {\n\t\t\t\tf.wake()\n\t\t\t}\n", "\t\t\tf.tell(n, now)\n", inTasks, "TestWhoWaits"},
 	{"what a worker said stays until it says something else", "internal/store/etcdstore/claims/claims.go",
-		"cmp.Or(beat.Text, is.Text)", "beat.Text", inStore, "TestAHeartbeatExtends"},
+		"cmp.Or(beat.Text, is.Text)", "cmp.Or(beat.Text)", inStore, "TestAHeartbeatExtends"},
 	{"what was asked to end has no result", inWorker + "/task.go",
 		"case err == nil && !p.asked:", "case err == nil:", inRemote, "TestAnInterruptedWorker"},
 	{"what nobody waits for is ended with what it has started", inWorker + "/process_unix.go",

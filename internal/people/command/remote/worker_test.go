@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/weft-run/weft/internal/polltest"
 )
@@ -183,7 +184,7 @@ func TestAnInterruptedWorker(t *testing.T) {
 		return stop()
 	}()
 	if got.code != 0 || !strings.Contains(got.err, "given back: the worker ends\n") {
-		t.Errorf("%+v", got)
+		t.Fatalf("%+v", got)
 	}
 	u.wants(0, "wt-ends  -  -\n", "tasks", "list", "--name", "wt-ends", "--columns", "name,worker,attempts", "--no-headers")
 	if err := os.Remove(filepath.Join(u.home, "started")); err != nil {
@@ -229,8 +230,13 @@ func TestAWorkerBearsAClusterThatIsAway(t *testing.T) {
 	t.Cleanup(cluster.Close)
 	u := newUser(t)
 	stop := u.worker("n", "--server", cluster.URL, "--lease", "24h", "--", "echo", "[1, 2]")
-	if got := <-bodies; got != `{"claim":"c","result":[1,2]}` {
-		t.Errorf("%s", got)
+	select {
+	case got := <-bodies:
+		if got != `{"claim":"c","result":[1,2]}` {
+			t.Errorf("%s", got)
+		}
+	case <-time.After(time.Minute):
+		t.Fatal("no result is reported")
 	}
 	if got := stop(); got.code != 0 || !strings.Contains(got.err, "claims again in 1s\n") || !strings.Contains(got.err, "reports again in 1s\n") {
 		t.Errorf("%+v", got)

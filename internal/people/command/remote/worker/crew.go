@@ -72,7 +72,7 @@ func (c *crew) claims(ctx, tasks context.Context) error {
 		places := c.take(ctx)
 		if ctx.Err() != nil {
 			c.leave(places)
-			return nil
+			return nil //nolint:nilerr // that it was told to stop is no error
 		}
 		select {
 		case err := <-c.broken:
@@ -91,7 +91,7 @@ func (c *crew) claims(ctx, tasks context.Context) error {
 		}
 		switch {
 		case ctx.Err() != nil:
-			return nil
+			return nil //nolint:nilerr // the same
 		case err != nil && !passing(err):
 			return err
 		case err != nil:

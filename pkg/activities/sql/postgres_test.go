@@ -45,7 +45,11 @@ func program(t *testing.T, name string) string {
 func server(t *testing.T) *url.URL {
 	t.Helper()
 	initdb, postmaster := program(t, "initdb"), program(t, "postgres")
-	dir, err := os.MkdirTemp("", "weft-pg-") //nolint:usetesting // a directory of the test is not open to the user that the server runs as
+	parent := ""
+	if os.Getuid() == 0 {
+		parent = "/tmp" // that of the run may be closed to the user that the server runs as
+	}
+	dir, err := os.MkdirTemp(parent, "weft-pg-") //nolint:usetesting // the same holds for a directory of the test
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -81,6 +81,7 @@ func (p *post) begin(t *testing.T) mail.Config {
 			close(p.silent)
 		}
 		_ = s.Close()
+		_ = l.Close() // a server that is closed before it serves does not know its listener
 		<-served
 	})
 	cfg := mail.Config{Address: p.addr, Security: p.security, RootCAs: p.roots, From: "Shop <shop@example.org>"}

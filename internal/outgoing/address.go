@@ -2,6 +2,7 @@ package outgoing
 
 import (
 	"fmt"
+	"net"
 	"net/netip"
 	"syscall"
 )
@@ -68,4 +69,9 @@ func isPublic(a netip.Addr) bool {
 		}
 	}
 	return true
+}
+
+// Loopback reports whether a host, by its name or address, is this machine.
+func Loopback(host string) bool {
+	return host == "localhost" || net.ParseIP(host).IsLoopback()
 }

@@ -61,13 +61,20 @@ func (t *timers) fireTimers(ctx context.Context) error {
 }
 
 func (t *timers) fireResumes(ctx context.Context, due []etcdstore.Due, now time.Time) (failed []etcdstore.Due, err error) {
-	var errs []error
-	for chunk := range slices.Chunk(due, etcdstore.MaxFire) {
+	return inChunks(due, etcdstore.MaxFire, func(chunk []etcdstore.Due) error {
 		fired, err := t.fireChunk(ctx, chunk, now)
-		if err != nil {
+		t.cfg.Wakeups.Hint(fired, false)
+		return err
+	})
+}
+
+// inChunks does up to most at once, and gives those that failed.
+func inChunks(due []etcdstore.Due, most int, do func([]etcdstore.Due) error) (failed []etcdstore.Due, err error) {
+	var errs []error
+	for chunk := range slices.Chunk(due, most) {
+		if err := do(chunk); err != nil {
 			errs, failed = append(errs, err), append(failed, chunk...)
 		}
-		t.cfg.Wakeups.Hint(fired, false)
 	}
 	return failed, errors.Join(errs...)
 }
@@ -128,17 +135,13 @@ func (t *timers) endLeases(ctx context.Context) error {
 }
 
 func (t *timers) freeTasks(ctx context.Context, due []etcdstore.Due, now time.Time) (failed []etcdstore.Due, err error) {
-	var errs []error
-	for chunk := range slices.Chunk(due, etcdstore.MostClaims) {
+	return inChunks(due, etcdstore.MostClaims, func(chunk []etcdstore.Due) error {
 		freed, err := t.cfg.Store.EndLeases(ctx, chunk, now)
-		if err != nil {
-			errs, failed = append(errs, err), append(failed, chunk...)
-		}
 		if freed > 0 {
 			t.cfg.Log.InfoContext(ctx, "leases of workers ended, and their tasks are free again", "tasks", freed)
 		}
-	}
-	return failed, errors.Join(errs...)
+		return err
+	})
 }
 
 // fireSchedules starts what cron, timer and startAt triggers have due.

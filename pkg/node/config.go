@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"os"
 	"strings"
 	"time"
@@ -382,14 +381,6 @@ func (c Config) checkDefinitions() error {
 		return fmt.Errorf("definitions: %s is not a directory", c.Definitions)
 	}
 	return nil
-}
-
-func isLoopback(host string) bool {
-	if host == "localhost" {
-		return true
-	}
-	ip := net.ParseIP(host)
-	return ip != nil && ip.IsLoopback()
 }
 
 // makeNodeID is the host's name and a random part: a process that starts again

@@ -17,6 +17,7 @@ import (
 	"github.com/weft-run/weft/internal/auth"
 	"github.com/weft-run/weft/internal/certificate"
 	"github.com/weft-run/weft/internal/follow"
+	"github.com/weft-run/weft/internal/outgoing"
 	"github.com/weft-run/weft/pkg/metrics"
 )
 
@@ -103,7 +104,7 @@ func (c Config) checkListen() error {
 	if err != nil {
 		return fmt.Errorf("http-addr: %w", err)
 	}
-	if c.Insecure || c.authenticated() || isLoopback(host) {
+	if c.Insecure || c.authenticated() || outgoing.Loopback(host) {
 		return nil
 	}
 	return fmt.Errorf("http-addr %s is reachable from other machines, and no credentials are asked for: "+
@@ -146,7 +147,7 @@ func (c Config) checkOrigins() error {
 // buildAuth makes what checks credentials; nil where there are none.
 func (n *Node) buildAuth() (*auth.Authenticator, error) {
 	if !n.cfg.authenticated() {
-		if host, _, err := net.SplitHostPort(n.cfg.HTTPAddr); err == nil && !isLoopback(host) {
+		if host, _, err := net.SplitHostPort(n.cfg.HTTPAddr); err == nil && !outgoing.Loopback(host) {
 			n.log.WarnContext(context.Background(), "insecure: everybody who reaches this address is an admin, and may publish workflows that read its secrets and call its network; set auth-keys-file or auth-oidc-issuer",
 				slog.String("httpAddr", n.HTTPAddr()), slog.String("hosts", strings.Join(n.hosts(), " ")))
 		}
@@ -177,7 +178,7 @@ func (n *Node) buildAuth() (*auth.Authenticator, error) {
 		}
 		n.part("identity provider", a.OIDC.Run)
 	}
-	if host, _, err := net.SplitHostPort(n.cfg.HTTPAddr); err == nil && n.cfg.TLSCert == "" && !isLoopback(host) {
+	if host, _, err := net.SplitHostPort(n.cfg.HTTPAddr); err == nil && n.cfg.TLSCert == "" && !outgoing.Loopback(host) {
 		n.log.WarnContext(context.Background(), "credentials reach this node unencrypted; let what is in front of it end TLS, or set tls-cert and tls-key",
 			slog.String("httpAddr", n.cfg.HTTPAddr))
 	}

@@ -60,7 +60,7 @@ func (c *Config) Check() error {
 	switch {
 	case c.Security != StartTLS && c.Security != TLS && c.Security != Plain:
 		return fmt.Errorf("smtp-tls is %q; it must be %s, %s or %s", c.Security, StartTLS, TLS, Plain)
-	case c.Security == Plain && c.User != "" && !loopback(host):
+	case c.Security == Plain && c.User != "" && !outgoing.Loopback(host):
 		return fmt.Errorf("smtp-tls is %s, and smtp-user has a password, which anybody on the way to %s could read; take %s or %s", Plain, host, StartTLS, TLS)
 	}
 	if c.From == "" {
@@ -70,11 +70,6 @@ func (c *Config) Check() error {
 		return fmt.Errorf("smtp-from: %w", err)
 	}
 	return nil
-}
-
-func loopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // Server sends mails, each over a connection of its own, up to [maxConnections] at once.

@@ -6,9 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"mime"
-	"net/http"
+	"net/url"
 	"path"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/weft-run/weft/internal/charset"
@@ -71,10 +70,9 @@ func (e *exchange) publishFile(ctx context.Context, x *engine.Execution) error {
 		}
 		x.SetOutput("responseContentBytes", listOf(e.body))
 	}
-	headers, ofContent := map[string]any{}, map[string]any{}
-	for name, values := range e.header {
-		text := strings.Join(values, ", ")
-		if headers[name] = text; contentHeaders[name] {
+	headers, ofContent := e.headers(), map[string]any{}
+	for name, text := range headers {
+		if contentHeaders[name] {
 			ofContent[name] = text
 		}
 	}
@@ -98,8 +96,8 @@ func (e *exchange) fileName() string {
 	if _, params, err := mime.ParseMediaType(e.header.Get("Content-Disposition")); err == nil && params["filename"] != "" {
 		return plainName(params["filename"])
 	}
-	if u, err := http.NewRequest(http.MethodGet, e.url, http.NoBody); err == nil {
-		if name := path.Base(u.URL.Path); name != "/" && name != "." {
+	if u, err := url.Parse(e.url); err == nil {
+		if name := path.Base(u.Path); name != "/" && name != "." {
 			return plainName(name)
 		}
 	}

@@ -282,12 +282,18 @@ func setHeaders(x *engine.Execution, req *http.Request, contentType string) erro
 	return nil
 }
 
+// headers are those of the answer, each as one text.
+func (e *exchange) headers() map[string]any {
+	all := map[string]any{}
+	for name, values := range e.header {
+		all[name] = strings.Join(values, ", ")
+	}
+	return all
+}
+
 // publish sets the outputs of a request that was answered.
 func (e *exchange) publish(x *engine.Execution) {
-	headers := map[string]any{}
-	for k, v := range e.header {
-		headers[k] = strings.Join(v, ", ")
-	}
+	headers := e.headers()
 	body := receivedBody(e.header.Get("Content-Type"), e.body)
 	x.SetOutput("statusCode", e.status)
 	x.SetOutput("responseHeaders", headers)

@@ -149,7 +149,7 @@ func Try(ctx context.Context, cfg trial.Config, bounds *trial.Bounds, most int, 
 	case len(base.problems) > 0:
 		return nil, fmt.Errorf("the test fails without a failure of a node: %s", base.problems[0])
 	}
-	c := &comparison{base: base, report: &Report{Calls: len(base.effects), Points: len(base.points), Repeated: []Repeated{}, Differs: []Difference{}}}
+	c := &comparison{base: base, known: byCall(base.effects), report: &Report{Calls: len(base.effects), Points: len(base.points), Repeated: []Repeated{}, Differs: []Difference{}}}
 	every := all(base.points)
 	most = min(most, MaxRuns)
 	failures := spread(base.points, every, min(most, max(leastRuns, most*pointsEach/max(1, len(base.points)))))
@@ -223,6 +223,7 @@ func even[T any](list []T, most int) []T {
 // comparison finds what differs, and tells alike findings once.
 type comparison struct {
 	base   *seen
+	known  map[call][]int // its calls
 	report *Report
 }
 
@@ -235,7 +236,7 @@ func (c *comparison) compare(f trial.Failure, got *seen) {
 
 // calls finds the calls that were made again.
 func (c *comparison) calls(f trial.Failure, at trial.Point, got *seen) {
-	made, known := byCall(got.effects), byCall(c.base.effects)
+	made, known := byCall(got.effects), c.known
 	again := map[string]int{} // calls of an activity that are made again, in this run
 	for _, call := range slices.SortedFunc(maps.Keys(made), func(a, b call) int { return cmp.Compare(made[a][0], made[b][0]) }) {
 		times, usual := made[call], known[call]
@@ -369,7 +370,7 @@ func (c *comparison) end(f trial.Failure, at trial.Point, got *seen) {
 		d.Fails, d.Mend = false, fmt.Sprintf("the instance goes another way and is %s as well (%s)", got.end.status, strings.Join(changes, "; "))
 	default:
 		branch := "onGiveUp"
-		if isRequest(c.base.typeOf(at.Activity)) {
+		if trial.SendsRequests(c.base.typeOf(at.Activity)) {
 			branch = "failedToConnect, onGiveUp"
 		}
 		d.Mend = fmt.Sprintf("give %s a retry, as in retry: {attempts: 5, delay: 2s}: it asks again with the same Idempotency-Key; or a branch for it (%s). If it has a retry, that had no attempt left", at.Activity, branch)
@@ -415,10 +416,8 @@ func mendCall(r *Repeated) string {
 
 // passes is what gives the key to the other side.
 func passes(typ string) string {
-	if isRequest(typ) {
+	if trial.SendsRequests(typ) {
 		return "the header Idempotency-Key"
 	}
 	return "Execution.IdempotencyKey"
 }
-
-func isRequest(typ string) bool { return strings.HasSuffix(strings.ToLower(typ), "sendhttprequest") }

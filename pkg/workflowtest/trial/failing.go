@@ -248,7 +248,7 @@ func (ns *nodes) noteCall(n *node, x *engine.Execution, c *Call) {
 		said[name] = compare.Show(v)
 	}
 	e := Effect{Activity: c.ActivityID, Type: c.Type, Key: x.IdempotencyKey(), Said: said}
-	if slices.Contains(outgoing, c.Type) {
+	if SendsRequests(c.Type) {
 		e.Reads = reads(engine.Text(c.Inputs["method"]))
 	}
 	_ = ns.note(n, e)

@@ -183,7 +183,7 @@ func (w watched) effect(x *engine.Execution, call *Call, m Mock, do, lose func()
 		case during == nil:
 		case !errors.Is(during, errLost):
 			return during
-		case m != nil && slices.Contains(outgoing, w.d.Type) && web.Retries(x) > 0:
+		case m != nil && SendsRequests(w.d.Type) && web.Retries(x) > 0:
 			ns.noteCall(n, x, call) // it asked again
 		default:
 			return lose()
@@ -200,7 +200,7 @@ func (w watched) effect(x *engine.Execution, call *Call, m Mock, do, lose func()
 
 // lose is the call of x without its answer, for which an activity that sends requests has branches.
 func (w watched) lose(ctx context.Context, x *engine.Execution, m Mock) error {
-	if m == nil || !slices.Contains(outgoing, w.d.Type) {
+	if m == nil || !SendsRequests(w.d.Type) {
 		return errLost
 	}
 	w.s.losing = true
@@ -216,7 +216,7 @@ func (w watched) do(ctx context.Context, x *engine.Execution, call *Call) error 
 	name, m := w.s.find(x.Node())
 	if m == nil {
 		switch {
-		case !w.s.online && slices.Contains(outgoing, w.d.Type):
+		case !w.s.online && SendsRequests(w.d.Type):
 			return fmt.Errorf("a test sends no HTTP requests: mock %s, or give the answers of the other side", call.ActivityID)
 		case w.d.Type == mail.Type:
 			return fmt.Errorf("a test sends no mail: mock %s", call.ActivityID)
@@ -235,6 +235,9 @@ func (w watched) do(ctx context.Context, x *engine.Execution, call *Call) error 
 
 // outgoing are the types that need an HTTP client.
 var outgoing = []string{"Elsa.SendHttpRequest", "Elsa.FlowSendHttpRequest"}
+
+// SendsRequests reports whether activities of a type send HTTP requests.
+func SendsRequests(typ string) bool { return slices.Contains(outgoing, typ) }
 
 func (r Reply) apply(x *engine.Execution) error {
 	if r.Fault != "" {

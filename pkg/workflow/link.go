@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 )
@@ -78,8 +79,11 @@ func HideLinks(text string) string {
 }
 
 // HideLinksIn is [HideLinks] for the texts of a JSON-like value, keys included. v
-// itself is not changed.
+// itself is not changed, and is what comes back if no link is in it.
 func HideLinksIn(v any) any {
+	if !linksIn(v) {
+		return v
+	}
 	switch v := v.(type) {
 	case string:
 		return HideLinks(v)
@@ -97,6 +101,23 @@ func HideLinksIn(v any) any {
 		return out
 	}
 	return v
+}
+
+// linksIn reports whether a JSON-like value may hold a resume link.
+func linksIn(v any) bool {
+	switch v := v.(type) {
+	case string:
+		return strings.Contains(v, tokenHead)
+	case []any:
+		return slices.ContainsFunc(v, linksIn)
+	case map[string]any:
+		for k, e := range v {
+			if strings.Contains(k, tokenHead) || linksIn(e) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // Open checks a token. It returns [ErrLinkInvalid], or [ErrLinkExpired] for one that

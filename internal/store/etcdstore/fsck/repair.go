@@ -172,11 +172,11 @@ func Together(todo []*Finding) (some, rest []*Finding) {
 			return some, append(rest, todo[i:]...)
 		}
 		touched := slices.ContainsFunc(m.cmps, func(c clientv3.Cmp) bool { return written[string(c.KeyBytes())] })
-		for key := range m.Ops.Places {
-			touched = touched || written[key]
+		for _, op := range m.Ops.Writes {
+			touched = touched || written[string(op.KeyBytes())]
 		}
-		for key := range m.Ops.Places {
-			written[key] = true
+		for _, op := range m.Ops.Writes {
+			written[string(op.KeyBytes())] = true
 		}
 		if touched {
 			rest = append(rest, n)

@@ -59,7 +59,7 @@ func Below(op clientv3.Op, prefix string) clientv3.Op {
 type Ops struct {
 	Writes []clientv3.Op  // in the order of their keys' first mention
 	sizes  []int          // of the writes
-	Places map[string]int // of keys among the writes
+	places map[string]int // of keys among the writes; nil: they are few, and looked through
 	Tail   []clientv3.Op  // range deletes and nested transactions, after the rest
 	Size   int            // bytes of all
 	Most   int            // bytes of one value before it is compressed
@@ -69,7 +69,7 @@ type Ops struct {
 // NewOps collects what a node writes again or hands on.
 func NewOps() *Ops {
 	const usual = 8
-	return &Ops{Most: MaxPassed, Writes: make([]clientv3.Op, 0, usual), sizes: make([]int, 0, usual), Places: make(map[string]int, usual)}
+	return &Ops{Most: MaxPassed, Writes: make([]clientv3.Op, 0, usual), sizes: make([]int, 0, usual)}
 }
 
 // NewContent collects what an instance or an author makes.
@@ -82,14 +82,40 @@ func NewContent() *Ops {
 // Add takes an operation for a key, whose value has so many bytes, in the place of an earlier one.
 func (o *Ops) Add(key string, op clientv3.Op, value int) {
 	size := len(key) + value + OpOverhead
-	if i, ok := o.Places[key]; ok {
+	if i := o.place(key); i >= 0 {
 		o.Size += size - o.sizes[i]
 		o.Writes[i], o.sizes[i] = op, size
 		return
 	}
-	o.Places[key] = len(o.Writes)
+	if o.places != nil {
+		o.places[key] = len(o.Writes)
+	}
 	o.Writes, o.sizes = append(o.Writes, op), append(o.sizes, size)
 	o.Size += size
+}
+
+// place is where the write of a key is among all, or -1. An instance writes some eight
+// keys a commit: a map for them costs more than it finds.
+func (o *Ops) place(key string) int {
+	const few = 16
+	if o.places == nil && len(o.Writes) < few {
+		for i := range o.Writes {
+			if string(o.Writes[i].KeyBytes()) == key {
+				return i
+			}
+		}
+		return -1
+	}
+	if o.places == nil {
+		o.places = make(map[string]int, 2*few)
+		for i, op := range o.Writes {
+			o.places[string(op.KeyBytes())] = i
+		}
+	}
+	if i, ok := o.places[key]; ok {
+		return i
+	}
+	return -1
 }
 
 // Del deletes a key.

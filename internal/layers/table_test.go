@@ -71,6 +71,7 @@ var table = map[string]place{
 	"pkg/node/full": {floor: 6},
 
 	"internal/httpapi":            {floor: 5, wing: "api", step: 5},
+	"internal/httpapi/fair":       {floor: 5, wing: "api"},
 	"internal/httpapi/strictjson": {floor: 5, wing: "api"},
 	"internal/httpapi/schema":     {floor: 5, wing: "api", step: 1},
 	"internal/httpapi/wire":       {floor: 5, wing: "api"},
@@ -213,6 +214,7 @@ var table = map[string]place{
 	"pkg/workflow":                   {floor: 0, wing: "words", step: 1},
 	"pkg/workflow/value":             {floor: 0, wing: "words"},
 	"pkg/workflow/near":              {floor: 0, wing: "words"},
+	"pkg/workflow/resumelink":        {floor: 0},
 	"pkg/workflow/files":             {floor: 0, wing: "words"},
 	"pkg/workflow/yaml":              {floor: 0, wing: "yaml", step: 3},
 	"pkg/workflow/yaml/notation":     {floor: 0, wing: "yaml"},

@@ -11,6 +11,7 @@ import (
 	"github.com/weft-run/weft/internal/pace"
 	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/resumelink"
 )
 
 // Bounds of a list that is looked at.
@@ -41,7 +42,7 @@ type Row struct {
 // ShortIncident is the beginning of a message, as a row of a list has it: without resume links,
 // since a part of one would not be known as such where they are hidden.
 func ShortIncident(message string) string {
-	message = workflow.HideLinks(message)
+	message = resumelink.Hide(message)
 	n := 0
 	for at := range message {
 		if n == incidentLength {

@@ -18,6 +18,7 @@ import (
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/pkg/metrics"
 	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/resumelink"
 )
 
 // Event is the body of a request.
@@ -231,7 +232,7 @@ func (h *Webhooks) send(ctx context.Context, d *Definition, e *store.WebhookEven
 	if err != nil {
 		return answer{}, err
 	}
-	body, err := h.cfg.Secrets().RedactJSON([]byte(workflow.HideLinks(string(raw))))
+	body, err := h.cfg.Secrets().RedactJSON([]byte(resumelink.Hide(string(raw))))
 	if err != nil {
 		return answer{}, err
 	}

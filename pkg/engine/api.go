@@ -10,6 +10,7 @@ import (
 	"github.com/weft-run/weft/pkg/metrics"
 	"github.com/weft-run/weft/pkg/workflow"
 	"github.com/weft-run/weft/pkg/workflow/files"
+	"github.com/weft-run/weft/pkg/workflow/resumelink"
 )
 
 // Env is all that a burst may use of the world outside it. The same state,
@@ -22,7 +23,7 @@ type Env struct {
 	Head     func(definitionID string) (version int, ok bool) // the published head, for starting children
 	Answers  func(definitionID string) bool                   // an instance of its published version may answer an HTTP request, see [Program.Answers]; nil: none does
 	Version  func(version int) (*Program, error)              // of the instance's definition, for migrations; nil: there are none
-	Link     func(workflow.Link) (url string, err error)      // makes resume links; nil: there are none
+	Link     func(resumelink.Link) (url string, err error)    // makes resume links; nil: there are none
 	Secrets  *secrets.Set                                     // what secrets.NAME gives, and what is never kept; nil: there are none
 	Present  func() *secrets.Set                              // the secrets as they are now, asked whenever one is read; nil: Secrets
 	Log      *slog.Logger                                     // nil: discarded

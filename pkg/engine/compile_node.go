@@ -9,6 +9,7 @@ import (
 
 	"github.com/weft-run/weft/pkg/workflow"
 	"github.com/weft-run/weft/pkg/workflow/near"
+	"github.com/weft-run/weft/pkg/workflow/resumelink"
 )
 
 // goType is the type of inputs that hold Go values, for activities that exist in Go only.
@@ -36,7 +37,7 @@ func (c *compiler) prepareAll() {
 		n.logs = c.logging(n)
 		if n.logs.inputs && !slices.ContainsFunc(n.inputs, func(in input) bool { return !in.constant && !in.desc.Raw }) {
 			// What is cut is laid out when it is journalled: which secrets there are is known then.
-			if shown, cut := n.shownInputs(workflow.HideLinksIn, nil); !cut {
+			if shown, cut := n.shownInputs(resumelink.HideIn, nil); !cut {
 				n.logs.started = shown
 			}
 		}

@@ -274,7 +274,7 @@ func (x *Execution) FinishInstance() { x.b.finishing = true }
 // Redact gives a text as it may be kept and shown: without the values of secrets, and
 // without the links that resume a wait.
 func (x *Execution) Redact(text string) string {
-	return workflow.HideLinks(x.b.env.Secrets.Redact(text))
+	return x.b.env.hideText(text)
 }
 
 // Journal adds a line of the activity's own to the journal. Data without a JSON form end
@@ -290,7 +290,7 @@ func (x *Execution) Journal(event, text string, data any) {
 // WriteLine writes text to where the node sends lines, and journals it.
 func (x *Execution) WriteLine(text string) {
 	if x.b.env.Lines != nil {
-		x.b.env.Lines(workflow.HideLinks(x.b.env.Secrets.Redact(text)))
+		x.b.env.Lines(x.Redact(text))
 	}
 	if x.secretUsed() || x.hides("text") {
 		text = hiddenText

@@ -138,8 +138,8 @@ func (b *Burst) incident(x *Execution, err error) {
 			inc.Cause = cause.Error()
 		}
 	}
-	inc.Message = workflow.ValidText(workflow.CutBytes(workflow.HideLinks(b.env.Secrets.Redact(inc.Message)), 1024))
-	inc.Cause = workflow.ValidText(workflow.CutBytes(workflow.HideLinks(b.env.Secrets.Redact(inc.Cause)), 2048))
+	inc.Message = workflow.ValidText(workflow.CutBytes(b.env.hideText(inc.Message), 1024))
+	inc.Cause = workflow.ValidText(workflow.CutBytes(b.env.hideText(inc.Cause), 2048))
 	b.header.Incidents = append(b.header.Incidents, inc)
 	if n := len(b.header.Incidents); n > maxIncidents {
 		b.header.Incidents = slices.Delete(b.header.Incidents, 0, n-maxIncidents)

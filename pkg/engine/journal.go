@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/resumelink"
 )
 
 // The events of the journal.
@@ -46,9 +47,7 @@ func (b *Burst) item(x *Execution, event, text string, data any) workflow.Journa
 	if n.parent != nil {
 		x.number = cmp.Or(x.number, b.seq)
 	}
-	text = workflow.HideLinks(b.env.Secrets.Redact(text))
-	data, _ = b.env.Secrets.RedactValue(data)
-	data = workflow.HideLinksIn(data)
+	text, data = b.env.hideText(text), b.env.hide(data)
 	line := 160 + len(n.id)
 	if len(b.marks) > b.limits.Wide { // each commit encodes all of the instance: fewer, with more in each
 		line /= 4
@@ -157,8 +156,11 @@ func (b *Burst) journalFaulted(x *Execution, err error) {
 // hide gives a value without those of secrets and without resume links.
 func (e *Env) hide(v any) any {
 	v, _ = e.Secrets.RedactValue(v)
-	return workflow.HideLinksIn(v)
+	return resumelink.HideIn(v)
 }
+
+// hideText is hide for a text.
+func (e *Env) hideText(text string) string { return resumelink.Hide(e.Secrets.Redact(text)) }
 
 // clip keeps values of the journal small: a large one becomes the beginning of
 // its text, which cut says. Then what hide hides goes before: half of a secret is not found

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/resumelink"
 )
 
 // How long a resume link is good for.
@@ -37,7 +38,7 @@ func (s *scope) ResumeURL(activity, outcome string, life time.Duration) (string,
 		return "", err
 	}
 	now := s.Now()
-	return b.env.Link(workflow.Link{Bookmark: m.ID, Outcome: outcome, Made: now, Expires: now.Add(life)})
+	return b.env.Link(resumelink.Link{Bookmark: m.ID, Outcome: outcome, Made: now, Expires: now.Add(life)})
 }
 
 // waiting finds the wait of an activity, in the smallest execution around the

@@ -132,7 +132,7 @@ func (x *Execution) tell(names []string, out *workflow.VariableChanges) {
 		if by == nil && d == nil && !x.b.variables.replaced {
 			by = x.parent // gave it
 		}
-		c := workflow.VariableChange{Execution: x.number, Name: x.b.env.shownText(name), Hidden: x.hidden[name]}
+		c := workflow.VariableChange{Execution: x.number, Name: x.b.env.hideText(name), Hidden: x.hidden[name]}
 		if by != nil {
 			c.By = by.number
 		}
@@ -157,12 +157,7 @@ func (n *Node) variable(name string) *variable {
 func (e *Env) shown(v any) (any, bool) {
 	left := maxVariableValue
 	if !weigh(v, &left) {
-		return workflow.CutBytes(e.shownText(Text(v)), maxVariableValue), true
+		return workflow.CutBytes(e.hideText(Text(v)), maxVariableValue), true
 	}
-	v, _ = e.Secrets.RedactValue(v)
-	return workflow.HideLinksIn(v), false
-}
-
-func (e *Env) shownText(text string) string {
-	return workflow.HideLinks(e.Secrets.Redact(text))
+	return e.hide(v), false
 }

@@ -29,7 +29,7 @@ import (
 	"github.com/weft-run/weft/pkg/metrics"
 	"github.com/weft-run/weft/pkg/refresh"
 	"github.com/weft-run/weft/pkg/runtime"
-	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/resumelink"
 )
 
 // Node is every part of one node, joined. Make it with [New].
@@ -48,7 +48,7 @@ type Node struct {
 	session    *cluster.Session
 	keepFormat func(context.Context) error // returns when the data is of another format
 	secrets    *secrets.Dir                // nil: none
-	linkKeys   workflow.LinkKeys
+	linkKeys   resumelink.Keys
 	catalog    *catalog.Catalog
 	bursts     *client.Node
 	runtime    *runtime.Runtime

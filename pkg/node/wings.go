@@ -11,6 +11,7 @@ import (
 	"github.com/weft-run/weft/internal/httpapi/serve"
 	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/resumelink"
 )
 
 // Whether a node serves the console.
@@ -50,8 +51,8 @@ type PagesConfig struct {
 	API      http.Handler
 	Guard    *auth.Authenticator // nil: everybody may do everything
 	SignOuts *etcdstore.SignOuts
-	LinkKeys workflow.LinkKeys // that all nodes of the cluster have
-	URL      string            // under which people reach the cluster; "": what their browser says
+	LinkKeys resumelink.Keys // that all nodes of the cluster have
+	URL      string          // under which people reach the cluster; "": what their browser says
 	Cluster  string
 	NodeID   string
 	Now      func() time.Time

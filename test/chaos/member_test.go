@@ -32,6 +32,7 @@ import (
 	"github.com/weft-run/weft/pkg/runtime"
 	"github.com/weft-run/weft/pkg/runtime/front"
 	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/resumelink"
 )
 
 // ttl of the nodes' sessions: the shortest that etcd grants.
@@ -58,7 +59,7 @@ type member struct {
 	stop     context.CancelFunc
 	done     chan error
 	parts    int
-	links    workflow.LinkKeys
+	links    resumelink.Keys
 	server   *httptest.Server
 	door     *remote // the node behind HTTP
 }
@@ -125,12 +126,12 @@ func (m *member) build(w *world, kv *clientv3.Client, log *slog.Logger, collecto
 	if m.catalog, err = catalog.New(catalog.Config{Store: m.store.Definitions, Registry: known, Evaluators: expression.All(), Checker: publish.Checker{}, Log: log, Now: m.now}); err != nil {
 		return err
 	}
-	made := make([]byte, workflow.MinLinkKey)
+	made := make([]byte, resumelink.MinKey)
 	key, err := m.store.LinkKey(context.Background(), made) // of the first node
 	if err != nil {
 		return err
 	}
-	m.links = workflow.LinkKeys{key}
+	m.links = resumelink.Keys{key}
 	wakeups, age := upkeep.NewWakeups(), upkeep.NewAge(nil)
 	head := m.catalog.HeadIn(context.Background())
 	m.bursts, err = client.NewNode(client.Config{Store: m.store.Instances, Wakeups: wakeups, Log: log, Metrics: collectors, LateAfter: w.late,
@@ -188,7 +189,7 @@ func (m *member) ask(ctx context.Context, method, path string, body any, key *ru
 }
 
 // link makes the URL of a resume link.
-func (m *member) link(l workflow.Link) (string, error) {
+func (m *member) link(l resumelink.Link) (string, error) {
 	token, err := m.links.Sign(l)
 	return "http://weft" + httpapi.LinkPath(token), err
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/weft-run/weft/internal/live"
 	"github.com/weft-run/weft/pkg/runtime"
 	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/resumelink"
 )
 
 // foundView is a page of instances.
@@ -140,7 +141,7 @@ func shown(c *serve.Call) func(string) string { return shownTo(c.API, c.API.Only
 func shownTo(a *serve.API, onlyLooks bool) func(string) string {
 	return func(text string) string {
 		if onlyLooks {
-			text = workflow.HideLinks(text)
+			text = resumelink.Hide(text)
 		}
 		if a.Config.Secrets != nil {
 			text = a.Config.Secrets().Redact(text)

@@ -12,6 +12,7 @@ import (
 	"github.com/weft-run/weft/internal/httpapi/serve"
 	"github.com/weft-run/weft/pkg/runtime"
 	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/resumelink"
 )
 
 // maxLinkBody is more than the form of the page sends.
@@ -50,10 +51,10 @@ var (
 )
 
 // linkOf checks the token of the path; a page says why it is no good.
-func linkOf(c *serve.Call) (l workflow.Link, page *serve.Reply) {
+func linkOf(c *serve.Call) (l resumelink.Link, page *serve.Reply) {
 	l, err := c.API.Config.LinkKeys.Open(c.Request.PathValue("token"), c.API.Config.Now())
 	switch {
-	case errors.Is(err, workflow.ErrLinkExpired):
+	case errors.Is(err, resumelink.ErrExpired):
 		c.About("", l.Bookmark)
 		return l, &expiredLink
 	case err != nil:
@@ -88,7 +89,7 @@ func showLink(c *serve.Call) (serve.Reply, error) {
 // waitsFor reports whether the bookmark of a link is there. A link that was made a
 // moment ago may be here before the commit that makes its bookmark: then it is
 // looked for again.
-func waitsFor(c *serve.Call, l workflow.Link) (bool, error) {
+func waitsFor(c *serve.Call, l resumelink.Link) (bool, error) {
 	instance, ok := workflow.BookmarkInstance(l.Bookmark)
 	if !ok {
 		return false, nil
@@ -115,7 +116,7 @@ func waitsFor(c *serve.Call, l workflow.Link) (bool, error) {
 
 // soon does what a link asks for, again and again for a moment if the link is new
 // and what it is for is not there yet.
-func soon(c *serve.Call, l workflow.Link, do func(context.Context) error) error {
+func soon(c *serve.Call, l resumelink.Link, do func(context.Context) error) error {
 	const young, patience, pause = time.Minute, 2 * time.Second, 100 * time.Millisecond
 	ctx := c.Request.Context()
 	deadline := time.Now().Add(patience)

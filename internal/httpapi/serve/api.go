@@ -24,7 +24,7 @@ import (
 	"github.com/weft-run/weft/pkg/metrics"
 	"github.com/weft-run/weft/pkg/refresh"
 	"github.com/weft-run/weft/pkg/runtime"
-	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/resumelink"
 )
 
 // Config joins the API with the parts that it translates to. The first group is
@@ -82,8 +82,8 @@ type Config struct {
 	RequestTimeout time.Duration // for everything else; default 30 s
 	MaxWait        time.Duration // that Prefer: wait may ask for; default 5 min
 
-	LinkKeys workflow.LinkKeys // of resume links; none: no link is good
-	Now      func() time.Time  // the clock that links expire by; default [time.Now]
+	LinkKeys resumelink.Keys  // of resume links; none: no link is good
+	Now      func() time.Time // the clock that links expire by; default [time.Now]
 
 	Secrets func() *secrets.Set // whose values no answer shows; nil: none
 

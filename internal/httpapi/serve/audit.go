@@ -9,6 +9,7 @@ import (
 	"github.com/weft-run/weft/internal/auth"
 	"github.com/weft-run/weft/internal/httpapi/ledger"
 	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/resumelink"
 )
 
 // audit writes who asked for what and what came of it: one line for each call
@@ -94,7 +95,7 @@ func (c *Call) About(parts ...string) {
 // target is what the call was about, without secrets and resume links: half of one
 // is not found any more.
 func (a *API) target(r *http.Request, x *Exchange) string {
-	said := workflow.HideLinks(a.targetOf(r, x))
+	said := resumelink.Hide(a.targetOf(r, x))
 	if a.Config.Secrets != nil {
 		said = a.Config.Secrets().Redact(said)
 	}

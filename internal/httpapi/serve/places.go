@@ -2,15 +2,14 @@ package serve
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"net"
 	"net/http"
 	"runtime"
-	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/weft-run/weft/internal/httpapi/fair"
 	"github.com/weft-run/weft/internal/httpapi/wire"
 	"github.com/weft-run/weft/internal/pace"
 	"github.com/weft-run/weft/pkg/metrics"
@@ -23,11 +22,11 @@ type places struct {
 	all, starts chan struct{}
 	open        chan struct{} // of the starts, for requests to endpoints, which anybody may send
 	reserve     chan struct{} // for what stops and ends work, when all are taken
-	waits       shares        // for requests that wait on purpose
-	streams     shares        // for answers that last as long as somebody listens
+	waits       fair.Shares   // for requests that wait on purpose
+	streams     fair.Shares   // for answers that last as long as somebody listens
 	pages       chan struct{} // for lists that are being read; the rest of them wait
-	costly      lines         // for requests that take much of a processor
-	bodies      budget
+	costly      fair.Lines    // for requests that take much of a processor
+	bodies      fair.Bytes
 	shedAt      atomic.Int64 // when a request was last refused for want of a place, in Unix nanoseconds
 }
 
@@ -36,13 +35,15 @@ func newPlaces(inFlight int, bodies int64) *places {
 	starts := max(1, inFlight/2)
 	streams := max(1, inFlight/2)
 	p := &places{
-		streams: shares{most: streams, each: max(1, streams/2)},
+		streams: fair.Shares{Most: streams, Each: max(1, streams/2)},
 		all:     make(chan struct{}, inFlight), starts: make(chan struct{}, starts), open: make(chan struct{}, max(1, starts*3/4)),
-		reserve: make(chan struct{}, reserved), waits: shares{most: waits, each: max(1, waits/2)},
+		reserve: make(chan struct{}, reserved), waits: fair.Shares{Most: waits, Each: max(1, waits/2)},
 		pages: make(chan struct{}, pagesAtOnce),
 	}
-	p.costly = newLines(max(1, min(runtime.GOMAXPROCS(0)-1, pagesAtOnce/2)), waits)
-	p.bodies.left, p.bodies.most = bodies, bodies
+	// As many of one caller run at once as there are processors, but one, if there are several, and half of the
+	// pages at most: who asks for many large pages at once keeps nobody else waiting.
+	p.costly = fair.NewLines(max(1, min(runtime.GOMAXPROCS(0)-1, pagesAtOnce/2)), waits)
+	p.bodies.Most = bodies
 	return p
 }
 
@@ -61,143 +62,6 @@ const reserved = 16
 func (p *places) shedding() bool {
 	at := p.shedAt.Load()
 	return at != 0 && time.Since(time.Unix(0, at)) < 10*time.Second
-}
-
-// shares are places of which each caller gets some and not all.
-type shares struct {
-	most, each int
-
-	mu    sync.Mutex
-	taken int
-	by    map[string]int
-}
-
-func (s *shares) take(caller string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.taken >= s.most || s.by[caller] >= s.each {
-		return false
-	}
-	if s.by == nil {
-		s.by = map[string]int{}
-	}
-	s.taken++
-	s.by[caller]++
-	return true
-}
-
-func (s *shares) give(caller string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.taken--
-	if s.by[caller]--; s.by[caller] <= 0 {
-		delete(s.by, caller)
-	}
-}
-
-// lines are where the costly requests of each caller wait for each other: as many of
-// one caller run at once as there are processors, but one, if there are several, and
-// half of the pages at most. A caller who asks for many large pages at once keeps
-// no other waiting.
-type lines struct {
-	most  int
-	waits shares
-
-	mu sync.Mutex
-	by map[string]*line // by caller, of those who are in one; guarded by mu
-}
-
-type line struct {
-	places chan struct{}
-	in     int // who run or wait; guarded by lines.mu
-}
-
-func newLines(most, waits int) lines {
-	return lines{most: most, waits: shares{most: waits, each: max(1, waits/2)}, by: map[string]*line{}}
-}
-
-// enter waits for a place in the caller's line until ctx ends. It is refused at once
-// when as many wait as may.
-func (s *lines) enter(ctx context.Context, caller string) (leave func(), ok bool) {
-	l := s.join(caller)
-	leave = func() {
-		<-l.places
-		s.part(caller, l)
-	}
-	select {
-	case l.places <- struct{}{}:
-		return leave, true
-	default:
-	}
-	if !s.waits.take(caller) {
-		s.part(caller, l)
-		return nil, false
-	}
-	defer s.waits.give(caller)
-	select {
-	case l.places <- struct{}{}:
-		return leave, true
-	case <-ctx.Done():
-		s.part(caller, l)
-		return nil, false
-	}
-}
-
-func (s *lines) join(caller string) *line {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	l := s.by[caller]
-	if l == nil {
-		l = &line{places: make(chan struct{}, s.most)}
-		s.by[caller] = l
-	}
-	l.in++
-	return l
-}
-
-func (s *lines) part(caller string, l *line) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if l.in--; l.in == 0 {
-		delete(s.by, caller)
-	}
-}
-
-// budget is a number of bytes that all requests share. The last quarter of it is
-// for callers who have less than is left: a few who send much keep out nobody else.
-type budget struct {
-	most int64
-
-	mu   sync.Mutex
-	left int64
-	by   map[string]int64 // by caller
-}
-
-// take takes n bytes for a request that has own by now. The only one that there is
-// may have all of it.
-func (b *budget) take(caller string, own, n int64) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	has := b.by[caller]
-	scarce, alone := b.left-n < b.most/4, b.left+own == b.most
-	if n > b.left || scarce && has+n > b.left && !alone {
-		return false
-	}
-	if b.by == nil {
-		b.by = map[string]int64{}
-	}
-	b.left -= n
-	b.by[caller] = has + n
-	return true
-}
-
-func (b *budget) give(caller string, n int64) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.left += n
-	if b.by[caller] -= n; b.by[caller] <= 0 {
-		delete(b.by, caller)
-	}
 }
 
 // InFlight is how many requests have a place.
@@ -234,12 +98,12 @@ func (a *API) admit(rt *Route, c *Call) (leave func(), err error) {
 	// they are, never hold the place of something else while they wait.
 	if rt.Waits && c.Wait() > 0 {
 		caller := c.Caller()
-		if !p.waits.take(caller) {
+		if !p.waits.Take(caller) {
 			c.Linger(min(c.Wait(), time.Second))
 			return nil, a.Busy(metrics.ShedOther, metrics.ShedWaiting,
-				fmt.Sprintf("as many requests wait on this node as may: %d in all, %d of one caller; ask without Prefer: wait", p.waits.most, p.waits.each))
+				fmt.Sprintf("as many requests wait on this node as may: %d in all, %d of one caller; ask without Prefer: wait", p.waits.Most, p.waits.Each))
 		}
-		taken = append(taken, func() { p.waits.give(caller) })
+		taken = append(taken, func() { p.waits.Give(caller) })
 	}
 	enter := func(places chan struct{}) bool {
 		select {
@@ -271,16 +135,16 @@ func (a *API) admit(rt *Route, c *Call) (leave func(), err error) {
 // inLine waits until a costly request may run beside the others of its caller.
 func (a *API) inLine(c *Call) (leave func(), err error) {
 	s := &a.places.costly
-	leave, ok := s.enter(c.Request.Context(), c.Caller())
+	leave, ok := s.Enter(c.Request.Context(), c.Caller())
 	switch {
 	case ok:
 		return leave, nil
 	case c.Request.Context().Err() != nil:
 		return nil, a.Busy(metrics.ShedOther, metrics.ShedWaiting,
-			fmt.Sprintf("the time of the request ended while it waited for others of its caller that take much of a processor, such as lists and publications, of which %d run at once on this node; send fewer at a time", s.most))
+			fmt.Sprintf("the time of the request ended while it waited for others of its caller that take much of a processor, such as lists and publications, of which %d run at once on this node; send fewer at a time", s.Most))
 	default:
 		return nil, a.Busy(metrics.ShedOther, metrics.ShedWaiting,
-			fmt.Sprintf("requests of one caller that take much of a processor, such as lists and publications, run %d at once on this node, and %d more may wait; send fewer at a time", s.most, s.waits.each))
+			fmt.Sprintf("requests of one caller that take much of a processor, such as lists and publications, run %d at once on this node, and %d more may wait; send fewer at a time", s.Most, s.Waits.Each))
 	}
 }
 
@@ -340,14 +204,14 @@ func (c *Call) Caller() string {
 // when the request is over.
 func (c *Call) Charge(n int64) error {
 	b := &c.API.places.bodies
-	if n = min(n, b.most-c.charged); n <= 0 {
+	if n = min(n, b.Most-c.charged); n <= 0 {
 		return nil // it has all of it, alone
 	}
 	if c.payer == "" {
 		c.payer = c.Caller() // as long as the request lasts: who calls an endpoint may become known later
 	}
-	if !b.take(c.payer, c.charged, n) {
-		return c.API.Busy(metrics.ShedOther, metrics.ShedBodies, fmt.Sprintf("the bodies in flight on this node fill the memory that they may have: %d bytes in all, and of one caller no more than others leave; repeat it later, or raise body-bytes", b.most))
+	if !b.Take(c.payer, c.charged, n) {
+		return c.API.Busy(metrics.ShedOther, metrics.ShedBodies, fmt.Sprintf("the bodies in flight on this node fill the memory that they may have: %d bytes in all, and of one caller no more than others leave; repeat it later, or raise body-bytes", b.Most))
 	}
 	c.charged += n
 	return nil
@@ -356,7 +220,7 @@ func (c *Call) Charge(n int64) error {
 // release gives back what the bodies took.
 func (c *Call) release() {
 	if c.charged > 0 {
-		c.API.places.bodies.give(c.payer, c.charged)
+		c.API.places.bodies.Give(c.payer, c.charged)
 	}
 }
 
@@ -427,10 +291,10 @@ func (a *API) listen(c *Call) (leave func(), err error) {
 		return nil, err
 	}
 	caller, s := c.Caller(), &a.places.streams
-	if !s.take(caller) {
+	if !s.Take(caller) {
 		c.Linger(time.Second)
 		return nil, a.Busy(metrics.ShedOther, metrics.ShedStreams,
-			fmt.Sprintf("as many streams are open on this node as may be: %d in all, %d of one caller; close some", s.most, s.each))
+			fmt.Sprintf("as many streams are open on this node as may be: %d in all, %d of one caller; close some", s.Most, s.Each))
 	}
-	return func() { s.give(caller) }, nil
+	return func() { s.Give(caller) }, nil
 }

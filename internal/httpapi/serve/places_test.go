@@ -6,36 +6,16 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"runtime"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/weft-run/weft/internal/httpapi/fair"
 	"github.com/weft-run/weft/internal/polltest"
 	"github.com/weft-run/weft/pkg/workflow"
 )
-
-func TestSharesLeaveSomeToOthers(t *testing.T) {
-	t.Parallel()
-	s := shares{most: 4, each: 2}
-	for i, who := range []string{"a", "a", "a", "b", "c", "d"} {
-		if got, want := s.take(who), who != "d" && i != 2; got != want {
-			t.Errorf("number %d, of %s: %t, want %t", i, who, got, want)
-		}
-	}
-	s.give("a")
-	if !s.take("d") || s.taken != 4 {
-		t.Errorf("what was given back is not there: %+v", s.by)
-	}
-	for _, who := range []string{"a", "b", "c", "d"} {
-		s.give(who)
-	}
-	if s.taken != 0 || len(s.by) != 0 {
-		t.Errorf("left over: %d %v", s.taken, s.by)
-	}
-}
 
 func TestBodiesShareTheirMemory(t *testing.T) {
 	t.Parallel()
@@ -55,32 +35,11 @@ func TestBodiesShareTheirMemory(t *testing.T) {
 		t.Error("one alone has no room")
 	}
 	one.release()
-	if p.bodies.left != 1000 || len(p.bodies.by) != 0 {
-		t.Errorf("%d bytes are left, and %v taken", p.bodies.left, p.bodies.by)
+	if bytes, callers := p.bodies.Taken(); bytes != 0 || callers != 0 {
+		t.Errorf("%d bytes are taken, by %d callers", bytes, callers)
 	}
 	if !p.shedding() {
 		t.Error("nobody would know that it sheds")
-	}
-}
-
-// However few callers fill the budget, and with however many bodies, another one's
-// finds room.
-func TestSomeCallersLeaveMemoryForBodies(t *testing.T) {
-	t.Parallel()
-	const most, body = 128 << 20, 1 << 20
-	for _, callers := range []int{1, 2, 3, 10} {
-		b := budget{most: most, left: most}
-		for range most / body { // in turns
-			for i := range callers {
-				b.take(strconv.Itoa(i), 0, body)
-			}
-		}
-		if b.left > most/4 {
-			t.Errorf("%d callers have but %d", callers, most-b.left)
-		}
-		if !b.take("another", 0, 5*body) {
-			t.Errorf("%d callers leave %d, and another one nothing of it", callers, b.left)
-		}
 	}
 }
 
@@ -92,7 +51,7 @@ func TestCostlyRequestsOfOneCallerRunInLine(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			a := &API{Config: Config{RequestTimeout: time.Minute, BodyTimeout: time.Minute}, places: newPlaces(32, 1000)}
-			a.places.costly = newLines(1, 8)
+			a.places.costly = fair.NewLines(1, 8)
 			inside, end := make(chan string, 100), make(chan struct{})
 			finish := sync.OnceFunc(func() { close(end) })
 			defer finish()
@@ -108,9 +67,8 @@ func TestCostlyRequestsOfOneCallerRunInLine(t *testing.T) {
 				return err
 			}
 			waiting := func() int {
-				a.places.costly.waits.mu.Lock()
-				defer a.places.costly.waits.mu.Unlock()
-				return a.places.costly.waits.taken
+				places, _ := a.places.costly.Waits.Taken()
+				return places
 			}
 			var all sync.WaitGroup
 			for range 5 { // one runs, and four wait, as many as may of one caller
@@ -138,8 +96,8 @@ func TestCostlyRequestsOfOneCallerRunInLine(t *testing.T) {
 			}
 			finish()
 			all.Wait()
-			if waiting() != 0 || len(a.places.costly.by) != 0 || len(a.places.costly.waits.by) != 0 {
-				t.Errorf("left over: %d, %v", waiting(), a.places.costly.by)
+			if places, callers := a.places.costly.Waits.Taken(); places != 0 || callers != 0 || a.places.costly.Callers() != 0 {
+				t.Errorf("left over: %d of %d callers, %d in line", places, callers, a.places.costly.Callers())
 			}
 		})
 	}
@@ -151,8 +109,8 @@ func TestOneCallerLeavesPagesToOthers(t *testing.T) { //nolint:paralleltest // i
 	for processors, want := range map[int]int{1: 1, 2: 1, 3: 2, 5: 4, 9: 4, 64: 4} {
 		runtime.GOMAXPROCS(processors)
 		p := newPlaces(1000, 1000)
-		if p.costly.most != want || p.costly.most >= cap(p.pages) {
-			t.Errorf("with %d processors one caller has %d of %d pages, want %d", processors, p.costly.most, cap(p.pages), want)
+		if p.costly.Most != want || p.costly.Most >= cap(p.pages) {
+			t.Errorf("with %d processors one caller has %d of %d pages, want %d", processors, p.costly.Most, cap(p.pages), want)
 		}
 	}
 }

@@ -101,9 +101,8 @@ func TestBodiesInFlightShareTheirMemory(t *testing.T) {
 	s := httptest.NewServer(a)
 	t.Cleanup(s.Close)
 	now := func() int64 {
-		a.places.bodies.mu.Lock()
-		defer a.places.bodies.mu.Unlock()
-		return a.places.bodies.left
+		taken, _ := a.places.bodies.Taken()
+		return budget - taken
 	}
 	left := func(want int64) {
 		t.Helper()
@@ -128,13 +127,13 @@ func TestBodiesInFlightShareTheirMemory(t *testing.T) {
 	sent("many values beside it", values, 503)
 	sent("a text that leaves others too little", text(200_000), 503)
 	sent("a smaller text beside it", text(80_000), 200)
-	if !a.places.bodies.take("another", 0, rest) {
+	if !a.places.bodies.Take("another", 0, rest) {
 		t.Error("another caller gets nothing of what is left")
 	}
 	left(0)
 	sent("a text when all is taken", text(10_000), 503)
 	sent("a small one when all is taken", text(8000), 200)
-	a.places.bodies.give("another", rest)
+	a.places.bodies.Give("another", rest)
 	left(rest)
 	if _, err := io.WriteString(large, strings.Repeat(" ", 99_998)+"{}"); err != nil {
 		t.Fatal(err)

@@ -15,6 +15,7 @@ import (
 	"github.com/weft-run/weft/internal/pairs"
 	"github.com/weft-run/weft/pkg/runtime"
 	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/resumelink"
 )
 
 // Prefix is where the API lives.
@@ -352,7 +353,7 @@ func (a *API) Encode(r *http.Request, v any) ([]byte, error) {
 		return raw, err
 	}
 	if a.OnlyLooks(r) {
-		raw = []byte(workflow.HideLinks(string(raw)))
+		raw = []byte(resumelink.Hide(string(raw)))
 	}
 	if a.Config.Secrets == nil {
 		return raw, nil

@@ -6,7 +6,7 @@ import (
 
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
-	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/resumelink"
 )
 
 // LinkKey gives the key that the cluster's resume links are signed with. The first
@@ -31,8 +31,8 @@ func (s *Store) LinkKey(ctx context.Context, proposed []byte) ([]byte, error) {
 	}
 	var k record.LinkKey
 	err = db.Decode(there.One(resp).Value, &k)
-	if err == nil && len(k.Key) < workflow.MinLinkKey {
-		err = fmt.Errorf("%w: it has %d bytes, at least %d make a key", db.ErrDamaged, len(k.Key), workflow.MinLinkKey)
+	if err == nil && len(k.Key) < resumelink.MinKey {
+		err = fmt.Errorf("%w: it has %d bytes, at least %d make a key", db.ErrDamaged, len(k.Key), resumelink.MinKey)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("the key of resume links, %s, cannot be read: start the nodes with --link-key-file, or let weft fsck --repair make a new key, which voids the links that were handed out: %w", key, err)

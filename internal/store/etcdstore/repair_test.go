@@ -20,6 +20,7 @@ import (
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/resumelink"
 )
 
 // furnished is a sound world with what [sound] has none of.
@@ -27,7 +28,7 @@ func furnished(t *testing.T) *world {
 	t.Helper()
 	w := sound(t)
 	w.ok(w.CheckFormat(w.ctx()))
-	_, err := w.LinkKey(w.ctx(), bytes.Repeat([]byte{7}, workflow.MinLinkKey))
+	_, err := w.LinkKey(w.ctx(), bytes.Repeat([]byte{7}, resumelink.MinKey))
 	w.ok(err)
 	_, err = w.SetPaused(w.ctx(), true)
 	w.ok(err)
@@ -554,12 +555,12 @@ func TestAKeyOfLinksThatIsNoneIsRefused(t *testing.T) {
 	w := furnished(t)
 	for _, value := range []string{"junk", "{}", `{"key":"AAAA"}`} {
 		w.spoil(w.Keys.Links(), []byte(value))
-		if key, err := w.LinkKey(w.ctx(), bytes.Repeat([]byte{8}, workflow.MinLinkKey)); err == nil || !strings.Contains(err.Error(), "weft fsck --repair") {
+		if key, err := w.LinkKey(w.ctx(), bytes.Repeat([]byte{8}, resumelink.MinKey)); err == nil || !strings.Contains(err.Error(), "weft fsck --repair") {
 			t.Errorf("%s: %x, %v", value, key, err)
 		}
 	}
 	w.repaired()
-	if key, err := w.LinkKey(w.ctx(), nil); err != nil || len(key) < workflow.MinLinkKey || bytes.Equal(key, bytes.Repeat([]byte{7}, workflow.MinLinkKey)) {
+	if key, err := w.LinkKey(w.ctx(), nil); err != nil || len(key) < resumelink.MinKey || bytes.Equal(key, bytes.Repeat([]byte{7}, resumelink.MinKey)) {
 		t.Errorf("%x, %v", key, err)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/workflow"
 	"github.com/weft-run/weft/pkg/workflow/files"
+	"github.com/weft-run/weft/pkg/workflow/resumelink"
 )
 
 // Run is one test of one definition: the instance under test, the children that
@@ -73,7 +74,7 @@ func (r *Run) env(instance string) engine.Env {
 		Head:    r.head,
 		Secrets: r.secrets,
 		Files:   kept{r, instance},
-		Link: func(l workflow.Link) (string, error) {
+		Link: func(l resumelink.Link) (string, error) {
 			return "https://weft.test/links/" + l.Bookmark + "?outcome=" + url.QueryEscape(l.Outcome), nil
 		},
 	}

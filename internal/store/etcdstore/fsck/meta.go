@@ -9,7 +9,7 @@ import (
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/internal/store/etcdstore/signouts"
-	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/resumelink"
 )
 
 // meta: what all nodes agree on can be read, and all is of this program's format.
@@ -107,13 +107,13 @@ func (f *fsck) format() {
 func (f *fsck) checkLinkKey(name string, kv *mvccpb.KeyValue) {
 	var k record.LinkKey
 	n := f.decodeShown(name, kv, &k)
-	if n == nil && len(k.Key) < workflow.MinLinkKey {
+	if n == nil && len(k.Key) < resumelink.MinKey {
 		n = f.damaged(name, "it has %d bytes, which is no key", len(k.Key))
 	}
 	if n == nil {
 		return
 	}
-	made := record.LinkKey{Key: make([]byte, workflow.MinLinkKey)}
+	made := record.LinkKey{Key: make([]byte, resumelink.MinKey)}
 	if _, err := rand.Read(made.Key); err != nil {
 		f.err = err
 		return

@@ -1,4 +1,4 @@
-package workflow_test
+package resumelink_test
 
 import (
 	"bytes"
@@ -9,31 +9,31 @@ import (
 	"testing"
 	"time"
 
-	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/resumelink"
 )
 
 func TestLinks(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	old, fresh := bytes.Repeat([]byte("o"), 32), bytes.Repeat([]byte("n"), 32)
-	want := workflow.Link{Bookmark: "i~1", Outcome: "ja & amen", Made: now, Expires: now.Add(time.Hour)}
-	token, err := workflow.LinkKeys{old}.Sign(want)
+	want := resumelink.Link{Bookmark: "i~1", Outcome: "ja & amen", Made: now, Expires: now.Add(time.Hour)}
+	token, err := resumelink.Keys{old}.Sign(want)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, keys := range map[string]workflow.LinkKeys{"same": {old}, "second while keys change": {fresh, old}} {
+	for name, keys := range map[string]resumelink.Keys{"same": {old}, "second while keys change": {fresh, old}} {
 		if got, err := keys.Open(token, now.Add(time.Hour-time.Second)); err != nil || got != want {
 			t.Errorf("%s: %v %v", name, got, err)
 		}
 	}
-	if _, err := (workflow.LinkKeys{old}).Open(token, now.Add(time.Hour)); !errors.Is(err, workflow.ErrLinkExpired) {
+	if _, err := (resumelink.Keys{old}).Open(token, now.Add(time.Hour)); !errors.Is(err, resumelink.ErrExpired) {
 		t.Errorf("after its time: %v", err)
 	}
-	if _, err := (workflow.LinkKeys{}).Sign(want); err == nil {
+	if _, err := (resumelink.Keys{}).Sign(want); err == nil {
 		t.Error("signed without a key")
 	}
 	said, signature, _ := strings.Cut(token, ".")
-	other, _ := workflow.LinkKeys{old}.Sign(workflow.Link{Bookmark: "i~2", Expires: want.Expires})
+	other, _ := resumelink.Keys{old}.Sign(resumelink.Link{Bookmark: "i~2", Expires: want.Expires})
 	otherSaid, _, _ := strings.Cut(other, ".")
 	forged := base64.RawURLEncoding.EncodeToString([]byte(`{"b":"i~1","m":0,"e":99999999999}`))
 	// The last letter has two bits that stand for nothing.
@@ -44,12 +44,12 @@ func TestLinks(t *testing.T) {
 		"nothing": "", "no signature": said, "an empty signature": said + ".", "another's signature": otherSaid + "." + signature,
 		"forged": forged + "." + signature, "cut off": token[:len(token)-3], "more": token + "A", "no base64": "!." + signature, "long": strings.Repeat("x", 5000) + "." + signature,
 	} {
-		if _, err := (workflow.LinkKeys{fresh, old}).Open(bad, now); !errors.Is(err, workflow.ErrLinkInvalid) {
+		if _, err := (resumelink.Keys{fresh, old}).Open(bad, now); !errors.Is(err, resumelink.ErrInvalid) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	for name, keys := range map[string]workflow.LinkKeys{"another key": {fresh}, "none": nil} {
-		if _, err := keys.Open(token, now); !errors.Is(err, workflow.ErrLinkInvalid) {
+	for name, keys := range map[string]resumelink.Keys{"another key": {fresh}, "none": nil} {
+		if _, err := keys.Open(token, now); !errors.Is(err, resumelink.ErrInvalid) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -57,24 +57,24 @@ func TestLinks(t *testing.T) {
 
 func TestHideLinks(t *testing.T) {
 	t.Parallel()
-	for _, l := range []workflow.Link{
+	for _, l := range []resumelink.Link{
 		{Bookmark: "i", Expires: time.Unix(1, 0)},
 		{Bookmark: "an-instance:x/ü", Outcome: "approve & <go>", Made: time.Unix(1<<33, 0), Expires: time.Unix(1<<34, 0)},
 		{Bookmark: strings.Repeat("b", 500), Outcome: strings.Repeat("ö", 200)},
 		{},
 	} {
-		token, err := workflow.LinkKeys{[]byte(strings.Repeat("k", workflow.MinLinkKey))}.Sign(l)
+		token, err := resumelink.Keys{[]byte(strings.Repeat("k", resumelink.MinKey))}.Sign(l)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, around := range []string{"%s", "https://weft.example/links/%s", "see %s.", "<a href=\"/links/%s\">", "%[1]s %[1]s", "%%2Flinks%%2F%s&x", "a\xff%s"} {
 			text := fmt.Sprintf(around, token)
-			got := workflow.HideLinks(text)
+			got := resumelink.Hide(text)
 			if want := strings.ReplaceAll(text, token, "(hidden)"); got != want {
 				t.Errorf("%q became %q, not %q", text, got, want)
 			}
 			in := map[string]any{"a": []any{text, 1, nil, map[string]any{text: true}}}
-			if out := fmt.Sprint(workflow.HideLinksIn(in)); strings.Contains(out, token) {
+			if out := fmt.Sprint(resumelink.HideIn(in)); strings.Contains(out, token) {
 				t.Errorf("%s", out)
 			}
 			if !strings.Contains(fmt.Sprint(in), token) {
@@ -83,7 +83,7 @@ func TestHideLinks(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"", "eyJiIjoi", "eyJhbGciOiJIUzI1NiJ9.eyJiIjoieCJ9.c2ln", "no link"} {
-		if got := workflow.HideLinks(text); got != text {
+		if got := resumelink.Hide(text); got != text {
 			t.Errorf("%q became %q", text, got)
 		}
 	}

@@ -1,4 +1,9 @@
-package workflow
+// Package resumelink signs, checks and hides the tokens of resume links.
+//
+// Guaranteed: only who has a key makes a token that opens, for one bookmark and one outcome,
+// until it expires; [Hide] takes every token that [Keys.Sign] makes out of a text. Not
+// guaranteed: that a token opens once only, which the bookmark sees to.
+package resumelink
 
 import (
 	"crypto/hmac"
@@ -30,17 +35,17 @@ type linkDoc struct {
 
 // The reasons why a link is not good.
 var (
-	ErrLinkInvalid = errors.New("the link is not valid")
-	ErrLinkExpired = errors.New("the link has expired")
+	ErrInvalid = errors.New("the link is not valid")
+	ErrExpired = errors.New("the link has expired")
 )
 
-// LinkKeys sign links, the first one, and check them, all of them: to change the
+// Keys sign links, the first one, and check them, all of them: to change the
 // key, add the new one as the second on every node, then put it first, then take
-// the old one away. Each has at least [MinLinkKey] bytes.
-type LinkKeys [][]byte
+// the old one away. Each has at least [MinKey] bytes.
+type Keys [][]byte
 
-// MinLinkKey is how many bytes a key has at least.
-const MinLinkKey = 32
+// MinKey is how many bytes a key has at least.
+const MinKey = 32
 
 // linkPurpose keeps signatures of links apart from any other use of a key.
 const linkPurpose = "weft resume link\n"
@@ -50,7 +55,7 @@ const maxToken = 2048
 
 // Sign gives the token of a link: two parts in URL-safe base64 with a dot between,
 // what it says and its HMAC-SHA256.
-func (k LinkKeys) Sign(l Link) (string, error) {
+func (k Keys) Sign(l Link) (string, error) {
 	if len(k) == 0 {
 		return "", errors.New("there is no key to sign links with")
 	}
@@ -68,35 +73,35 @@ const tokenHead = "eyJiIjoi"
 
 var tokenForm = regexp.MustCompile(tokenHead + `[A-Za-z0-9_-]+\.[A-Za-z0-9_-]{43}`)
 
-// HideLinks replaces the token of every resume link in a text: anyone who reads one
+// Hide replaces the token of every resume link in a text: anyone who reads one
 // may resume. Links are found by their form, with any signature, and not where
 // they are encoded in another form.
-func HideLinks(text string) string {
+func Hide(text string) string {
 	if !strings.Contains(text, tokenHead) {
 		return text
 	}
 	return tokenForm.ReplaceAllLiteralString(text, "(hidden)")
 }
 
-// HideLinksIn is [HideLinks] for the texts of a JSON-like value, keys included. v
+// HideIn is [Hide] for the texts of a JSON-like value, keys included. v
 // itself is not changed, and is what comes back if no link is in it.
-func HideLinksIn(v any) any {
+func HideIn(v any) any {
 	if !linksIn(v) {
 		return v
 	}
 	switch v := v.(type) {
 	case string:
-		return HideLinks(v)
+		return Hide(v)
 	case []any:
 		out := make([]any, len(v))
 		for i, e := range v {
-			out[i] = HideLinksIn(e)
+			out[i] = HideIn(e)
 		}
 		return out
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for k, e := range v {
-			out[HideLinks(k)] = HideLinksIn(e)
+			out[Hide(k)] = HideIn(e)
 		}
 		return out
 	}
@@ -120,37 +125,37 @@ func linksIn(v any) bool {
 	return false
 }
 
-// Open checks a token. It returns [ErrLinkInvalid], or [ErrLinkExpired] for one that
+// Open checks a token. It returns [ErrInvalid], or [ErrExpired] for one that
 // was good until then.
-func (k LinkKeys) Open(token string, now time.Time) (Link, error) {
+func (k Keys) Open(token string, now time.Time) (Link, error) {
 	said, signature, ok := strings.Cut(token, ".")
 	if !ok || len(token) > maxToken {
-		return Link{}, ErrLinkInvalid
+		return Link{}, ErrInvalid
 	}
 	if strings.ContainsAny(token, "\r\n") { // what decodes base64 does not mind them
-		return Link{}, ErrLinkInvalid
+		return Link{}, ErrInvalid
 	}
 	sum, err := base64.RawURLEncoding.Strict().DecodeString(signature)
 	if err != nil || !k.signed(said, sum) {
-		return Link{}, ErrLinkInvalid
+		return Link{}, ErrInvalid
 	}
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(said)
 	if err != nil {
-		return Link{}, ErrLinkInvalid
+		return Link{}, ErrInvalid
 	}
 	var doc linkDoc
 	if err := json.Unmarshal(raw, &doc); err != nil {
-		return Link{}, ErrLinkInvalid
+		return Link{}, ErrInvalid
 	}
 	l := doc.Link
 	l.Made, l.Expires = time.Unix(doc.Made, 0).UTC(), time.Unix(doc.Expires, 0).UTC()
 	if !now.Before(l.Expires) {
-		return l, ErrLinkExpired
+		return l, ErrExpired
 	}
 	return l, nil
 }
 
-func (k LinkKeys) signed(said string, sum []byte) bool {
+func (k Keys) signed(said string, sum []byte) bool {
 	good := false
 	for _, key := range k {
 		if hmac.Equal(sum, sign(key, said)) {

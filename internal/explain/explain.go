@@ -15,6 +15,7 @@ import (
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/pkg/client"
+	"github.com/weft-run/weft/pkg/client/hot"
 	"github.com/weft-run/weft/pkg/cluster"
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -338,7 +339,7 @@ func (x *Explainer) Bursts(id string) []client.Running {
 func (x *Explainer) Owned() int { return x.cfg.Node.Owned() }
 
 // Hottest are the instances that this node committed most often of late; see [client.Node.Hottest].
-func (x *Explainer) Hottest(most int) []client.Hot { return x.cfg.Node.Hottest(most) }
+func (x *Explainer) Hottest(most int) []hot.Instance { return x.cfg.Node.Hottest(most) }
 
 // Refusals are the commits of this node that a fence refused, the newest first: of one
 // instance, or of all ("").

@@ -113,8 +113,11 @@ var table = map[string]place{
 	"pkg/runtime/job":         {floor: 4, wing: "calls", step: 2},
 	"pkg/refresh":             {floor: 4},
 
-	"pkg/client":        {floor: 3},
-	"internal/endpoint": {floor: 3},
+	"pkg/client":           {floor: 3},
+	"pkg/client/admission": {floor: 0},
+	"pkg/client/hot":       {floor: 0},
+	"pkg/client/warm":      {floor: 2},
+	"internal/endpoint":    {floor: 3},
 
 	"internal/authoring/publish": {floor: 3},
 

@@ -10,7 +10,7 @@ import (
 
 	"github.com/weft-run/weft/internal/upkeep/membertest"
 	"github.com/weft-run/weft/pkg/activities"
-	"github.com/weft-run/weft/pkg/client"
+	"github.com/weft-run/weft/pkg/client/admission"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/runtime"
@@ -71,7 +71,7 @@ func (o *outside) registry(t testing.TB) *engine.Registry {
 }
 
 // members are nodes whose activities wait for o, within limits.
-func (o *outside) members(t testing.TB, n int, limits client.Limits) []*member {
+func (o *outside) members(t testing.TB, n int, limits admission.Limits) []*member {
 	t.Helper()
 	name := clustertest.Namespace(t)
 	out := make([]*member, n)
@@ -102,7 +102,7 @@ const hangs = "id: hangs\nroot:\n  - test.Hang:\n  - writeLine: done\n"
 func TestADefinitionThatHangsHoldsUpNoOther(t *testing.T) {
 	t.Parallel()
 	out := newOutside(t)
-	c := out.members(t, 2, client.Limits{PerDefinition: 16})
+	c := out.members(t, 2, admission.Limits{PerDefinition: 16})
 	c[0].Publish(hangs, membertest.Waits,
 		"id: timed\nroot:\n  - delay: 1s\n  - writeLine: rang\n",
 		"id: child\nroot:\n  - event: end\n",
@@ -152,7 +152,7 @@ func TestADefinitionThatHangsHoldsUpNoOther(t *testing.T) {
 func TestWhatWaitsBehindAFullDefinitionEnds(t *testing.T) {
 	t.Parallel()
 	out := newOutside(t)
-	c := out.members(t, 2, client.Limits{PerDefinition: 2})
+	c := out.members(t, 2, admission.Limits{PerDefinition: 2})
 	c[0].Publish("id: kid\nroot:\n  - event: never\n", `
 id: jam
 inputs:
@@ -247,7 +247,7 @@ func TestATakeoverFindsAPlaceBesideWhatHangs(t *testing.T) {
 	out, other := newOutside(t), newOutside(t)
 	name := clustertest.Namespace(t)
 	both := func(c *membertest.Config) {
-		c.Limits = client.Limits{PerDefinition: 8}
+		c.Limits = admission.Limits{PerDefinition: 8}
 		c.Registry = out.registry(t)
 		if err := engine.RegisterFunc(c.Registry, workflow.Descriptor{Type: "test.Other"}, other.hang); err != nil {
 			t.Fatal(err)
@@ -276,7 +276,7 @@ func TestHundredsOfDefinitionsHaveAPlaceEach(t *testing.T) {
 	t.Parallel()
 	out := newOutside(t)
 	const n = 200
-	m := out.members(t, 1, client.Limits{Bytes: 1 << 20})[0]
+	m := out.members(t, 1, admission.Limits{Bytes: 1 << 20})[0]
 	m.Publish("id: timed\nroot:\n  - delay: 1s\n  - writeLine: rang\n")
 	var wg sync.WaitGroup
 	for i := range n {

@@ -9,6 +9,7 @@ import (
 	"github.com/weft-run/weft/internal/intake"
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/pkg/client"
+	"github.com/weft-run/weft/pkg/client/admission"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -62,7 +63,7 @@ func (m *mailboxes) workMailbox(ctx context.Context, id string, recovered bool, 
 	switch {
 	case workflow.CodeOf(err) == workflow.CodeNotRunnable:
 		m.setAside(ctx, id, err)
-	case err == nil, errors.Is(err, client.ErrBusy), errors.Is(err, client.ErrCrowded), errors.Is(err, store.ErrFenced), ctx.Err() != nil:
+	case err == nil, errors.Is(err, client.ErrBusy), errors.Is(err, admission.ErrCrowded), errors.Is(err, store.ErrFenced), ctx.Err() != nil:
 	default:
 		m.cfg.Log.WarnContext(ctx, "mailbox not worked; a sweep will find it again", "instanceId", id, "error", err)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/internal/testsize"
 	"github.com/weft-run/weft/pkg/client"
+	"github.com/weft-run/weft/pkg/client/admission"
 	"github.com/weft-run/weft/pkg/cluster"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -61,7 +62,7 @@ func noPlace(fresh bool) func(*testing.T, *member) error {
 				t.Error(err)
 			}
 		})
-		return client.ErrCrowded
+		return admission.ErrCrowded
 	}
 }
 
@@ -87,7 +88,7 @@ func TestWhatEndsIsFoundBehindWhatWaits(t *testing.T) {
 					}
 					t.Parallel()
 					w := deathsWorld(t)
-					m := w.member("m", cluster.ModeDistributed, func(c *client.Config) { c.Rest, c.Limits = time.Hour, client.Limits{PerDefinition: 1} })
+					m := w.member("m", cluster.ModeDistributed, func(c *client.Config) { c.Rest, c.Limits = time.Hour, admission.Limits{PerDefinition: 1} })
 					comes := block(t, m)
 					for i := range before {
 						st := workflow.EventStimulus("other", "x")
@@ -125,7 +126,7 @@ func TestAPoisonedCancelKeepsNoStartFromRunning(t *testing.T) {
 					w := deathsWorld(t)
 					m := w.member("m", mode, func(c *client.Config) {
 						c.Processes = gone(time.Hour)
-						c.Rest, c.Grace, c.Limits = 200*time.Millisecond, time.Nanosecond, client.Limits{PerDefinition: 1}
+						c.Rest, c.Grace, c.Limits = 200*time.Millisecond, time.Nanosecond, admission.Limits{PerDefinition: 1}
 					})
 					cmd := startOf("runs", "s")
 					m.create(t, cmd)
@@ -136,7 +137,7 @@ func TestAPoisonedCancelKeepsNoStartFromRunning(t *testing.T) {
 						m.put(t, "i", cmd)
 						hangs <- nil
 					} else {
-						comes = client.ErrCrowded
+						comes = admission.ErrCrowded
 						go func() {
 							_, err := m.open("h").Do(t.Context(), startOf("runs", "h"))
 							hangs <- err
@@ -161,7 +162,7 @@ func TestAPoisonedCancelKeepsNoStartFromRunning(t *testing.T) {
 						t.Fatal(err)
 					}
 					eventually(t, "it is run", func() bool {
-						if err := m.open("i").Work(t.Context(), comes == nil, nil); err != nil && !errors.Is(err, client.ErrCrowded) {
+						if err := m.open("i").Work(t.Context(), comes == nil, nil); err != nil && !errors.Is(err, admission.ErrCrowded) {
 							t.Fatal(err)
 						}
 						rec := must(m.store.Reader.Instance(t.Context(), "i"))(t)

@@ -95,7 +95,7 @@ func (o *owner) open(ctx context.Context, work *batch) (*burst, error) {
 		if perr != nil {
 			return x, perr
 		}
-		if x.b = o.live.renew(o.base, prog, x.env); x.b != nil {
+		if x.b = o.live.Renew(o.base, prog, x.env); x.b != nil {
 			break
 		}
 		if o.base.Apart {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/tracing"
+	"github.com/weft-run/weft/pkg/client/admission"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -36,7 +37,7 @@ func (s choosing) next(o *owner) state {
 	case !work.empty():
 		return opening{o.newRound(s.round, work)}
 	case o.seat.refused:
-		return releasing{err: ErrCrowded}
+		return releasing{err: admission.ErrCrowded}
 	}
 	return leaving(s)
 }
@@ -100,7 +101,7 @@ func (o *owner) collect(mail []store.Mail, more bool) (work batch) {
 // chooseFrom is collect, while the inbox does not change.
 func (o *owner) chooseFrom(c choice, now workflow.Instance, mail []store.Mail, more bool) batch {
 	if o.mark == nil { // what ran in quarantine is over
-		o.n.quarantine.leave(o.handle)
+		o.n.quarantine.Leave(o.handle)
 	}
 	mail, start := o.awake(c, now, mail)
 	if o.base != nil && o.endsIn(c, mail) {
@@ -114,7 +115,7 @@ func (o *owner) chooseFrom(c choice, now workflow.Instance, mail []store.Mail, m
 		return b
 	}
 	if o.seat.refused {
-		c.putOff(now, ErrCrowded, func(w *waiter) bool { return !endsHand(w) })
+		c.putOff(now, admission.ErrCrowded, func(w *waiter) bool { return !endsHand(w) })
 		return batch{hands: c.take(c.toFront(endsHand)), more: true}
 	}
 	mail, more = o.othersFirst(c, o.withoutTwins(c, mail), more)

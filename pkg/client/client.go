@@ -15,7 +15,7 @@ type Client interface {
 	// Do gives the instance a command that nobody has made durable yet. It
 	// returns when the command's effect is committed, or (Accepted) when the
 	// command is durable and its burst goes on. Errors: [ErrBusy] when another
-	// node owns the instance, [ErrCrowded] when it runs enough of the definition
+	// node owns the instance, [admission.ErrCrowded] when it runs enough of the definition
 	// (nothing was done); *workflow.Error otherwise.
 	Do(ctx context.Context, cmd workflow.Command) (Result, error)
 	// Resume is Do for a command that resumes a bookmark which was just found.

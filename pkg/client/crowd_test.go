@@ -9,6 +9,7 @@ import (
 
 	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/pkg/client"
+	"github.com/weft-run/weft/pkg/client/admission"
 	"github.com/weft-run/weft/pkg/cluster"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -20,7 +21,7 @@ func TestWhoFindsNoPlaceWaitsWithoutEtcd(t *testing.T) {
 	w := newWorld(t, define("d", seq(waitFor("go"), through())), define("other", waitFor("go")))
 	woken := make(chan string, 10)
 	a := w.member("a", cluster.ModeDistributed, func(c *client.Config) {
-		c.Limits = client.Limits{PerDefinition: 1}
+		c.Limits = admission.Limits{PerDefinition: 1}
 		c.Wakeups = told{again: func(id string) { woken <- id }}
 	})
 	instances := map[string]workflow.Instance{}
@@ -36,13 +37,13 @@ func TestWhoFindsNoPlaceWaitsWithoutEtcd(t *testing.T) {
 	}()
 	<-w.valve.entered
 
-	if _, err := a.open("i1").Do(t.Context(), resumeOf("c1", instances["i1"], 0)); !errors.Is(err, client.ErrCrowded) {
+	if _, err := a.open("i1").Do(t.Context(), resumeOf("c1", instances["i1"], 0)); !errors.Is(err, admission.ErrCrowded) {
 		t.Fatalf("a second burst in hand: %v", err)
 	}
 	if out, _, err := a.store.Stimuli.PutMail(t.Context(), "i1", resumeOf("c1", instances["i1"], 0), nil); err != nil || out != etcdstore.PutDone {
 		t.Fatal(out, err)
 	}
-	if err := a.open("i1").Work(t.Context(), false, func() { t.Error("it has a place") }); !errors.Is(err, client.ErrCrowded) {
+	if err := a.open("i1").Work(t.Context(), false, func() { t.Error("it has a place") }); !errors.Is(err, admission.ErrCrowded) {
 		t.Fatalf("a second burst from the mailbox: %v", err)
 	}
 	if !a.Waits("i1") {
@@ -52,7 +53,7 @@ func TestWhoFindsNoPlaceWaitsWithoutEtcd(t *testing.T) {
 		t.Errorf("got %+v", crowd)
 	}
 	asked := a.count("etcd_requests_total", "")
-	if _, err := a.open("i1").Do(t.Context(), resumeOf("c9", instances["i1"], 0)); !errors.Is(err, client.ErrCrowded) {
+	if _, err := a.open("i1").Do(t.Context(), resumeOf("c9", instances["i1"], 0)); !errors.Is(err, admission.ErrCrowded) {
 		t.Errorf("another command while it waits: %v", err)
 	}
 	if n := a.count("etcd_requests_total", "") - asked; n != 0 {
@@ -75,7 +76,7 @@ func TestWhoFindsNoPlaceWaitsWithoutEtcd(t *testing.T) {
 	if err := a.open("i1").Work(t.Context(), false, func() { placed = true }); err != nil || !placed {
 		t.Fatal(placed, err)
 	}
-	eventually(t, "in the end nothing is left", func() bool { return a.Sweep(nil) == (client.Crowd{}) })
+	eventually(t, "in the end nothing is left", func() bool { return a.Sweep(nil) == (admission.Crowd{}) })
 }
 
 // TestACallWaitsForAPlaceInMemory: what is in hand and holds no lock has its turn without having been made durable, as long
@@ -91,7 +92,7 @@ func TestACallWaitsForAPlaceInMemory(t *testing.T) {
 			}
 			w := newWorld(t, define("d", seq(within(), waitFor("go"), within())))
 			a := w.member("a", cluster.ModeDistributed, auto, func(c *client.Config) {
-				c.Limits, c.LateAfter = client.Limits{PerDefinition: 1}, late
+				c.Limits, c.LateAfter = admission.Limits{PerDefinition: 1}, late
 			})
 			if how != "behind what hangs" {
 				a.WaitsInHand(time.Hour)
@@ -129,7 +130,7 @@ func TestACallWaitsForAPlaceInMemory(t *testing.T) {
 				a.Drain()
 				fallthrough
 			default:
-				if o := <-second; !errors.Is(o.err, client.ErrCrowded) && (how != "the node drains" || !errors.Is(o.err, client.ErrBusy)) { // whose turn had not come
+				if o := <-second; !errors.Is(o.err, admission.ErrCrowded) && (how != "the node drains" || !errors.Is(o.err, client.ErrBusy)) { // whose turn had not come
 					t.Errorf("%+v", o)
 				}
 				w.inside.pass <- struct{}{}
@@ -145,7 +146,7 @@ func TestACallWaitsForAPlaceInMemory(t *testing.T) {
 func TestWhoGoesAwayDoesNotWaitForAPlace(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, define("d", within()))
-	a := w.member("a", cluster.ModeDistributed, auto, slow, func(c *client.Config) { c.Limits = client.Limits{PerDefinition: 1} })
+	a := w.member("a", cluster.ModeDistributed, auto, slow, func(c *client.Config) { c.Limits = admission.Limits{PerDefinition: 1} })
 	a.WaitsInHand(time.Hour) // but for the caller
 	first := make(chan error, 1)
 	go func() {
@@ -163,7 +164,7 @@ func TestWhoGoesAwayDoesNotWaitForAPlace(t *testing.T) {
 	leave()
 	select {
 	case err := <-second:
-		if !errors.Is(err, client.ErrCrowded) && !errors.Is(err, client.ErrBusy) {
+		if !errors.Is(err, admission.ErrCrowded) && !errors.Is(err, client.ErrBusy) {
 			t.Error(err)
 		}
 	case <-time.After(30 * time.Second):
@@ -192,7 +193,7 @@ func TestWhatWaitsForAPlaceCanBeEnded(t *testing.T) {
 					w := newWorld(t, define("d", seq(waitFor("go"), through())))
 					woken := make(chan string, 10)
 					m := w.member("m", mode, func(c *client.Config) {
-						c.Limits = client.Limits{PerDefinition: 1}
+						c.Limits = admission.Limits{PerDefinition: 1}
 						c.Wakeups = told{again: func(id string) { woken <- id }}
 					})
 					taken := way == "by mail, taken over"
@@ -217,7 +218,7 @@ func TestWhatWaitsForAPlaceCanBeEnded(t *testing.T) {
 					hangs := make(chan error, 1)
 					go func() { hangs <- m.open("h").Work(t.Context(), taken, nil) }()
 					<-w.valve.entered
-					if err := m.open("i").Work(t.Context(), taken, nil); !errors.Is(err, client.ErrCrowded) || !m.Waits("i") {
+					if err := m.open("i").Work(t.Context(), taken, nil); !errors.Is(err, admission.ErrCrowded) || !m.Waits("i") {
 						t.Fatal(err)
 					}
 					end := workflow.Command{ID: "end", Kind: kind, CreatedAt: time.Now().UTC()}

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore"
+	"github.com/weft-run/weft/pkg/client/admission"
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -28,12 +28,6 @@ const (
 	ageLag = time.Minute
 	// maxMarks bounds the marks of a command; the last ones stay.
 	maxMarks = 8
-	// freeAttempts take over a command at once; each one after them waits twice as
-	// long as the one before, from Config.Rest on.
-	freeAttempts = 2
-	restMost     = time.Minute
-	// maxResting bounds what a node remembers to leave alone for a while.
-	maxResting = 10_000
 )
 
 // fate is what is to be done with a command in the mailbox.
@@ -50,19 +44,19 @@ func (n *Node) fate(instance string, cmd *workflow.Command) fate {
 	if cmd.Attempts == 0 {
 		return runs
 	}
-	gone := n.gone(cmd)
+	s, gone := admission.Suspect{Instance: instance, Command: cmd.ID}, n.gone(cmd)
 	if len(gone) >= n.cfg.Deaths {
 		// The last of them counts: all have been gone for as long as it.
 		if left := n.cfg.Grace - gone[n.cfg.Deaths-1]; left > 0 {
-			n.resting.until(instance, cmd, left)
+			n.resting.Until(s, cmd.Attempts, left)
 			return rests
 		}
 		return poison
 	}
-	if n.resting.wait(instance, cmd, n.cfg.Rest) {
+	if n.resting.Wait(s, cmd.Attempts, n.cfg.Rest) {
 		return rests
 	}
-	if n.decides(cmd) && n.quarantine.full(suspect{instance, cmd.ID}) {
+	if n.decides(cmd) && n.quarantine.MustWait(s) {
 		return rests
 	}
 	return runs
@@ -99,64 +93,8 @@ func (n *Node) ago(b *workflow.Begun) time.Duration {
 // Rests reports whether a command in the mailbox is left alone for now: there is no
 // use in taking its instance for it.
 func (n *Node) Rests(instance, command string) bool {
-	return n.resting.has(instance+"/"+command) || n.quarantine.waits(suspect{instance, command})
-}
-
-// resting are the commands that this node leaves alone for a while. Who else works
-// for the cluster finds out for itself.
-type resting struct {
-	mu   sync.Mutex
-	till map[string]rest // by instance and command; guarded by mu
-}
-
-type rest struct {
-	attempts int
-	till     time.Time
-}
-
-func (r *resting) has(key string) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return time.Now().Before(r.till[key].till)
-}
-
-// wait reports whether a command is to wait, which it does from when this node
-// first sees it with so many attempts.
-func (r *resting) wait(instance string, cmd *workflow.Command, first time.Duration) bool {
-	if cmd.Attempts < freeAttempts {
-		return false
-	}
-	key := instance + "/" + cmd.ID
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	e, known := r.till[key]
-	if !known || e.attempts != cmd.Attempts {
-		e = r.put(key, cmd.Attempts, min(first<<min(cmd.Attempts-freeAttempts, 10), restMost))
-	}
-	return time.Now().Before(e.till)
-}
-
-func (r *resting) until(instance string, cmd *workflow.Command, d time.Duration) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.put(instance+"/"+cmd.ID, cmd.Attempts, d)
-}
-
-// put needs r.mu.
-func (r *resting) put(key string, attempts int, d time.Duration) rest {
-	now := time.Now()
-	if len(r.till) >= maxResting {
-		for k, e := range r.till {
-			if now.Sub(e.till) > restMost {
-				delete(r.till, k)
-			}
-		}
-	}
-	if r.till == nil || len(r.till) >= maxResting {
-		r.till = map[string]rest{}
-	}
-	r.till[key] = rest{attempts, now.Add(d)}
-	return r.till[key]
+	s := admission.Suspect{Instance: instance, Command: command}
+	return n.resting.Has(s) || n.quarantine.Waits(s)
 }
 
 // begins tells whether nothing of an instance goes before this command: what it

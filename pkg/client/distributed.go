@@ -105,7 +105,7 @@ func (d Distributed) Busy(ctx context.Context) (bool, error) {
 // Found is where an instance waits, as this node committed it last; nil: it is not known to wait there. It is for a
 // resume, which compares that.
 func (n *Node) Found(instance, bookmark string) *store.BookmarkRef {
-	return n.idle.found(instance, bookmark)
+	return n.warm.Found(instance, bookmark)
 }
 
 // Holds reports whether this node works an instance at the moment.

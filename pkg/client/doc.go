@@ -50,7 +50,7 @@
 // Before its first burst an owner takes a place of its definition ([Limits]). If
 // there is none, one without a lock waits in memory for a moment (half of
 // Config.LateAfter, at most half a second), as long as places become free. Otherwise it lets the lock go;
-// commands in hand get [ErrCrowded], and what
+// commands in hand get [admission.ErrCrowded], and what
 // is in the mailbox waits until a burst ends here. So bursts may wait for the
 // outside as long as they like.
 //

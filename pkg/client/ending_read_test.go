@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/pkg/client/admission"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -12,7 +13,7 @@ import (
 func TestTheMailboxIsReadAfterAnEndCameToHand(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []workflow.CommandKind{workflow.CommandCancel, workflow.CommandDelete} {
-		o := &owner{handle: newHandle(&Node{}, "i"), base: &store.Record{}}
+		o := &owner{handle: newHandle(&Node{quarantine: admission.NewQuarantine(nil)}, "i"), base: &store.Record{}}
 		offer := func(c workflow.Command) {
 			if _, open := o.inbox.offer(newWaiter(c)); !open {
 				t.Fatal("the owner is closed")

@@ -13,6 +13,7 @@ import (
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/testsize"
 	"github.com/weft-run/weft/pkg/client"
+	"github.com/weft-run/weft/pkg/client/admission"
 	"github.com/weft-run/weft/pkg/cluster"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -90,7 +91,7 @@ func post(t *testing.T, m *member, as func(*workflow.Command)) {
 // without, whether the end is in hand or mail, and on whatever node it is worked.
 func TestAnEndGoesBeforeAllThatWasAccepted(t *testing.T) {
 	t.Parallel()
-	full := func(c *client.Config) { c.Limits = client.Limits{PerDefinition: 1} }
+	full := func(c *client.Config) { c.Limits = admission.Limits{PerDefinition: 1} }
 	for kind, put := range mails {
 		for _, end := range []workflow.CommandKind{workflow.CommandCancel, workflow.CommandDelete} {
 			for _, way := range []string{"in hand", "mail", "mail that was left", "with no place free", "after a wait for a place"} {
@@ -118,7 +119,7 @@ func TestAnEndGoesBeforeAllThatWasAccepted(t *testing.T) {
 						leave := b.occupy(t, def)
 						defer leave()
 						if way == "after a wait for a place" && def != "fails" {
-							if err := b.open("i").Work(t.Context(), false, nil); !errors.Is(err, client.ErrCrowded) {
+							if err := b.open("i").Work(t.Context(), false, nil); !errors.Is(err, admission.ErrCrowded) {
 								t.Fatal(err)
 							}
 						}

@@ -1,6 +1,10 @@
 package client
 
-import "time"
+import (
+	"time"
+
+	"github.com/weft-run/weft/pkg/client/admission"
+)
 
 // InHand is how many commands wait in this node's hands for the next burst of an
 // instance.
@@ -29,11 +33,9 @@ func (n *Node) Asked(id string) int {
 // PersistsFor lets a caller wait so long until its command is durable. Nothing may be asked of the node yet.
 func (n *Node) PersistsFor(d time.Duration) { n.persistFor = d }
 
-// WaitsInHand lets a command in hand wait for a place for so long.
+// WaitsInHand lets a command in hand wait for a place for so long. Nothing may be asked of the node yet.
 func (n *Node) WaitsInHand(patience time.Duration) {
-	n.places.mu.Lock()
-	defer n.places.mu.Unlock()
-	n.places.patience = patience
+	n.slots = admission.New(n.cfg.Limits, patience, n.cfg.Wakeups)
 }
 
 func (n *Node) ownerOf(id string) *handle {

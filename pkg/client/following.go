@@ -213,7 +213,7 @@ func (o *owner) halve(work *batch) {
 // count tells what a commit means for its definition, and whose it is.
 func (n *Node) count(c *store.Commit) {
 	h := &c.After.Header
-	n.heat.note(h.ID, time.Now())
+	n.rates.Note(h.ID, time.Now())
 	switch {
 	case c.Before == nil || c.Before.Seq == 0:
 		n.cfg.Metrics.InstanceStarted(h.DefinitionID)

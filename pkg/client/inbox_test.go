@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/pkg/client/warm"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -232,7 +233,7 @@ func TestWhatIsToldIsLeftWhereNobodyLooks(t *testing.T) {
 	t.Parallel()
 	for _, looked := range []int64{0, 5} {
 		life, end := context.WithCancelCause(context.Background())
-		h := newHandle(&Node{idle: newIdle(idleBytes, nil), life: life, end: end}, "i")
+		h := newHandle(&Node{warm: warm.New(warm.Bytes, nil), life: life, end: end}, "i")
 		h.inbox.tell()
 		o, _, err := h.take(t.Context(), func(context.Context, preload) (ownership, *store.Loaded, error) {
 			return free{}, &store.Loaded{Revision: looked}, nil

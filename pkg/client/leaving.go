@@ -85,11 +85,11 @@ type releasing struct {
 func (s releasing) next(o *owner) state {
 	n := o.n
 	if o.seat.place != nil {
-		defer n.places.leave(*o.seat.place)
+		defer n.slots.Leave(*o.seat.place)
 	}
-	defer n.quarantine.leave(o.handle)
+	defer n.quarantine.Leave(o.handle)
 	o.endsLong()
-	n.idle.put(o.id, o.live)
+	n.warm.Put(o.id, o.live)
 	n.forget(o.handle)
 	o.undrop()
 	o.stop(nil)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/pkg/client/hot"
 	"github.com/weft-run/weft/pkg/engine"
 )
 
@@ -126,3 +127,7 @@ func (n *Node) Refusals(id string) []Refusal {
 	slices.Reverse(out)
 	return out
 }
+
+// Hottest are the instances that this node committed most often of late, at least once a
+// second, those with the most commits first: a rate of the last 10 s or so.
+func (n *Node) Hottest(most int) []hot.Instance { return n.rates.Hottest(most, time.Now()) }

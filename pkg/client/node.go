@@ -11,6 +11,9 @@ import (
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/internal/tracing"
+	"github.com/weft-run/weft/pkg/client/admission"
+	"github.com/weft-run/weft/pkg/client/hot"
+	"github.com/weft-run/weft/pkg/client/warm"
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/metrics"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -25,7 +28,7 @@ type Config struct {
 	Env     func() engine.Env
 	Files   func(instance, parent string, known bool) files.Store // those beside an instance, which is in the store, if it is known there; nil: none are kept
 	Wakeups Wakeups                                               // nil: nobody is told
-	Limits  Limits
+	Limits  admission.Limits
 
 	UnlockedResumes bool // a resume in hand takes no lock while its burst has no effect outside
 
@@ -62,8 +65,7 @@ type Wakeups interface {
 	Hint(instances []string, sent bool)
 	// Freed is told which gate an instance held that has ended.
 	Freed(gate store.Gate)
-	// Again is told which instance has a place here now, for what lies in its mailbox, and whether it was taken over.
-	Again(instance string, recovered bool)
+	admission.Wake
 }
 
 // Processes are those of all nodes.
@@ -90,8 +92,8 @@ const maxPatience = 500 * time.Millisecond
 type Node struct {
 	persistFor time.Duration // a caller waits so long until its command is durable
 
-	cfg    Config
-	places *places
+	cfg   Config
+	slots *admission.Slots
 
 	mu       sync.Mutex
 	owners   map[string]*handle // guarded by mu
@@ -101,12 +103,12 @@ type Node struct {
 	life context.Context // of all owners: it ends when the time that Stop gives them is over
 	end  context.CancelCauseFunc
 
-	resting    resting
-	quarantine quarantine
+	resting    admission.Backoff
+	quarantine *admission.Quarantine
 	contended  contended // instances that others held lately
-	idle       *idle
+	warm       *warm.Cache
 	refusals   refusals
-	heat       heat
+	rates      hot.Rates
 	long       long
 	wg         sync.WaitGroup
 }
@@ -133,7 +135,7 @@ func NewNode(cfg Config) (*Node, error) {
 	if cfg.HeldBack == nil {
 		cfg.HeldBack = func() bool { return false }
 	}
-	n := &Node{cfg: cfg, persistFor: persistTimeout, places: newPlaces(cfg.Limits, min(cfg.LateAfter/2, maxPatience), cfg.Wakeups), quarantine: quarantine{wakeups: cfg.Wakeups}, idle: newIdle(idleBytes, cfg.Metrics), owners: map[string]*handle{}, draining: make(chan struct{})}
+	n := &Node{cfg: cfg, persistFor: persistTimeout, slots: admission.New(cfg.Limits, min(cfg.LateAfter/2, maxPatience), cfg.Wakeups), quarantine: admission.NewQuarantine(cfg.Wakeups), warm: warm.New(warm.Bytes, cfg.Metrics), owners: map[string]*handle{}, draining: make(chan struct{})}
 	n.life, n.end = context.WithCancelCause(context.Background())
 	return n, nil
 }
@@ -146,7 +148,7 @@ func (n *Node) Env() engine.Env { return n.cfg.Env() }
 // a cancel is there. It is a hint: what runs and what is committed goes by the mailbox. If
 // the instance waits for a place, its mailbox is worked without one.
 func (n *Node) Interrupt(id string) {
-	n.places.interrupt(id)
+	n.slots.Interrupt(id)
 	n.mu.Lock()
 	h := n.owners[id]
 	n.mu.Unlock()
@@ -198,15 +200,15 @@ var errStopped = errors.New("the node stopped before the burst ended")
 
 // seen notes that a try for an instance in the mailbox is over.
 func (n *Node) seen(id string) {
-	n.places.seen(id)
-	n.quarantine.seen(id)
+	n.slots.Seen(id)
+	n.quarantine.Seen(id)
 }
 
 // do is the one path of every mutating operation: hand the command to the
 // owner of this instance, or take the instance and become it.
 func (n *Node) do(ctx context.Context, id string, acquire acquireFunc, cmd *workflow.Command, recovered bool, placed func()) (Result, error) {
-	if cmd != nil && !ends(cmd.Kind) && n.places.waits(id) && !n.Holds(id) {
-		return Result{}, ErrCrowded // without asking etcd; what is before it waits too
+	if cmd != nil && !ends(cmd.Kind) && n.slots.Waits(id) && !n.Holds(id) {
+		return Result{}, admission.ErrCrowded // without asking etcd; what is before it waits too
 	}
 	for {
 		h, w, isNew, err := n.join(ctx, id, cmd)

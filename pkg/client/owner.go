@@ -8,6 +8,8 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/tracing"
+	"github.com/weft-run/weft/pkg/client/admission"
+	"github.com/weft-run/weft/pkg/client/warm"
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -87,7 +89,7 @@ func (h *handle) close(base *store.Record, err error) {
 	}
 	now := h.known(base)
 	h.inbox.close(headerOf(base), func(w *waiter) (Result, error) {
-		if errors.Is(err, errLeft) || errors.Is(err, ErrBusy) || errors.Is(err, ErrCrowded) || workflow.CodeOf(err) != "" {
+		if errors.Is(err, errLeft) || errors.Is(err, ErrBusy) || errors.Is(err, admission.ErrCrowded) || workflow.CodeOf(err) != "" {
 			return Result{}, err
 		}
 		return w.acceptedOr(now, unavailable("this node lost instance "+h.id+" before it could run the command", err))
@@ -124,7 +126,7 @@ type owner struct {
 	own    ownership
 	taken  taken
 	base   *store.Record // as last committed; nil: absent
-	live   live
+	live   warm.Instance
 	seen   int64 // mail up to this revision is known
 	mark   *mark // of this process at the command of the burst; nil: none
 	seat   seat
@@ -161,8 +163,8 @@ type unfit struct{ command, why string }
 // caller who found no owner.
 func (h *handle) take(ctx context.Context, acquire acquireFunc, cmd *workflow.Command) (*owner, state, error) {
 	p := preloadFor(cmd)
-	known := h.n.idle.take(h.id)
-	p.known = known.record
+	known := h.n.warm.Take(h.id)
+	p.known = known.Record
 	told := h.inbox.looks()
 	h.interrupted.Store(false)
 	began := time.Now()
@@ -176,11 +178,11 @@ func (h *handle) take(ctx context.Context, acquire acquireFunc, cmd *workflow.Co
 	o := &owner{handle: h, own: own, base: loaded.Record, seen: loaded.Revision,
 		taken: taken{at: loaded.Revision}, seat: seat{loaded: loaded.Bytes}}
 	if loaded.Record != nil {
-		if known.record == loaded.Record {
+		if known.Record == loaded.Record {
 			o.live = known
-			o.seat.loaded += known.size()
+			o.seat.loaded += known.Size()
 		}
-		h.n.cfg.Metrics.Load(known.loaded(loaded.Record))
+		h.n.cfg.Metrics.Load(known.Source(loaded.Record))
 	}
 	if h.n.cfg.Tracer != nil && !tracing.Recorded(ctx) {
 		o.taken.lock = lockWait{began, time.Now()}

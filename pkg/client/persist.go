@@ -17,7 +17,7 @@ import (
 // await waits for a command in hand. When the caller's deadline, the limit of
 // Config.LateAfter, or a drain comes first, it has the command made durable: from
 // then on it is visible, can be cancelled, is taken over, and "accepted" is
-// honest. What waits for a place then waits here no longer: [ErrCrowded]. An import that may fit no mailbox waits as
+// honest. What waits for a place then waits here no longer: [admission.ErrCrowded]. An import that may fit no mailbox waits as
 // long as its caller does.
 func (h *handle) await(ctx context.Context, w *waiter) (Result, error) {
 	timer := time.NewTimer(h.n.cfg.LateAfter)

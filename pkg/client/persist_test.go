@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/pkg/client/admission"
+	"github.com/weft-run/weft/pkg/client/warm"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -22,7 +24,7 @@ func TestOnlyACallWithoutMailIsTakenBack(t *testing.T) {
 		"its twin is mail":    {[]store.Mail{{Command: workflow.Command{ID: "call"}, Created: 7}}, false},
 		"another one is mail": {[]store.Mail{{Command: workflow.Command{ID: "other"}, Created: 7}}, true},
 	} {
-		o := &owner{handle: newHandle(&Node{}, "i")}
+		o := &owner{handle: newHandle(&Node{quarantine: admission.NewQuarantine(nil)}, "i")}
 		w := newWaiter(workflow.Command{ID: "call"})
 		if _, open := o.inbox.offer(w); !open {
 			t.Fatal("the owner is closed")
@@ -50,7 +52,7 @@ func TestWhatIsBeingTakenWhenTheNodeStopsIsDropped(t *testing.T) {
 	t.Parallel()
 	for name, stopped := range map[string]bool{"while it is taken": true, "never": false} {
 		life, end := context.WithCancelCause(context.Background())
-		n := &Node{idle: newIdle(idleBytes, nil), life: life, end: end}
+		n := &Node{warm: warm.New(warm.Bytes, nil), life: life, end: end}
 		h := newHandle(n, "i")
 		o, _, err := h.take(t.Context(), func(context.Context, preload) (ownership, *store.Loaded, error) {
 			if stopped {

@@ -75,7 +75,7 @@ func (s givingWay) next(o *owner) state {
 	if pause > o.n.cfg.LateAfter/2 {
 		o.inbox.acceptApplied(o.header()) // what they did is durable
 	}
-	if b := o.live.b; b != nil {
+	if b := o.live.Burst; b != nil {
 		if at, ok := b.Doing(); ok {
 			o.paused.Store(&at)
 		}
@@ -96,7 +96,7 @@ func (o *owner) pause(d time.Duration) bool {
 	defer over.Stop()
 	defer look.Stop()
 	for {
-		if o.seat.place != nil && o.n.places.wanted(o.seat.place.in) || o.n.cfg.HeldBack() {
+		if o.seat.place != nil && o.n.slots.Wanted(o.seat.place.In) || o.n.cfg.HeldBack() {
 			return false
 		}
 		select {

@@ -9,6 +9,7 @@ import (
 	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/internal/testsize"
 	"github.com/weft-run/weft/pkg/client"
+	"github.com/weft-run/weft/pkg/client/admission"
 	"github.com/weft-run/weft/pkg/cluster"
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -204,7 +205,7 @@ func TestALoopWithoutAnEndGivesItsPlaceToOthers(t *testing.T) {
 	w := newWorld(t, define("one", root))
 	var m *member
 	m = w.member("m", cluster.ModeDistributed, auto, mailed(&m), func(c *client.Config) {
-		c.LateAfter, c.Limits = 50*time.Millisecond, client.Limits{PerDefinition: 1}
+		c.LateAfter, c.Limits = 50*time.Millisecond, admission.Limits{PerDefinition: 1}
 	})
 	first := startOf("one", "s")
 	first.Start.Input = map[string]any{"loop": true}

@@ -9,6 +9,7 @@ import (
 	"github.com/weft-run/weft/internal/pace"
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore"
+	"github.com/weft-run/weft/pkg/client/warm"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -111,6 +112,6 @@ func (o *owner) writeLeft(ctx context.Context) error {
 	if g := gone.After.Gate; g != nil {
 		o.n.cfg.Wakeups.Freed(*g)
 	}
-	o.base, o.live = nil, live{}
+	o.base, o.live = nil, warm.Instance{}
 	return nil
 }

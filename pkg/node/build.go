@@ -30,6 +30,7 @@ import (
 	"github.com/weft-run/weft/internal/webhook"
 	"github.com/weft-run/weft/pkg/activities/sql"
 	"github.com/weft-run/weft/pkg/client"
+	"github.com/weft-run/weft/pkg/client/admission"
 	"github.com/weft-run/weft/pkg/cluster"
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/metrics"
@@ -198,7 +199,7 @@ func (n *Node) buildRuntime(kept *etcdstore.Store) error {
 	var err error
 	n.bursts, err = client.NewNode(client.Config{
 		Store: kept.Instances, Process: n.session.Process(), NodeID: n.cfg.NodeID, Processes: n.session, Grace: max(30*time.Second, 3*n.cfg.SessionTTL), Env: n.environment(), Wakeups: wakeups, Log: n.log, Metrics: n.metrics, Tracer: n.tracer,
-		Definitions: front.Definitions{Catalog: n.catalog}, Limits: client.Limits{PerDefinition: n.cfg.BurstsPerDefinition, Bytes: n.cfg.BurstBytes}, LateAfter: n.cfg.ReplyWait, UnlockedResumes: n.cfg.ResumeLocking == ResumeLockingAuto,
+		Definitions: front.Definitions{Catalog: n.catalog}, Limits: admission.Limits{PerDefinition: n.cfg.BurstsPerDefinition, Bytes: n.cfg.BurstBytes}, LateAfter: n.cfg.ReplyWait, UnlockedResumes: n.cfg.ResumeLocking == ResumeLockingAuto,
 		Files: func(instance, parent string, known bool) files.Store {
 			return instancefiles.Of{Store: kept.Contents, Instance: instance, Parent: parent, Known: known}
 		},

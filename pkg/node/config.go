@@ -17,7 +17,7 @@ import (
 	"github.com/weft-run/weft/internal/etcd"
 	"github.com/weft-run/weft/pkg/activities/mail"
 	"github.com/weft-run/weft/pkg/activities/sql"
-	"github.com/weft-run/weft/pkg/client"
+	"github.com/weft-run/weft/pkg/client/admission"
 	"github.com/weft-run/weft/pkg/cluster"
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/metrics"
@@ -121,7 +121,7 @@ type Config struct {
 	MetricsDefinitions int
 	// BurstsPerDefinition bounds the bursts of one definition that the node runs at
 	// once, and BurstBytes the memory that all bursts work on, as estimated. Commands
-	// that find no place wait in their mailboxes; see [client.Limits].
+	// that find no place wait in their mailboxes; see [admission.Limits].
 	BurstsPerDefinition int
 	BurstBytes          int64
 
@@ -196,7 +196,7 @@ const (
 // DefaultConfig has the defaults that are the same for every node; those of the
 // flags of weft are the same, but for DrainDelay.
 func DefaultConfig() Config {
-	keep, bursts := DefaultRetention(), client.DefaultLimits()
+	keep, bursts := DefaultRetention(), admission.DefaultLimits()
 	return Config{
 		HTTPAddr: "127.0.0.1:8080", DataDir: "./weft-data", DiskReserve: disk.Reserve, EtcdDialTimeout: 5 * time.Second,
 		GroupCommit: GroupCommitOn, ResumeLocking: ResumeLockingAuto, JavaScript: JavaScriptOn,

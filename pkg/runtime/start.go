@@ -14,6 +14,7 @@ import (
 	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/internal/tracing"
 	"github.com/weft-run/weft/pkg/client"
+	"github.com/weft-run/weft/pkg/client/admission"
 	"github.com/weft-run/weft/pkg/runtime/front"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -245,7 +246,7 @@ func (s *Starter) executeNow(ctx context.Context, p *plan) (front.StartResult, e
 				return front.StartResult{}, err
 			}
 			return s.executeGated(ctx, p)
-		case errors.Is(err, client.ErrCrowded):
+		case errors.Is(err, admission.ErrCrowded):
 			return s.executeGated(ctx, p) // its turn comes
 		case !errors.Is(err, client.ErrBusy):
 			return front.StartResult{}, err

@@ -20,21 +20,23 @@ type patch struct {
 }
 
 const (
-	inCluster = "./pkg/cluster"
-	inMembers = "./pkg/cluster/members"
-	inGroup   = "./pkg/cluster/groupcommit"
-	inStore   = "./internal/store/etcdstore"
-	inLookup  = "./internal/store/etcdstore/internal/lookup"
-	inClient  = "./pkg/client"
-	inRuntime = "./pkg/runtime"
-	inUpkeep  = "./internal/upkeep"
-	inCatalog = "./internal/catalog"
-	inScripts = "./internal/expression/js"
-	inTurns   = "./internal/expression/turns"
-	inAPI     = "./internal/httpapi"
-	inLive    = "./internal/live"
-	inWebhook = "./internal/webhook"
-	inCrash   = "./pkg/workflowtest/crash"
+	inCluster   = "./pkg/cluster"
+	inMembers   = "./pkg/cluster/members"
+	inGroup     = "./pkg/cluster/groupcommit"
+	inStore     = "./internal/store/etcdstore"
+	inLookup    = "./internal/store/etcdstore/internal/lookup"
+	inClient    = "./pkg/client"
+	inAdmission = "./pkg/client/admission"
+	inWarm      = "./pkg/client/warm"
+	inRuntime   = "./pkg/runtime"
+	inUpkeep    = "./internal/upkeep"
+	inCatalog   = "./internal/catalog"
+	inScripts   = "./internal/expression/js"
+	inTurns     = "./internal/expression/turns"
+	inAPI       = "./internal/httpapi"
+	inLive      = "./internal/live"
+	inWebhook   = "./internal/webhook"
+	inCrash     = "./pkg/workflowtest/crash"
 	// inActivities are also the tests of the engine, which has no activities.
 	inActivities = "./pkg/activities"
 )
@@ -370,12 +372,12 @@ var guards = []patch{
 		"err != nil || !x.deleting || work.start == nil {", "err != nil || true {", inClient, "TestAStartThatRests"},
 	{"a process that takes a command over marks it", "pkg/client/deaths.go",
 		"\tcmd.Begun = append(cmd.Begun, by)\n", "", inClient, "TestProcessesThatEnd"},
-	{"what the next death decides about runs beside no other of the kind", "pkg/client/quarantine.go",
-		"\tif q.in != nil && q.in != h {\n", "\tif false {\n", inClient, "TestQuarantine"},
+	{"what the next death decides about runs beside no other of the kind", "pkg/client/admission/quarantine.go",
+		"\tif q.in != nil && q.in != owner {\n", "\tif false {\n", inAdmission, "TestQuarantine"},
 	{"a death counts against those that it may decide about", "pkg/client/quarantine.go",
 		"len(others) >= n.cfg.Deaths-1", "len(others) >= n.cfg.Deaths", inClient, "TestNeighboursOfPoison"},
-	{"who is through with quarantine calls the next", "pkg/client/quarantine.go",
-		"\t\tq.in = nil\n\t\tq.call()\n", "\t\tq.in = nil\n", inClient, "TestQuarantine|TestSuspectsRun"},
+	{"who is through with quarantine calls the next", "pkg/client/admission/quarantine.go",
+		"\t\tq.in = nil\n\t\tq.call()\n", "\t\tq.in = nil\n", inAdmission, "TestQuarantine"},
 	{"a dead letter counts when it is durable", "pkg/client/following.go",
 		"\tn.buried(c.Dead)\n", "", inClient, "TestADeadLetterIsCountedOnce"},
 	{"an attempt is taken back only if nobody counted another", "internal/store/etcdstore/commits/fenced.go",
@@ -406,8 +408,8 @@ var guards = []patch{
 		".Times(insistTries)", ".Times(0)", inClient, "TestAQueuedStimulus"},
 	{"the rest of a burst that was taken over loses its attempts", "internal/store/etcdstore/commits/commit.go",
 		" && done.Command.Attempts == 0 && len(done.Command.Begun) == 0\n", "\n", inStore, "TestTheRestOfABurst"},
-	{"a burst goes on only on the record that it was committed with", "pkg/client/live.go",
-		"record.Modified != base.Modified ||", "record == nil ||", inClient, "TestABurstIsOfOneRevision"},
+	{"a burst goes on only on the record that it was committed with", "pkg/client/warm/cache.go",
+		"record.Modified != base.Modified ||", "record == nil ||", inWarm, "TestABurstIsOfOneRevision"},
 	{"what the client adds to an instance is loaded", "pkg/client/live.go",
 		" || len(x.extra) > 0 {", " {", inClient, "TestAnIncidentOfTheClient"},
 	{"a burst that goes on has forgotten what a burst forgets", "pkg/engine/burst.go",
@@ -585,30 +587,30 @@ var guards = []patch{
 		"!known || has(all, needs)", "!known || has(all, needs) || true", inCluster, "TestAbleNodes"},
 	{"a node seldom tries what its program cannot run", "internal/upkeep/aside.go",
 		"time.Now().Before(b.till)", "false && time.Now().Before(b.till)", inRuntime, "TestWorkThatNoLive"},
-	{"each definition has places of its own", "pkg/client/places.go",
+	{"each definition has places of its own", "pkg/client/admission/slots.go",
 		"\treturn u.bursts < p.limits.PerDefinition && !w.memory\n", "\treturn !w.memory\n", inUpkeep, "TestADefinitionThatHangs"},
-	{"the first burst of a definition always has a place", "pkg/client/places.go",
-		"\tif u == nil {\n\t\treturn true\n\t}\n\tw.memory = u.bytes+w.bytes > p.limits.Bytes-p.bytes\n", "\tif u == nil {\n\t\tu = &usage{}\n\t}\n\tw.memory = u.bytes+w.bytes > p.limits.Bytes-p.bytes\n", inClient, "TestPlaces"},
-	{"what is taken over has places beside what is new", "pkg/client/seat.go",
-		"compartment{x.definition, o.taken.recovered}", "compartment{x.definition, false}", inUpkeep, "TestADefinitionThatHangs"},
+	{"the first burst of a definition always has a place", "pkg/client/admission/slots.go",
+		"\tif u == nil {\n\t\treturn true\n\t}\n\tw.memory = u.bytes+w.Bytes > p.limits.Bytes-p.bytes\n", "\tif u == nil {\n\t\tu = &usage{}\n\t}\n\tw.memory = u.bytes+w.Bytes > p.limits.Bytes-p.bytes\n", inAdmission, "TestPlaces"},
+	{"what is taken over has places beside what is new", "pkg/client/admitting.go",
+		"Recovered: o.taken.recovered}", "Recovered: false}", inUpkeep, "TestADefinitionThatHangs"},
 	{"what ends an instance that has no place is looked for behind the rest", "pkg/client/choosing.go",
 		"if o.base != nil && o.endsIn(c, mail) {", "if !o.seat.refused && o.base != nil && o.endsIn(c, mail) {", inClient, "TestWhatWaitsForAPlace"},
-	{"what is left of an end needs no place either", "pkg/client/seat.go",
+	{"what is left of an end needs no place either", "pkg/client/admitting.go",
 		"return ends(c.Kind) || s.ending && c.Kind == workflow.CommandContinue", "return ends(c.Kind)", inUpkeep, "TestWhatWaitsBehindAFull"},
-	{"what waits for a place is looked at when it is interrupted", "pkg/client/places.go",
+	{"what waits for a place is looked at when it is interrupted", "pkg/client/admission/slots.go",
 		"\t\tw.ends = true\n", "", inClient, "TestWhatWaitsForAPlace"},
 	{"what ends an instance does not wait for a place", "pkg/client/node.go",
-		"cmd != nil && !ends(cmd.Kind) && n.places", "cmd != nil && n.places", inClient, "TestWhatWaitsForAPlace"},
+		"cmd != nil && !ends(cmd.Kind) && n.slots", "cmd != nil && n.slots", inClient, "TestWhatWaitsForAPlace"},
 	{"a burst that runs leaves its worker to others", "internal/upkeep/mailboxes.go",
 		"Work(ctx, recovered, opened)", "Work(ctx, recovered, func() {})", inUpkeep, "TestADefinitionThatHangs"},
-	{"who is called and finds nothing to do calls the next", "pkg/client/places.go",
-		"\tif w, ok := p.uncall(id); ok {\n\t\tp.callNext(w.in)\n", "\tif w, ok := p.uncall(id); ok {\n\t\t_ = w\n", inClient, "TestPlaces"},
-	{"who is called has its place kept", "pkg/client/places.go",
-		"\tp.hold(w) // so", "\tp.hold(want{in: in})\n\tp.free(want{in: in}) // so", inClient, "TestWhoIsCalled"},
-	{"the place of who was called and did not come is free again", "pkg/client/places.go",
-		"\t\tif w.swept {\n", "\t\tif w.swept && false {\n", inClient, "TestWhoIsCalled"},
-	{"who needs another place than it was called to calls the next", "pkg/client/places.go",
-		"\tif known { // it", "\tif known && false { // it", inClient, "TestPlaces"},
+	{"who is called and finds nothing to do calls the next", "pkg/client/admission/slots.go",
+		"\tif w, ok := p.uncall(id); ok {\n\t\tp.callNext(w.In)\n", "\tif w, ok := p.uncall(id); ok {\n\t\t_ = w\n", inAdmission, "TestPlaces"},
+	{"who is called has its place kept", "pkg/client/admission/slots.go",
+		"\tp.hold(w) // so", "\tp.hold(Slot{In: in})\n\tp.free(Slot{In: in}) // so", inAdmission, "TestWhoIsCalled"},
+	{"the place of who was called and did not come is free again", "pkg/client/admission/slots.go",
+		"\t\tif w.swept {\n", "\t\tif w.swept && false {\n", inAdmission, "TestWhoIsCalled"},
+	{"who needs another place than it was called to calls the next", "pkg/client/admission/slots.go",
+		"\tif known { // it", "\tif known && false { // it", inAdmission, "TestPlaces"},
 	{"a damaged instance is shown, and does not fail the list", "internal/store/etcdstore/internal/lookup/conn.go",
 		"				if damage != nil {\n					rec = nil\n				}\n",
 		"				if damage != nil {\n					return at, damage\n				}\n", inRuntime, "TestOneDamagedRecordFailsNothingElse"},

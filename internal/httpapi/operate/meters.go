@@ -12,7 +12,7 @@ import (
 	"github.com/weft-run/weft/internal/httpapi/peers"
 	"github.com/weft-run/weft/internal/httpapi/serve"
 	"github.com/weft-run/weft/internal/httpapi/shape"
-	"github.com/weft-run/weft/pkg/client"
+	"github.com/weft-run/weft/pkg/client/hot"
 	"github.com/weft-run/weft/pkg/cluster"
 	"github.com/weft-run/weft/pkg/cluster/etcdmembers"
 	"github.com/weft-run/weft/pkg/metrics"
@@ -145,7 +145,7 @@ func ownMeters(a *serve.API) metersView {
 		v.Store.DiskFree, v.Store.DiskSize = sp.Disk.Free, sp.Disk.Size
 	}
 	v.Working, v.InFlight = a.Config.Explainer.Owned(), a.InFlight()
-	v.Hot = shape.Each(a.Config.Explainer.Hottest(mostHot), func(h client.Hot) hotView { return hotView{h.InstanceID, h.PerSecond} })
+	v.Hot = shape.Each(a.Config.Explainer.Hottest(mostHot), func(h hot.Instance) hotView { return hotView{h.InstanceID, h.PerSecond} })
 	if err := a.Config.Ready(); err != nil {
 		v.NotReady = err.Error()
 	}

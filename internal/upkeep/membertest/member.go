@@ -21,6 +21,7 @@ import (
 	"github.com/weft-run/weft/internal/upkeep/retention"
 	"github.com/weft-run/weft/pkg/activities"
 	"github.com/weft-run/weft/pkg/client"
+	"github.com/weft-run/weft/pkg/client/admission"
 	"github.com/weft-run/weft/pkg/cluster"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/engine"
@@ -55,10 +56,10 @@ func Cluster[M any](t testing.TB, n int, as func(*Member) M, tune ...func(*Confi
 }
 
 // Config is what a test may want otherwise of a member. Zero fields are as
-// runtime.Config, upkeep.Config and client.Limits have them.
+// runtime.Config, upkeep.Config and admission.Limits have them.
 type Config struct {
 	Registry *engine.Registry // the activities of its program; preset: the default ones
-	Limits   client.Limits    // of the bursts that it runs
+	Limits   admission.Limits // of the bursts that it runs
 	// Session changes how it joins; nil: not at all.
 	Session func(*cluster.Config)
 	// Client opens one instance; preset, to be wrapped.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/pkg/client"
+	"github.com/weft-run/weft/pkg/client/admission"
 	"github.com/weft-run/weft/pkg/cluster"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -16,7 +17,7 @@ import (
 // place for it now, or its program cannot run it and a live one's can. Otherwise the error for
 // the caller.
 func Elsewhere(ctx context.Context, s *cluster.Session, err error) error {
-	if errors.Is(err, client.ErrBusy) || errors.Is(err, client.ErrCrowded) {
+	if errors.Is(err, client.ErrBusy) || errors.Is(err, admission.ErrCrowded) {
 		return nil
 	}
 	if errors.Is(err, etcdstore.ErrDamaged) {

@@ -1,4 +1,4 @@
-package client
+package admission
 
 import (
 	"fmt"
@@ -8,19 +8,21 @@ import (
 	"pgregory.net/rapid"
 )
 
+type owner struct{ id string }
+
 // Whatever comes and goes: one suspect at most is in quarantine, and who waits is
 // called, in the end, when nobody else is left.
 func TestQuarantine(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		var called []string
-		q := quarantine{wakeups: woken(func(id string) { called = append(called, id) })}
-		var in *handle
+		q := Quarantine{wake: woken(func(id string) { called = append(called, id) })}
+		var in *owner
 		wants := map[string]bool{}
 		try := func(id string) {
-			o := &handle{id: id}
+			o := &owner{id: id}
 			asks := rapid.Bool().Draw(t, "asks first")
-			if (!asks || !q.full(suspect{id, "c"})) && q.enter(o, "c") {
+			if (!asks || !q.MustWait(Suspect{id, "c"})) && q.Enter(o, Suspect{id, "c"}) {
 				if in != nil {
 					t.Fatalf("%s is in beside %s", id, in.id)
 				}
@@ -29,11 +31,11 @@ func TestQuarantine(t *testing.T) {
 			} else if in == nil {
 				t.Fatal("nobody is in, and yet it is full")
 			}
-			q.seen(id)
+			q.Seen(id)
 		}
 		missed := func(id string) { // another node was faster
 			delete(wants, id)
-			q.seen(id)
+			q.Seen(id)
 		}
 		next := 0
 		t.Repeat(map[string]func(*rapid.T){
@@ -49,8 +51,8 @@ func TestQuarantine(t *testing.T) {
 				}
 				o := in
 				in = nil
-				q.leave(&handle{id: o.id}) // another one of the same instance
-				q.leave(o)
+				q.Leave(&owner{id: o.id}) // another one of the same instance
+				q.Leave(o)
 			},
 			"try": func(t *rapid.T) {
 				if len(called) == 0 {
@@ -65,7 +67,7 @@ func TestQuarantine(t *testing.T) {
 				try(id)
 			},
 			"sweep": func(t *rapid.T) {
-				if n := q.keep(wants); n > len(wants) {
+				if n := q.Keep(wants); n > len(wants) {
 					t.Fatalf("%d wait of %d", n, len(wants))
 				}
 			},
@@ -84,7 +86,7 @@ func TestQuarantine(t *testing.T) {
 				}
 				continue
 			}
-			q.leave(in)
+			q.Leave(in)
 			in = nil
 		}
 		if len(wants) > 0 {
@@ -98,16 +100,16 @@ func TestQuarantine(t *testing.T) {
 func TestWhoWaitsForQuarantineIsLookedAtAgain(t *testing.T) {
 	t.Parallel()
 	var called []string
-	q := quarantine{wakeups: woken(func(id string) { called = append(called, id) })}
-	o, a, b := &handle{id: "in"}, suspect{"a", "c"}, suspect{"b", "c"}
-	if !q.enter(o, "c") || !q.full(a) || !q.full(b) || !q.waits(a) || q.waits(suspect{"a", "other"}) {
+	q := Quarantine{wake: woken(func(id string) { called = append(called, id) })}
+	o, a, b := &owner{id: "in"}, Suspect{"a", "c"}, Suspect{"b", "c"}
+	if !q.Enter(o, Suspect{"in", "c"}) || !q.MustWait(a) || !q.MustWait(b) || !q.Waits(a) || q.Waits(Suspect{"a", "other"}) {
 		t.Fatal("it is not as it should be at first")
 	}
-	q.queued[a] = time.Now().Add(-restMost)
-	if q.waits(a) || !q.full(a) || !q.waits(a) {
+	q.queued[a] = time.Now().Add(-Longest)
+	if q.Waits(a) || !q.MustWait(a) || !q.Waits(a) {
 		t.Error("it is not looked at again, or does not wait again")
 	}
-	q.leave(o)
+	q.Leave(o)
 	if len(called) != 1 || called[0] != "a" {
 		t.Errorf("%v are called", called)
 	}

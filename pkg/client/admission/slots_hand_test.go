@@ -1,4 +1,4 @@
-package client
+package admission
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 
 // handed are places of one definition, with some of them taken.
 type handed struct {
-	*places
+	*Slots
 	ctx    context.Context
 	stop   chan struct{}
 	called []string // by mail
@@ -19,19 +19,19 @@ type handed struct {
 
 func newHanded(t *testing.T, limits Limits, taken int) *handed {
 	h := &handed{ctx: t.Context(), stop: make(chan struct{}), got: make(chan string, 10)}
-	h.places = newPlaces(limits, time.Second, woken(func(id string) { h.called = append(h.called, id) }))
+	h.Slots = New(limits, time.Second, woken(func(id string) { h.called = append(h.called, id) }))
 	for range taken {
-		h.enter("taken", want{in: compartment{definition: "d"}, bytes: 1}, false)
+		h.Enter("taken", Slot{In: Bulkhead{Definition: "d"}, Bytes: 1}, false)
 	}
 	return h
 }
 
-func ofD(bytes int64) want { return want{in: compartment{definition: "d"}, bytes: bytes} }
+func ofD(bytes int64) Slot { return Slot{In: Bulkhead{Definition: "d"}, Bytes: bytes} }
 
 // await waits in hand, and tells when that is over.
 func (h *handed) await(id string, bytes int64) {
 	go func() {
-		if h.places.await(h.ctx, h.stop, id, ofD(bytes)) {
+		if h.Await(h.ctx, h.stop, id, ofD(bytes)) {
 			h.got <- id
 		} else {
 			h.got <- "no place for " + id
@@ -64,30 +64,30 @@ func TestACommandInHandStandsInLine(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		h := newHanded(t, Limits{PerDefinition: 2, Bytes: 1000}, 2)
-		h.enter("mail", ofD(1), true)
+		h.Enter("mail", ofD(1), true)
 		h.await("a", 1)
 		h.await("b", 1)
 		h.says(t)
-		if h.waits("a") || !h.waits("mail") {
+		if h.Waits("a") || !h.Waits("mail") {
 			t.Error("the mailbox of what waits in hand may be worked, and that of what waits with mail not")
 		}
-		if c := h.keep(map[string]bool{"mail": true}); c.WaitDefinition != 3 {
+		if c := h.Keep(map[string]bool{"mail": true}); c.WaitDefinition != 3 {
 			t.Errorf("%+v", c)
 		}
-		h.leave(ofD(1))
+		h.Leave(ofD(1))
 		if !slices.Equal(h.called, []string{"mail"}) {
 			t.Errorf("called %q", h.called)
 		}
 		h.says(t)
-		h.enter("mail", ofD(1), true)
-		h.leave(ofD(1))
+		h.Enter("mail", ofD(1), true)
+		h.Leave(ofD(1))
 		h.says(t, "a")
-		h.leave(ofD(1))
+		h.Leave(ofD(1))
 		h.says(t, "b")
-		h.leave(ofD(1))
-		h.leave(ofD(1))
+		h.Leave(ofD(1))
+		h.Leave(ofD(1))
 		if len(h.used) != 0 || h.inHand != 0 || h.bursts != 0 || h.bytes != 0 {
-			t.Errorf("left: %+v", h.places)
+			t.Errorf("left: %+v", h.Slots)
 		}
 	})
 }
@@ -98,7 +98,7 @@ func TestACommandInHandWaitsForAMoment(t *testing.T) {
 		"its patience is over": func(*handed, context.CancelFunc) { time.Sleep(time.Second) },
 		"the node drains":      func(h *handed, _ context.CancelFunc) { close(h.stop) },
 		"the ownership ends":   func(_ *handed, leave context.CancelFunc) { leave() },
-		"what ends it came":    func(h *handed, _ context.CancelFunc) { h.interrupt("a") },
+		"what ends it came":    func(h *handed, _ context.CancelFunc) { h.Interrupt("a") },
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			h := newHanded(t, Limits{PerDefinition: 1, Bytes: 1000}, 1)
@@ -111,9 +111,9 @@ func TestACommandInHandWaitsForAMoment(t *testing.T) {
 			if got := h.told(); !slices.Equal(got, []string{"no place for a"}) {
 				t.Errorf("%s: %q", name, got)
 			}
-			h.leave(ofD(1))
+			h.Leave(ofD(1))
 			if len(h.used) != 0 || len(h.waiting) != 0 || len(h.called) != 0 || h.inHand != 0 {
-				t.Errorf("%s: left: %+v", name, h.places)
+				t.Errorf("%s: left: %+v", name, h.Slots)
 			}
 		})
 	}
@@ -133,12 +133,12 @@ func TestACommandInHandDoesNotWaitForWhatHangs(t *testing.T) {
 		h.says(t, "no place for half")
 		h.await("late", 1)
 		h.says(t, "no place for late")
-		h.leave(ofD(1))
+		h.Leave(ofD(1))
 		h.await("a", 1)
 		h.says(t, "a")
 		h.await("b", 1) // one has gone by now
 		h.says(t)
-		h.leave(ofD(1))
+		h.Leave(ofD(1))
 		h.says(t, "b")
 	})
 }
@@ -148,17 +148,17 @@ func TestWhoGivesUpInFrontCallsTheNext(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(h *handed){
 		"its patience is over": func(*handed) { time.Sleep(500 * time.Millisecond) },
-		"what ends it came":    func(h *handed) { h.interrupt("large") },
+		"what ends it came":    func(h *handed) { h.Interrupt("large") },
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			h := newHanded(t, Limits{PerDefinition: 3, Bytes: 100}, 3)
 			h.await("large", 40)
 			time.Sleep(500 * time.Millisecond)
 			h.await("small", 1)
-			h.enter("mail", ofD(1), true)
-			h.enter("other", want{in: compartment{definition: "e"}, bytes: 60}, false)
-			h.leave(ofD(1))
-			h.leave(ofD(1))
+			h.Enter("mail", ofD(1), true)
+			h.Enter("other", Slot{In: Bulkhead{Definition: "e"}, Bytes: 60}, false)
+			h.Leave(ofD(1))
+			h.Leave(ofD(1))
 			h.says(t)
 			end(h)
 			got := h.told()
@@ -166,15 +166,15 @@ func TestWhoGivesUpInFrontCallsTheNext(t *testing.T) {
 			if !slices.Equal(got, []string{"no place for large", "small"}) {
 				t.Errorf("%s: %q", name, got)
 			}
-			h.enter("mail", ofD(1), true)
+			h.Enter("mail", ofD(1), true)
 			if !slices.Equal(h.called, []string{"mail"}) {
 				t.Errorf("%s: called %q", name, h.called)
 			}
 			for range 3 {
-				h.leave(ofD(1))
+				h.Leave(ofD(1))
 			}
-			if h.used[compartment{definition: "d"}] != nil || len(h.waiting) != 0 {
-				t.Errorf("%s: left: %+v", name, h.places)
+			if h.used[Bulkhead{Definition: "d"}] != nil || len(h.waiting) != 0 {
+				t.Errorf("%s: left: %+v", name, h.Slots)
 			}
 		})
 	}
@@ -188,17 +188,17 @@ func TestAPlaceIsKeptForWhoWasCalledInHand(t *testing.T) {
 	w := ofD(1)
 	w.caller = &caller{called: make(chan struct{})}
 	h.wait("a", w) // as await does
-	h.leave(ofD(1))
+	h.Leave(ofD(1))
 	select {
 	case <-w.caller.called:
 	default:
 		t.Fatal("it is not called")
 	}
-	h.seen("a")
-	if h.places.called["a"].caller != w.caller || w.caller.ended {
+	h.Seen("a")
+	if h.Slots.called["a"].caller != w.caller || w.caller.ended {
 		t.Error("its place is gone")
 	}
-	if h.interrupt("a"); !w.caller.ended {
+	if h.Interrupt("a"); !w.caller.ended {
 		t.Error("what ends it is forgotten")
 	}
 }

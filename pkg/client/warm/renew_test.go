@@ -1,4 +1,4 @@
-package client
+package warm
 
 import (
 	"testing"
@@ -13,11 +13,11 @@ func TestABurstIsOfOneRevision(t *testing.T) {
 	t.Parallel()
 	env := engine.Env{Now: time.Now}
 	for modified, want := range map[int64]bool{1: true, 2: false} {
-		l := live{&store.Record{Modified: 1}, &engine.Burst{}}
-		if got := l.renew(&store.Record{Modified: modified}, nil, env); (got != nil) != want {
+		l := Instance{Record: &store.Record{Modified: 1}, Burst: &engine.Burst{}}
+		if got := l.Renew(&store.Record{Modified: modified}, nil, env); (got != nil) != want {
 			t.Errorf("revision %d: %v", modified, got)
 		}
-		if l.b != nil {
+		if l.Burst != nil {
 			t.Error("it is to be had again")
 		}
 	}

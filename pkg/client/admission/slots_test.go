@@ -1,4 +1,4 @@
-package client
+package admission
 
 import (
 	"fmt"
@@ -8,15 +8,11 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
-
-	"github.com/weft-run/weft/internal/store"
 )
 
 // woken is called for each instance that has a place.
 type woken func(instance string)
 
-func (woken) Hint([]string, bool)             {}
-func (woken) Freed(store.Gate)                {}
 func (w woken) Again(instance string, _ bool) { w(instance) }
 
 // Whatever comes and goes: no compartment has more bursts than it may; each has
@@ -29,41 +25,41 @@ func TestPlaces(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		limits := Limits{PerDefinition: rapid.IntRange(1, 4).Draw(t, "per definition"), Bytes: rapid.Int64Range(1, 1000).Draw(t, "bytes")}
 		var called []string
-		p := newPlaces(limits, time.Second, woken(func(id string) { called = append(called, id) }))
+		p := New(limits, time.Second, woken(func(id string) { called = append(called, id) }))
 		type burst struct {
 			id string
-			w  want
+			w  Slot
 		}
 		var running []burst
-		wants := map[string]want{}
+		wants := map[string]Slot{}
 		largest := int64(0)
 		try := func(id string) {
 			w := wants[id]
 			alone := true
 			for other, c := range p.called {
-				alone = alone && (other == id || c.in != w.in)
+				alone = alone && (other == id || c.In != w.In)
 			}
 			for _, b := range running {
-				alone = alone && b.w.in != w.in
+				alone = alone && b.w.In != w.In
 			}
-			if p.enter(id, w, true) {
+			if p.Enter(id, w, true) {
 				running = append(running, burst{id, w})
 				delete(wants, id)
-				if p.waits(id) {
+				if p.Waits(id) {
 					t.Fatalf("%s has a place, and waits for one", id)
 				}
 			} else if alone {
-				t.Fatalf("the first of %v has no place", w.in)
+				t.Fatalf("the first of %v has no place", w.In)
 			}
-			p.seen(id)
+			p.Seen(id)
 		}
 		next := 0
 		t.Repeat(map[string]func(*rapid.T){
 			"come": func(t *rapid.T) {
 				next++
 				id := fmt.Sprint(next)
-				w := want{in: compartment{fmt.Sprint(rapid.IntRange(0, 5).Draw(t, "definition")), rapid.Bool().Draw(t, "recovered")}, bytes: rapid.Int64Range(1, 300).Draw(t, "size")}
-				largest = max(largest, w.bytes)
+				w := Slot{In: Bulkhead{fmt.Sprint(rapid.IntRange(0, 5).Draw(t, "definition")), rapid.Bool().Draw(t, "recovered")}, Bytes: rapid.Int64Range(1, 300).Draw(t, "size")}
+				largest = max(largest, w.Bytes)
 				wants[id] = w
 				try(id)
 			},
@@ -74,7 +70,7 @@ func TestPlaces(t *testing.T) {
 				i := rapid.IntRange(0, len(running)-1).Draw(t, "who")
 				b := running[i]
 				running = append(running[:i:i], running[i+1:]...)
-				p.leave(b.w)
+				p.Leave(b.w)
 			},
 			"try unasked": func(t *rapid.T) {
 				if len(wants) == 0 {
@@ -84,9 +80,9 @@ func TestPlaces(t *testing.T) {
 				id := rapid.SampledFrom(ids).Draw(t, "who")
 				if rapid.Bool().Draw(t, "there is more to do") {
 					w := wants[id]
-					w.bytes = rapid.Int64Range(1, 300).Draw(t, "size")
-					largest = max(largest, w.bytes)
-					w.in.recovered = rapid.Bool().Draw(t, "recovered")
+					w.Bytes = rapid.Int64Range(1, 300).Draw(t, "size")
+					largest = max(largest, w.Bytes)
+					w.In.Recovered = rapid.Bool().Draw(t, "recovered")
 					wants[id] = w
 				}
 				try(id)
@@ -99,7 +95,7 @@ func TestPlaces(t *testing.T) {
 				called = called[1:]
 				if rapid.Bool().Draw(t, "another node was faster") {
 					delete(wants, id)
-					p.seen(id)
+					p.Seen(id)
 					return
 				}
 				try(id)
@@ -109,18 +105,18 @@ func TestPlaces(t *testing.T) {
 				for id := range wants {
 					mailed[id] = true
 				}
-				p.keep(mailed)
+				p.Keep(mailed)
 			},
 			"": func(t *rapid.T) {
-				n, bytes := map[compartment]int{}, int64(0)
+				n, bytes := map[Bulkhead]int{}, int64(0)
 				for _, b := range running {
-					n[b.w.in]++
-					bytes += b.w.bytes
+					n[b.w.In]++
+					bytes += b.w.Bytes
 				}
 				kept := bytes
 				for _, c := range p.called {
-					n[c.in]++
-					kept += c.bytes
+					n[c.In]++
+					kept += c.Bytes
 				}
 				for in, k := range n {
 					if k > limits.PerDefinition {
@@ -131,7 +127,7 @@ func TestPlaces(t *testing.T) {
 					t.Fatalf("counted %d bursts of %d bytes; there are %d of %d", p.bursts, p.bytes, len(running), kept)
 				}
 				for in, line := range p.lines {
-					i := slices.IndexFunc(line, func(id string) bool { return p.waiting[id].in == in })
+					i := slices.IndexFunc(line, func(id string) bool { return p.waiting[id].In == in })
 					if i < 0 || len(p.called) > 0 {
 						continue
 					}
@@ -157,10 +153,10 @@ func TestPlaces(t *testing.T) {
 					continue
 				}
 				delete(wants, id)
-				p.seen(id)
+				p.Seen(id)
 				continue
 			}
-			p.leave(running[0].w)
+			p.Leave(running[0].w)
 			running = running[1:]
 		}
 		if len(wants) > 0 {
@@ -178,40 +174,40 @@ func TestWhoIsCalledHasItsPlaceKept(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var called []string
-			p := newPlaces(limits, time.Second, woken(func(id string) { called = append(called, id) }))
-			w := want{in: compartment{definition: "d"}, bytes: 50}
-			if !p.enter("first", w, true) {
+			p := New(limits, time.Second, woken(func(id string) { called = append(called, id) }))
+			w := Slot{In: Bulkhead{Definition: "d"}, Bytes: 50}
+			if !p.Enter("first", w, true) {
 				t.Fatal("the first has no place")
 			}
 			mailed := map[string]bool{}
 			for i := range 300 {
 				id := fmt.Sprint(i)
 				mailed[id] = true
-				if p.enter(id, w, true) {
+				if p.Enter(id, w, true) {
 					t.Fatal("there is no room for two")
 				}
 			}
-			p.leave(w)
-			p.keep(mailed)
+			p.Leave(w)
+			p.Keep(mailed)
 			if !slices.Equal(called, []string{"0"}) {
 				t.Fatalf("%v were called to one place", called)
 			}
-			if p.enter("new", w, false) {
+			if p.Enter("new", w, false) {
 				t.Error("who came later took the place of who was called")
 			}
-			p.keep(mailed) // it did not come
+			p.Keep(mailed) // it did not come
 			if !slices.Equal(called, []string{"0", "1"}) {
 				t.Fatalf("%v were called", called)
 			}
-			if !p.enter("1", w, true) {
+			if !p.Enter("1", w, true) {
 				t.Error("who was called has no place")
 			}
-			p.seen("1")
+			p.Seen("1")
 			for i := range 3000 { // who comes and goes does not make the line longer
-				p.enter(fmt.Sprint("x", i), w, true)
-				p.keep(mailed)
+				p.Enter(fmt.Sprint("x", i), w, true)
+				p.Keep(mailed)
 			}
-			if n := len(p.lines[w.in]); n > 300 || len(called) > 2 {
+			if n := len(p.lines[w.In]); n > 300 || len(called) > 2 {
 				t.Errorf("%d stand in line; called were %v", n, called)
 			}
 		})
@@ -221,9 +217,9 @@ func TestWhoIsCalledHasItsPlaceKept(t *testing.T) {
 // One compartment never takes all the memory, nor do many.
 func TestMemoryIsSharedOutByWhatIsLeft(t *testing.T) {
 	t.Parallel()
-	p := newPlaces(Limits{PerDefinition: 1 << 20, Bytes: 1 << 20}, time.Second, nobody{})
+	p := New(Limits{PerDefinition: 1 << 20, Bytes: 1 << 20}, time.Second, woken(func(string) {}))
 	fill := func(definition string) (n int64) {
-		for p.enter("i", want{in: compartment{definition: definition}, bytes: 1 << 10}, false) {
+		for p.Enter("i", Slot{In: Bulkhead{Definition: definition}, Bytes: 1 << 10}, false) {
 			n++
 		}
 		return n

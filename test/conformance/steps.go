@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"mime/multipart"
 	"net/http"
 	"net/textproto"
@@ -26,7 +27,7 @@ type Step struct {
 	Expect  *Outcome `json:"expect"`
 
 	As     string         `json:"as"`     // the name of the instance that is started; "": it
-	Input  map[string]any `json:"input"`  // of the start, the resume or the event
+	Input  map[string]any `json:"input"`  // of the start, the resume or the event; {node} is the address of a node
 	Token  bool           `json:"token"`  // the start runs flowcharts by tokens
 	Within float64        `json:"within"` // seconds in which what is expected comes true; 0: 60
 }
@@ -94,6 +95,12 @@ func (c *cluster) steps(ctx context.Context, steps []Step) error {
 }
 
 func (c *cluster) step(ctx context.Context, s Step, names map[string]string) error {
+	s.Input = maps.Clone(s.Input)
+	for name, v := range s.Input {
+		if text, ok := v.(string); ok {
+			s.Input[name] = strings.ReplaceAll(text, "{node}", c.addrs[0])
+		}
+	}
 	switch {
 	case s.Execute != "":
 		start := map[string]any{"input": s.Input}

@@ -26,6 +26,7 @@ const (
 func SendEmail() (workflow.Descriptor, engine.Activity) {
 	return workflow.Descriptor{
 		Type: Type,
+		Asks: workflow.AsksMail,
 		Description: "Sends a mail by the SMTP server of the node (--smtp-address). It is for all of its recipients or for none: one that is refused refuses it. " +
 			"Every call has a Message-ID of its own, which a repeat of the call has too. What fails is an incident unless the branch error says what to do. " +
 			"Codes of faults: mail-refused (5xx) and mail-invalid, which a retry does not try again unless its on names them; mail-deferred (4xx) and mail-unreachable, where nothing was sent; mail-unknown: the mail may have been sent.",

@@ -23,9 +23,6 @@ const (
 	ValueType   = "Elsa.SqlSingleValue"
 )
 
-// Types are the types of all of them.
-var Types = []string{QueryType, CommandType, ValueType}
-
 const (
 	defaultTimeout = 30 * time.Second
 	maxTimeout     = 10 * time.Minute
@@ -51,7 +48,7 @@ const faults = " What fails is an incident, or a failed attempt of its retry. Co
 // Query gives the descriptor of sqlQuery, and code that asks nothing: see [Databases.Activities].
 func Query() (workflow.Descriptor, engine.Activity) {
 	return workflow.Descriptor{
-		Type: QueryType, Main: "query",
+		Type: QueryType, Main: "query", Asks: workflow.AsksDatabase,
 		Description: "Asks a database, in a transaction of its own, and gives the rows." + faults,
 		Inputs: append(connectionInputs("query", "The query."),
 			workflow.InputDescriptor{Name: "maxRows", Type: "Int32", Default: defaultRows, Description: "How many rows there may be, up to 10000; more are a fault, as are more than 1 MiB."}),
@@ -65,7 +62,7 @@ func Query() (workflow.Descriptor, engine.Activity) {
 // Command gives the descriptor of sqlCommand, and code that does nothing.
 func Command() (workflow.Descriptor, engine.Activity) {
 	return workflow.Descriptor{
-		Type: CommandType, Main: "command",
+		Type: CommandType, Main: "command", Asks: workflow.AsksDatabase,
 		Description: "Changes a database, in a transaction of its own, and says how many rows it changed." + faults,
 		Inputs: append(connectionInputs("command", "The command."),
 			workflow.InputDescriptor{Name: "once", Type: "Boolean", Description: "It takes effect once for each call, however often it is repeated: its transaction writes the call into the table weft_calls, which the database has to have."}),
@@ -79,7 +76,7 @@ func Command() (workflow.Descriptor, engine.Activity) {
 // SingleValue gives the descriptor of sqlSingleValue, and code that asks nothing.
 func SingleValue() (workflow.Descriptor, engine.Activity) {
 	return workflow.Descriptor{
-		Type: ValueType, Main: "command",
+		Type: ValueType, Main: "command", Asks: workflow.AsksDatabase,
 		Description: "Asks a database for one value, in a transaction of its own: the first column of the first row, null if there is none." + faults,
 		Inputs:      connectionInputs("command", "The query."),
 		Outputs:     []workflow.OutputDescriptor{{Name: "result", Type: "Object", Description: "The value, as sqlQuery has values."}},

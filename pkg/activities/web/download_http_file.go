@@ -28,7 +28,7 @@ func DownloadHTTPFile() (workflow.Descriptor, engine.Activity) {
 		workflow.InputDescriptor{Name: "expectedStatusCodes", Type: "Object[]", Default: []any{200}, Description: "The status codes that have a port of their own."},
 	)
 	return workflow.Descriptor{
-		Type: "Elsa.DownloadHttpFile", Main: "url", AnyOutcome: true,
+		Type: "Elsa.DownloadHttpFile", Main: "url", AnyOutcome: true, Asks: workflow.AsksHTTP,
 		Description: fmt.Sprintf("Gets a file of up to %d bytes from a service, as FlowSendHttpRequest sends a request. The file lies beside the instance: its result refers to it, for WriteFileHttpResponse, ReadFile, or the content of another request.", files.MaxSize),
 		Inputs:      inputs,
 		Outputs: []workflow.OutputDescriptor{

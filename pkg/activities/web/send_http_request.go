@@ -16,6 +16,7 @@ import (
 func SendHTTPRequest() (workflow.Descriptor, engine.Activity) {
 	return workflow.Descriptor{
 		Type: "Elsa.SendHttpRequest",
+		Asks: workflow.AsksHTTP,
 		Description: "Sends an HTTP request and runs the branch for the answer's status code. Any answer completes it; " +
 			"a request without an answer is an incident unless failedToConnect or timeout say what to do. " +
 			"The header Idempotency-Key lets the other side recognise a repeated request.",
@@ -87,6 +88,7 @@ func FlowSendHTTPRequest() (workflow.Descriptor, engine.Activity) {
 		Description: "Sends an HTTP request in a flowchart and goes on along the answer's status code, Unmatched status code, " +
 			"Failed to connect or Timeout, along Done after any answer. A failure whose port is not connected is an incident.",
 		Main: "url",
+		Asks: workflow.AsksHTTP,
 		Inputs: append(requestInputs(), workflow.InputDescriptor{
 			Name: "expectedStatusCodes", Type: "Object[]", Default: []any{200}, Description: "The status codes that have a port of their own.",
 		}),

@@ -115,14 +115,9 @@ type seen struct {
 	problems []string // of the test
 }
 
-// typeOf is the type of an activity that made calls.
-func (s *seen) typeOf(activity string) string {
-	for i := range s.effects {
-		if s.effects[i].Activity == activity {
-			return s.effects[i].Type
-		}
-	}
-	return ""
+// sends reports whether an activity sends requests.
+func (s *seen) sends(activity string) bool {
+	return slices.ContainsFunc(s.effects, func(e trial.Effect) bool { return e.Activity == activity && e.Sends })
 }
 
 // Play does what a test does with a run, which keeps to within, and gives what is not as the test wants it.
@@ -335,13 +330,13 @@ func (c *comparison) repeated(f trial.Failure, at trial.Point, e trial.Effect, o
 	if i < 0 {
 		i = len(c.report.Repeated)
 		of.Activity, of.Type, of.Failure, of.Reads = e.Activity, e.Type, describe(f, at), e.Reads
-		of.Mend = mendCall(&of)
+		of.Mend = mendCall(&of, e.Sends)
 		c.report.Repeated = append(c.report.Repeated, of)
 	}
 	r := &c.report.Repeated[i]
 	r.Runs++
 	if r.SameKey && r.SameBody && !r.Reads && later && f.Kind != trial.LostAnswer {
-		r.Mend = mendCall(r) + fmt.Sprintf("; it is called again also when a node fails at %s later on: with options: {commit: ActivityExecutedStrict} it is saved by then", at.Activity)
+		r.Mend = mendCall(r, e.Sends) + fmt.Sprintf("; it is called again also when a node fails at %s later on: with options: {commit: ActivityExecutedStrict} it is saved by then", at.Activity)
 	}
 }
 
@@ -370,7 +365,7 @@ func (c *comparison) end(f trial.Failure, at trial.Point, got *seen) {
 		d.Fails, d.Mend = false, fmt.Sprintf("the instance goes another way and is %s as well (%s)", got.end.status, strings.Join(changes, "; "))
 	default:
 		branch := "onGiveUp"
-		if trial.SendsRequests(c.base.typeOf(at.Activity)) {
+		if c.base.sends(at.Activity) {
 			branch = "failedToConnect, onGiveUp"
 		}
 		d.Mend = fmt.Sprintf("give %s a retry, as in retry: {attempts: 5, delay: 2s}: it asks again with the same Idempotency-Key; or a branch for it (%s). If it has a retry, that had no attempt left", at.Activity, branch)
@@ -400,7 +395,8 @@ func describe(f trial.Failure, at trial.Point) string {
 	return where + " the node dies"
 }
 
-func mendCall(r *Repeated) string {
+// mendCall says what to do about a call that is made again; sends: by an activity that sends requests.
+func mendCall(r *Repeated, sends bool) string {
 	switch {
 	case r.Reads:
 		return "it only reads (GET, HEAD or OPTIONS)"
@@ -411,13 +407,9 @@ func mendCall(r *Repeated) string {
 	case !r.SameBody:
 		return "what an activity of your own reads from elsewhere (its clock, random numbers, memory) belongs into an activity before it, whose result is saved"
 	}
-	return fmt.Sprintf("the other side has to recognise the key (%s passes it on)", passes(r.Type))
-}
-
-// passes is what gives the key to the other side.
-func passes(typ string) string {
-	if trial.SendsRequests(typ) {
-		return "the header Idempotency-Key"
+	by := "Execution.IdempotencyKey"
+	if sends {
+		by = "the header Idempotency-Key"
 	}
-	return "Execution.IdempotencyKey"
+	return fmt.Sprintf("the other side has to recognise the key (%s passes it on)", by)
 }

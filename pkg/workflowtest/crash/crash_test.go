@@ -147,7 +147,6 @@ func TestWhatIsOtherInARepeatIsFound(t *testing.T) {
 
 func TestALostAnswer(t *testing.T) {
 	t.Parallel()
-	mocks := trial.Mocks{"sendHttpRequest": trial.Reply{Outputs: map[string]any{"statusCode": 200}}}
 	for _, of := range []struct {
 		name, root string
 		fails      bool
@@ -158,14 +157,23 @@ func TestALostAnswer(t *testing.T) {
 		{"with retries within the attempt", "- sendHttpRequest: {url: 'https://a.test', retries: 1}", false, 0},
 		{"with a retry around a block", "- sequence: [{sendHttpRequest: {url: 'https://a.test'}}]\n    retry: {attempts: 2}", false, 0},
 		{"with a branch", "- sendHttpRequest: {url: 'https://a.test'}\n    failedToConnect: {writeLine: no}", false, 1},
+		{"of a download without a way", "- downloadHttpFile: {url: 'https://a.test'}", true, 1},
+		{"of a download with a retry", "- downloadHttpFile: {url: 'https://a.test'}\n    retry: {attempts: 2}", false, 0},
+		{"of a download with a port", "- flowchart:\n      activities:\n        get: {downloadHttpFile: {url: 'https://a.test'}}\n        no: {writeLine: no}\n      connections:\n        - {from: get, port: Failed to connect, to: no}", false, 1},
 	} {
 		for _, sends := range []bool{false, true} {
 			t.Run(fmt.Sprint(of.name, " ", sends), func(t *testing.T) {
 				t.Parallel()
 				r := activities.Default()
-				cfg := trial.Config{Definition: definition(t, r, "id: d\nroot:\n  "+of.root+"\n"), Mocks: mocks}
-				if sends {
-					cfg.Mocks, cfg.HTTP = nil, answers.Answers{{Status: 200}}
+				cfg := trial.Config{Definition: definition(t, r, "id: d\nroot:\n  "+of.root+"\n")}
+				reply := trial.Reply{Outputs: map[string]any{"statusCode": 200}}
+				switch {
+				case sends:
+					cfg.HTTP = answers.Answers{{Status: 200}}
+				case strings.Contains(of.root, "downloadHttpFile"):
+					cfg.Mocks = trial.Mocks{"downloadHttpFile": reply}
+				default:
+					cfg.Mocks = trial.Mocks{"sendHttpRequest": reply}
 				}
 				rep := try(t, cfg, start)
 				lost := slices.DeleteFunc(slices.Clone(rep.Differs), func(d crash.Difference) bool { return d.Kind != trial.LostAnswer })

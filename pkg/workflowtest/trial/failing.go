@@ -61,6 +61,7 @@ type Failure struct {
 // Effect is a call to the outside that was made, whether what made it was saved or not.
 type Effect struct {
 	Activity, Type string
+	Sends          bool // its activity sends requests, each with the Idempotency-Key in a header
 	Instance       string
 	Key            string            // its Idempotency-Key; "": a request has none
 	Reads          bool              // it is a GET, HEAD or OPTIONS, which changes nothing on the other side
@@ -228,6 +229,9 @@ func (ns *nodes) note(n *node, e Effect) error {
 		return errGone
 	}
 	e.Instance, e.Activity = n.in.id, n.named(e.Activity)
+	if d := ns.run.cfg.Registry.ByType(e.Type); d != nil {
+		e.Sends = d.Asks == workflow.AsksHTTP
+	}
 	for name, said := range e.Said {
 		e.Said[name] = ns.run.secrets.Redact(said)
 	}
@@ -248,7 +252,7 @@ func (ns *nodes) noteCall(n *node, x *engine.Execution, c *Call) {
 		said[name] = compare.Show(v)
 	}
 	e := Effect{Activity: c.ActivityID, Type: c.Type, Key: x.IdempotencyKey(), Said: said}
-	if SendsRequests(c.Type) {
+	if x.Node().Descriptor().Asks == workflow.AsksHTTP {
 		e.Reads = reads(engine.Text(c.Inputs["method"]))
 	}
 	_ = ns.note(n, e)

@@ -9,8 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/weft-run/weft/pkg/activities/mail"
-	"github.com/weft-run/weft/pkg/activities/sql"
 	"github.com/weft-run/weft/pkg/activities/web"
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -183,7 +181,7 @@ func (w watched) effect(x *engine.Execution, call *Call, m Mock, do, lose func()
 		case during == nil:
 		case !errors.Is(during, errLost):
 			return during
-		case m != nil && SendsRequests(w.d.Type) && web.Retries(x) > 0:
+		case m != nil && w.d.Asks == workflow.AsksHTTP && web.Retries(x) > 0:
 			ns.noteCall(n, x, call) // it asked again
 		default:
 			return lose()
@@ -200,7 +198,7 @@ func (w watched) effect(x *engine.Execution, call *Call, m Mock, do, lose func()
 
 // lose is the call of x without its answer, for which an activity that sends requests has branches.
 func (w watched) lose(ctx context.Context, x *engine.Execution, m Mock) error {
-	if m == nil || !SendsRequests(w.d.Type) {
+	if m == nil || w.d.Asks != workflow.AsksHTTP {
 		return errLost
 	}
 	w.s.losing = true
@@ -216,11 +214,11 @@ func (w watched) do(ctx context.Context, x *engine.Execution, call *Call) error 
 	name, m := w.s.find(x.Node())
 	if m == nil {
 		switch {
-		case !w.s.online && SendsRequests(w.d.Type):
+		case !w.s.online && w.d.Asks == workflow.AsksHTTP:
 			return fmt.Errorf("a test sends no HTTP requests: mock %s, or give the answers of the other side", call.ActivityID)
-		case w.d.Type == mail.Type:
+		case w.d.Asks == workflow.AsksMail:
 			return fmt.Errorf("a test sends no mail: mock %s", call.ActivityID)
-		case slices.Contains(sql.Types, w.d.Type):
+		case w.d.Asks == workflow.AsksDatabase:
 			return fmt.Errorf("a test asks no databases: mock %s", call.ActivityID)
 		}
 		return w.inner.Execute(ctx, x)
@@ -232,12 +230,6 @@ func (w watched) do(ctx context.Context, x *engine.Execution, call *Call) error 
 	x.TriggerInput() // it is consumed, as by the activity itself
 	return m.reply(n, *call).apply(x)
 }
-
-// outgoing are the types that need an HTTP client.
-var outgoing = []string{"Elsa.SendHttpRequest", "Elsa.FlowSendHttpRequest"}
-
-// SendsRequests reports whether activities of a type send HTTP requests.
-func SendsRequests(typ string) bool { return slices.Contains(outgoing, typ) }
 
 func (r Reply) apply(x *engine.Execution) error {
 	if r.Fault != "" {

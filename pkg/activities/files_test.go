@@ -228,3 +228,73 @@ func TestADownloadIsAFile(t *testing.T) {
 		}
 	}
 }
+
+// An answer that is too large for a value lies beside the instance, whichever its type, and each output refers to it.
+func TestALargeAnswerIsAFile(t *testing.T) {
+	t.Parallel()
+	text := `{"items": ["` + strings.Repeat("0123456789abcdef", 1<<16) + `"]}` // some more than 1 MiB
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		if r.URL.Path == "/missing" {
+			w.WriteHeader(http.StatusNotFound)
+		}
+		_, _ = io.WriteString(w, text)
+	}))
+	t.Cleanup(srv.Close)
+	for _, typ := range []string{"Elsa.SendHttpRequest", "Elsa.FlowSendHttpRequest", "Elsa.DownloadHttpFile"} {
+		t.Run(typ, func(t *testing.T) {
+			t.Parallel()
+			body := "parsedContent"
+			if typ == "Elsa.DownloadHttpFile" {
+				body = "responseContentStream"
+			}
+			send := func(id, path string) *workflow.Activity {
+				return &workflow.Activity{ID: id, Type: typ, Inputs: map[string]workflow.Expression{"url": workflow.Lit(srv.URL + path)}, Outputs: map[string]string{body: "file", "result": "all"}}
+			}
+			read := &workflow.Activity{ID: "read", Type: "Elsa.ReadFile", Inputs: map[string]workflow.Expression{"file": varExpr("file"), "as": workflow.Lit("json")}, Outputs: map[string]string{"result": "out"}}
+			answer := &workflow.Activity{ID: "answer", Type: "Elsa.WriteFileHttpResponse", Inputs: map[string]workflow.Expression{"content": varExpr("file")}}
+			var list []*workflow.Activity
+			for n := range 40 { // more than there are places for at once
+				list = append(list, send(fmt.Sprintf("send%d", n), "/orders"))
+			}
+			def := root(seq(append(list, send("send", "/missing"), read, answer)...))
+			def.Variables = []workflow.Variable{{Name: "file", Type: "Object"}, {Name: "all", Type: "Object"}, {Name: "out", Type: "Object"}}
+			def.Outputs = []workflow.Output{{Name: "out", Value: ptr(varExpr("out"))}, {Name: "all", Value: ptr(varExpr("all"))}}
+			s := shelf{}
+			b := start(t, def, withEnv(func(e *engine.Env) { e.Files, e.HTTP = s, srv.Client() })).wantStatus(workflow.Finished)
+			all, _ := b.header.Output["all"].(map[string]any)
+			if typ != "Elsa.DownloadHttpFile" {
+				all, _ = all["body"].(map[string]any)
+			}
+			if ref, ok := files.RefOf(all); !ok || ref.Bytes != int64(len(text)) || ref.Type != "application/json" || len(s) != 1 {
+				t.Errorf("the output is %v, and %d files are kept", all, len(s))
+			}
+			if out, _ := b.header.Output["out"].(map[string]any); len(out) != 1 {
+				t.Errorf("read were %d members", len(out))
+			}
+			if b.response == nil || b.response.File == nil || b.response.File.Bytes != int64(len(text)) {
+				t.Errorf("answered %+v", b.response)
+			}
+			if kept := slices.ContainsFunc(b.journal, func(it workflow.JournalItem) bool { return it.Event == "Kept" }); kept != (typ != "Elsa.DownloadHttpFile") {
+				t.Errorf("the journal says that it was kept: %v", kept)
+			}
+		})
+	}
+}
+
+// What becomes a part of the instance is bounded by what it is read as.
+func TestAFileIsReadUpToASize(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		as    string
+		size  int
+		fails bool
+	}{{"text", 4 << 20, false}, {"text", 4<<20 + 1, true}, {"json", 4<<20 + 1, true}, {"base64", 1 << 20, false}, {"base64", 1<<20 + 1, true}, {"bytes", 1<<20 + 1, true}} {
+		s := shelf{}
+		def := root(&workflow.Activity{ID: "read", Type: "Elsa.ReadFile", Inputs: map[string]workflow.Expression{"file": workflow.Lit(s.put("a.txt", "text/plain", strings.Repeat("a", c.size))), "as": workflow.Lit(c.as)}})
+		b := start(t, def, withEnv(func(e *engine.Env) { e.Files = s }))
+		if got := len(b.header.Incidents) > 0; got != c.fails {
+			t.Errorf("%d bytes as %s: incidents %+v", c.size, c.as, b.header.Incidents)
+		}
+	}
+}

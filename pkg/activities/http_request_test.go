@@ -20,6 +20,7 @@ import (
 	"github.com/weft-run/weft/pkg/activities"
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/files"
 )
 
 func withHTTP(allowPrivate bool) option {
@@ -52,11 +53,11 @@ func server(t *testing.T) (*httptest.Server, *[]string) {
 			_ = http.NewResponseController(w).Flush()
 			<-r.Context().Done()
 		case r.URL.Path == "/big":
-			_, _ = w.Write(make([]byte, 2<<20))
+			_, _ = w.Write(make([]byte, files.MaxSize+1))
 		case r.URL.Path == "/bomb":
 			w.Header().Set("Content-Encoding", "gzip")
 			z := gzip.NewWriter(w)
-			_, _ = z.Write(make([]byte, 2<<20))
+			_, _ = z.Write(make([]byte, files.MaxSize+1))
 			_ = z.Close()
 		case r.URL.Path == "/headers":
 			for i := range 300 {

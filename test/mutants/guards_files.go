@@ -37,6 +37,10 @@ var fileGuards = []patch{
 		"return runtime.EndpointBody{Files: []runtime.EndpointFile{runtime.EndpointFile(raw)}}, nil", "_ = raw\n\t\t\treturn runtime.EndpointBody{}, nil", inHTTP, "TestFilesAreRefused"},
 	{"the fields of a form with files are bounded", "internal/httpapi/run/endpoint.go",
 		"; fields > c.API.Config.MaxBody {", "; fields < 0 {", inHTTP, "TestFilesAreRefused"},
+	{"an answer that is too large for a value is a file", "pkg/activities/web/http_request.go",
+		"\tif e.large {\n\t\tfile, err", "\tif false {\n\t\tfile, err", "./pkg/activities", "TestALargeAnswerIsAFile"},
+	{"the place of a large answer is given back", "pkg/activities/web/http_request.go",
+		"\tif e.large {\n\t\t<-places\n", "\tif e.large {\n", "./pkg/activities", "TestALargeAnswerIsAFile"},
 	{"no file is larger than one may be, whatever the endpoint says", "internal/endpoint/files.go",
 		"\treturn min(max(rules.MaxSize, 0), files.MaxSize)\n", "\treturn max(rules.MaxSize, 0)\n", inHTTP, "TestFilesAreRefused"},
 }

@@ -24,6 +24,7 @@ import (
 	"github.com/weft-run/weft/internal/inflate"
 	"github.com/weft-run/weft/pkg/runtime"
 	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/files"
 )
 
 // Call is one request on its way through a handler: what a client sent, as far as it
@@ -266,7 +267,7 @@ func (c *Call) DryRun() (bool, error) {
 func (c *Call) readBody(limit int64, before func() error) error {
 	if c.Request.ContentLength > limit {
 		c.swallow()
-		return tooLarge(limit)
+		return c.tooLarge(limit)
 	}
 	if err := before(); err != nil {
 		return err
@@ -282,7 +283,7 @@ func (c *Call) readBody(limit int64, before func() error) error {
 	switch {
 	case errors.As(err, &big):
 		c.swallow()
-		return tooLarge(limit)
+		return c.tooLarge(limit)
 	case errors.As(err, &refused):
 		return refused
 	case errors.Is(err, os.ErrDeadlineExceeded):
@@ -296,7 +297,7 @@ func (c *Call) readBody(limit int64, before func() error) error {
 		return err
 	}
 	if int64(len(c.Body)) > limit { // as UTF-8 it is longer
-		return tooLarge(limit)
+		return c.tooLarge(limit)
 	}
 	if method := c.Request.Method; ExchangeOf(c.Request).served.takesNone() && !slices.Contains([]string{"", "{}"}, strings.TrimSpace(string(body))) {
 		return Invalid("body", "", "nothing was done: "+method+" takes no body here")
@@ -334,8 +335,14 @@ func (c *Call) swallow() {
 
 const maxSwallow = 16 << 20
 
-func tooLarge(limit int64) error {
-	return workflow.Fail(workflow.CodeTooLarge, fmt.Sprintf("the body has more than %d bytes", limit))
+// tooLarge says how much a body may have, and of one that a workflow gets, how more comes to it.
+func (c *Call) tooLarge(limit int64) error {
+	text := fmt.Sprintf("the body has more than %d bytes", limit)
+	rt := ExchangeOf(c.Request).served
+	if given := rt.Kind == Starts || rt.Tag == "stimuli" || rt.Tag == "tasks"; given && limit < files.MaxSize {
+		text += fmt.Sprintf("; what is larger is a file, of up to %d bytes: send it to an HTTP endpoint of the workflow, as multipart/form-data or with its type (such as application/octet-stream), or send the address where it lies", files.MaxSize)
+	}
+	return workflow.Fail(workflow.CodeTooLarge, text)
 }
 
 // checkHead refuses headers that ask for something which the route does not do.

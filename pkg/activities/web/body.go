@@ -169,23 +169,42 @@ func escapedQuery(query string) string {
 	return out.String()
 }
 
-// readBody reads an answer, compressed or not, up to the limit.
-func readBody(resp *http.Response, most int64) ([]byte, error) {
-	plain, err := inflate.Plain(resp.Header, resp.Body, most) // the transport has unpacked what it asked for itself
+// readBody reads an answer, compressed or not, of up to [files.MaxSize] bytes. Of one that is large it has one of the places,
+// which the caller gives back.
+func readBody(ctx context.Context, resp *http.Response) (body []byte, large bool, err error) {
+	plain, err := inflate.Plain(resp.Header, resp.Body, files.MaxSize) // the transport has unpacked what it asked for itself
 	var unknown *inflate.CodingError
 	if errors.As(err, &unknown) {
 		plain, err = resp.Body, nil // as it came, in base64
 	}
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	body, err := io.ReadAll(io.LimitReader(plain, most+1))
-	var large *http.MaxBytesError
-	if errors.As(err, &large) || int64(len(body)) > most {
-		return nil, fmt.Errorf("the answer is larger than %d bytes", most)
+	body, err = io.ReadAll(io.LimitReader(plain, maxResponseBody+1))
+	if err != nil || len(body) <= maxResponseBody {
+		return body, false, err
 	}
-	return body, err
+	select {
+	case places <- struct{}{}:
+	case <-ctx.Done():
+		return nil, false, context.Cause(ctx)
+	}
+	rest, err := io.ReadAll(io.LimitReader(plain, files.MaxSize+1-int64(len(body))))
+	body = append(body, rest...)
+	var most *http.MaxBytesError
+	if errors.As(err, &most) || len(body) > files.MaxSize {
+		err = fmt.Errorf("the answer is larger than %d bytes", files.MaxSize)
+	}
+	if err != nil {
+		<-places
+		return nil, false, err
+	}
+	return body, true, nil
 }
+
+// places are for the answers of more than maxResponseBody bytes that a process has in its memory at once: all the bursts
+// that a node runs may ask for one.
+var places = make(chan struct{}, 16)
 
 // receivedBody gives a body as a value: JSON decoded, other text as text, anything else in base64. The charset is
 // that of the type, or of a byte order mark.

@@ -46,23 +46,31 @@ func DownloadHTTPFile() (workflow.Descriptor, engine.Activity) {
 type downloadHTTPFileActivity struct{ flowSendHTTPRequestActivity }
 
 func (downloadHTTPFileActivity) Execute(ctx context.Context, x *engine.Execution) error {
-	e, err := sendUpTo(ctx, x, files.MaxSize)
+	e, err := send(ctx, x)
 	if err != nil {
 		return err
 	}
+	defer e.done()
 	return goOn(x, e, func() error { return e.publishFile(ctx, x) })
+}
+
+// kept keeps the body beside the instance, and is the value that refers to it.
+func (e *exchange) kept(ctx context.Context, x *engine.Execution) (any, error) {
+	ref, err := x.Files().Keep(ctx, e.fileName(), e.header.Get("Content-Type"), e.body)
+	if err != nil {
+		return nil, err
+	}
+	return ref.Value(), nil
 }
 
 // publishFile keeps what was got, and sets the outputs of a request that was answered.
 func (e *exchange) publishFile(ctx context.Context, x *engine.Execution) error {
 	var file any
 	if len(e.body) > 0 {
-		typ := e.header.Get("Content-Type")
-		ref, err := x.Files().Keep(ctx, e.fileName(), typ, e.body)
-		if err != nil {
+		var err error
+		if file, err = e.kept(ctx, x); err != nil {
 			return err
 		}
-		file = ref.Value()
 	}
 	if x.Node().Activity().Outputs["responseContentBytes"] != "" {
 		if len(e.body) > maxByteList {

@@ -19,7 +19,9 @@ import (
 
 const (
 	octets   = "application/octet-stream"
-	maxFiles = 100 // of one answer
+	maxFiles = 100     // of one answer
+	maxText  = 4 << 20 // of a file that is read as text or JSON
+	maxBytes = 1 << 20 // of one that is read as its bytes
 )
 
 // content is a file to be sent: one that lies beside an instance, or what is in it.
@@ -188,7 +190,7 @@ var typesByName = map[string]string{
 func ReadFile() (workflow.Descriptor, engine.Activity) {
 	return workflow.Descriptor{
 		Type: "Elsa.ReadFile", NoEffect: true, Main: "file",
-		Description: fmt.Sprintf("Gives what is in a file that an HTTP endpoint took or DownloadHttpFile got, of up to %d bytes: variables and expressions have only its name, type, size and hash.", maxResponseBody),
+		Description: fmt.Sprintf("Gives what is in a file that an HTTP endpoint took, or a request got: variables and expressions have only its name, type, size and hash. As text or JSON up to %d bytes are read, as base64 or bytes %d. What it gives is a part of the instance: take what is needed of it, and set the variable to null.", maxText, maxBytes),
 		Inputs: []workflow.InputDescriptor{
 			{Name: "file", Type: "Object", Required: true, Description: "The file."},
 			{Name: "as", Type: "String", Default: "text", Options: readForms, Description: "What it is read as: text (in the charset of its type), json, base64, or bytes (a list of numbers)."},
@@ -206,14 +208,18 @@ func (readFileActivity) Execute(ctx context.Context, x *engine.Execution) error 
 	if !ok {
 		return errors.New("file is none: give the file of an HTTP endpoint or the result of DownloadHttpFile")
 	}
-	if ref.Bytes > maxResponseBody {
-		return workflow.Fail(workflow.CodeTooLarge, fmt.Sprintf("the file has %d bytes; up to %d are read into the instance", ref.Bytes, maxResponseBody))
+	form, most := x.Text("as"), int64(maxText)
+	if form == "base64" || form == "bytes" {
+		most = maxBytes
+	}
+	if ref.Bytes > most {
+		return workflow.Fail(workflow.CodeTooLarge, fmt.Sprintf("the file has %d bytes; up to %d are read into the instance as %s", ref.Bytes, most, form))
 	}
 	data, err := x.Files().Read(ctx, ref)
 	if err != nil {
 		return err
 	}
-	v, err := readAs(x.Text("as"), ref.Type, data)
+	v, err := readAs(form, ref.Type, data)
 	if err != nil {
 		return err
 	}

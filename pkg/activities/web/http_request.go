@@ -20,11 +20,12 @@ import (
 	"github.com/weft-run/weft/pkg/activities/retry"
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/files"
 )
 
 const (
 	maxPause        = 30 * time.Second // before another try of one attempt
-	maxResponseBody = 1 << 20
+	maxResponseBody = 1 << 20          // a larger one is a file
 	maxRetries      = 10
 	defaultTimeout  = 30 * time.Second
 )
@@ -59,7 +60,7 @@ func requestOutputs() []workflow.OutputDescriptor {
 	return []workflow.OutputDescriptor{
 		{Name: "result", Type: "Object", Fields: []string{"statusCode", "headers", "body"}, Description: "The answer."},
 		{Name: "statusCode", Type: "Int32", Description: "The answer's status."},
-		{Name: "parsedContent", Type: "Object", Description: "The answer's body: JSON as a value, other text as text, from the charset that the answer names, anything else in base64."},
+		{Name: "parsedContent", Type: "Object", Description: "The answer's body: JSON as a value, other text as text, from the charset that the answer names, anything else in base64. One of more than " + strconv.Itoa(maxResponseBody) + " bytes, up to " + strconv.Itoa(files.MaxSize) + ", is a file beside the instance, as downloadHttpFile gives it, whichever its type."},
 		{Name: "responseHeaders", Type: "Object", Fields: []string{}, Description: "The answer's headers."},
 	}
 }
@@ -71,6 +72,7 @@ type exchange struct {
 	status  int
 	header  http.Header
 	body    []byte
+	large   bool // the body has one of the places
 	failure error
 	late    bool // the failure is a timeout
 
@@ -80,14 +82,17 @@ type exchange struct {
 // failed are the answers that are tried again.
 var failed = []int{408, 429, 500, 502, 503, 504}
 
-// send sends the request that x's inputs describe, with retries. It returns an
-// error if the request itself is wrong or not allowed, or ctx ended.
-func send(ctx context.Context, x *engine.Execution) (*exchange, error) {
-	return sendUpTo(ctx, x, maxResponseBody)
+// done gives back the place of a large body. Without that it is no answer any more.
+func (e *exchange) done() {
+	if e.large {
+		<-places
+		e.large, e.body, e.status = false, nil, 0
+	}
 }
 
-// sendUpTo is send for answers of up to so many bytes.
-func sendUpTo(ctx context.Context, x *engine.Execution, most int64) (*exchange, error) {
+// send sends the request that x's inputs describe, with retries. It returns an
+// error if the request itself is wrong or not allowed, or ctx ended; else the caller calls done.
+func send(ctx context.Context, x *engine.Execution) (_ *exchange, err error) {
 	client, err := x.HTTP()
 	if err != nil {
 		return nil, err
@@ -113,44 +118,57 @@ func sendUpTo(ctx context.Context, x *engine.Execution, most int64) (*exchange, 
 		return nil, context.Cause(ctx)
 	}
 	waits := pace.Doubling(delay).Spread(20).UpTo(maxPause).Times(uint64(retries))
-	var last *exchange
+	last := &exchange{}
+	defer func() {
+		if err != nil {
+			last.done()
+		}
+	}()
 	var tries int64
 	err = pace.Repeat(ctx, waits, func() (again bool, err error) {
 		if tries++; retries > 0 {
 			x.TellAttempt(tries)
 		}
-		identity, err := identityOf(x)
+		req, err := newRequest(ctx, x, method, target, body, contentType)
 		if err != nil {
 			return false, err
 		}
-		req, err := http.NewRequestWithContext(outgoing.WithIdentity(ctx, target, identity), method, target.String(), bytes.NewReader(body))
-		if err != nil {
-			return false, fmt.Errorf("the request is not valid: %w", err)
-		}
-		if err := setHeaders(x, req, contentType); err != nil {
-			return false, err
-		}
-		last = attempt(client, req, timeout, most)
+		last = attempt(client, req, timeout)
 		if last.failure != nil {
 			last.explain(ctx, x, req, timeout)
 		}
 		if errors.Is(last.failure, outgoing.ErrPrivateAddress) {
 			return false, fmt.Errorf("%s %s: %w", method, shown, last.failure)
 		}
-		again = last.again(expect)
+		if again = last.again(expect); again && tries <= retries {
+			last.done() // nobody reads this answer
+		}
 		if asked := min(last.retryAfter(time.Now()), maxPause); again && asked > 0 && tries <= retries {
 			pace.Pause(ctx, asked) // the usual pause comes behind it
 		}
 		return again, nil
 	})
 	switch {
-	case ctx.Err() != nil && (err != nil || last == nil || last.failure != nil): // a whole answer counts all the same
+	case ctx.Err() != nil && (err != nil || last.status == 0): // a whole answer counts all the same
 		return nil, errors.Join(context.Cause(ctx), err)
 	case err != nil:
 		return nil, err
 	}
 	last.url = shown
 	return last, nil
+}
+
+// newRequest makes the request of one try: with the secrets as they are by then.
+func newRequest(ctx context.Context, x *engine.Execution, method string, target *url.URL, body []byte, contentType string) (*http.Request, error) {
+	identity, err := identityOf(x)
+	if err != nil {
+		return nil, err
+	}
+	req, err := http.NewRequestWithContext(outgoing.WithIdentity(ctx, target, identity), method, target.String(), bytes.NewReader(body))
+	if err != nil {
+		return nil, fmt.Errorf("the request is not valid: %w", err)
+	}
+	return req, setHeaders(x, req, contentType)
 }
 
 // Retries is how often the inputs of a request have it tried again within one attempt of its activity.
@@ -217,15 +235,15 @@ func (e *exchange) retryAfter(now time.Time) time.Duration {
 }
 
 // attempt makes one request within its time.
-func attempt(client *http.Client, req *http.Request, timeout time.Duration, most int64) *exchange {
+func attempt(client *http.Client, req *http.Request, timeout time.Duration) *exchange {
 	ctx, cancel := context.WithTimeout(req.Context(), timeout)
 	defer cancel()
 	resp, err := client.Do(req.WithContext(ctx))
 	if err == nil {
 		defer resp.Body.Close()
-		var body []byte
-		if body, err = readBody(resp, most); err == nil {
-			return &exchange{status: resp.StatusCode, header: resp.Header, body: body}
+		body, large, failure := readBody(ctx, resp)
+		if err = failure; err == nil {
+			return &exchange{status: resp.StatusCode, header: resp.Header, body: body, large: large}
 		}
 	}
 	var ne net.Error
@@ -291,14 +309,26 @@ func (e *exchange) headers() map[string]any {
 	return all
 }
 
-// publish sets the outputs of a request that was answered.
-func (e *exchange) publish(x *engine.Execution) {
+// publish sets the outputs of a request that was answered. A body that is too large for the state of the instance is kept
+// beside it, and the outputs refer to it.
+func (e *exchange) publish(ctx context.Context, x *engine.Execution) error {
 	headers := e.headers()
-	body := receivedBody(e.header.Get("Content-Type"), e.body)
+	var body any
+	if e.large {
+		file, err := e.kept(ctx, x)
+		if err != nil {
+			return err
+		}
+		x.Journal("Kept", fmt.Sprintf("the answer has %d bytes, and a value at most %d: it lies beside the instance, and parsedContent and body of result are a file, for readFile, writeFileHttpResponse or another request", len(e.body), maxResponseBody), nil)
+		body = file
+	} else {
+		body = receivedBody(e.header.Get("Content-Type"), e.body)
+	}
 	x.SetOutput("statusCode", e.status)
 	x.SetOutput("responseHeaders", headers)
 	x.SetOutput("parsedContent", body)
 	x.SetOutput("result", map[string]any{"statusCode": e.status, "headers": headers, "body": body})
+	return nil
 }
 
 // checkRequest checks what is known of a request at compile time.

@@ -1230,7 +1230,7 @@ Place = TypedDict("Place", {
 Problem = TypedDict("Problem", {
     "code": "str",  # Stable; clients may rely on it.
     "detail": "NotRequired[str]",  # What is wrong with this request and what to do.
-    "errors": "NotRequired[List[ProblemItem]]",  # Every single problem of a 422, with its place.
+    "errors": "NotRequired[List[ProblemItem]]",  # Every single problem of a 400 or 422, with its place.
     "requestId": "NotRequired[str]",  # Also in the X-Request-Id header and in the node's log.
     "status": "int",
     "title": "str",

@@ -1500,7 +1500,7 @@ export interface Problem {
   code: string;
   /** What is wrong with this request and what to do. */
   detail?: string;
-  /** Every single problem of a 422, with its place. */
+  /** Every single problem of a 400 or 422, with its place. */
   errors?: Array<ProblemItem>;
   /** Also in the X-Request-Id header and in the node's log. */
   requestId?: string;

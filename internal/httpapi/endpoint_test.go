@@ -40,7 +40,7 @@ func TestWhatAnEndpointGetsOfABody(t *testing.T) {
 	before := len(s.do(t, "GET", "/api/v1/instances?definitionId=bodies#&limit=500", "").json(t)["items"].([]any))
 	for _, body := range []string{`{"a": `, `hello`, `{} {}`, `{"a": 1, "a": 2}`, strings.Repeat("[", 300)} {
 		a := s.do(t, "POST", "/workflows/bodies/#", body, "Content-Type: application/json")
-		if a.status != 422 || a.code() != "invalid-request" || !strings.Contains(string(a.body), `"errors"`) {
+		if a.status != 400 || a.code() != "unreadable-body" || !strings.Contains(string(a.body), `"errors"`) {
 			t.Errorf("%.40q: %d %s", body, a.status, a.body)
 		}
 	}

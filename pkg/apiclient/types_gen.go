@@ -1134,7 +1134,7 @@ type Place struct {
 type Problem struct {
 	Code      string        `json:"code"`                // Stable; clients may rely on it.
 	Detail    string        `json:"detail,omitempty"`    // What is wrong with this request and what to do.
-	Errors    []ProblemItem `json:"errors,omitempty"`    // Every single problem of a 422, with its place.
+	Errors    []ProblemItem `json:"errors,omitempty"`    // Every single problem of a 400 or 422, with its place.
 	RequestID string        `json:"requestId,omitempty"` // Also in the X-Request-Id header and in the node's log.
 	Status    int64         `json:"status"`
 	Title     string        `json:"title"`

@@ -309,7 +309,7 @@ func parsedText(c *serve.Call) (any, error) {
 	case err == nil:
 		return v, nil
 	case wire.IsJSON(typ):
-		return nil, &workflow.Error{Code: workflow.CodeInvalid, Detail: "the body says that it is JSON, and is not", Problems: workflow.Problems{strictjson.Unreadable(c.Body, dec, err)}}
+		return nil, &workflow.Error{Code: serve.CodeBadBody, Detail: "the body says that it is JSON, and is not", Problems: workflow.Problems{strictjson.Unreadable(c.Body, dec, err)}}
 	default:
 		return text, nil
 	}

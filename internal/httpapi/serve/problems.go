@@ -21,6 +21,7 @@ const (
 	codeMethodNotAllowed workflow.Code = "method-not-allowed"
 	CodeMediaType                      = workflow.CodeMediaType
 	CodeNotAcceptable    workflow.Code = "not-acceptable"
+	CodeBadBody          workflow.Code = "unreadable-body" // what came to an HTTP endpoint is not what it says
 	codeTimeout          workflow.Code = "request-timeout" // the body did not arrive in time
 )
 
@@ -29,6 +30,7 @@ const (
 var status = map[workflow.Code]int{
 	workflow.CodeInvalid:            http.StatusUnprocessableEntity,
 	workflow.CodeDefinitionInvalid:  http.StatusUnprocessableEntity,
+	CodeBadBody:                     http.StatusBadRequest,
 	workflow.CodeKeyReused:          http.StatusUnprocessableEntity,
 	workflow.CodeDefinitionNotFound: http.StatusNotFound,
 	workflow.CodeInstanceNotFound:   http.StatusNotFound,
@@ -87,6 +89,7 @@ func title(code workflow.Code, status int) string {
 
 var titles = map[workflow.Code]string{
 	workflow.CodeInvalid:           "The request is not valid",
+	CodeBadBody:                    "The body cannot be read",
 	workflow.CodeDefinitionInvalid: "The definition is not valid",
 	workflow.CodeKeyReused:         "The Idempotency-Key was used with another request",
 	workflow.CodeUnknownOutcome:    "The outcome is not known",
@@ -102,7 +105,7 @@ type Problem struct {
 	Detail    string        `json:"detail,omitempty" doc:"What is wrong with this request and what to do."`
 	Code      workflow.Code `json:"code" doc:"Stable; clients may rely on it."`
 	RequestID string        `json:"requestId,omitempty" doc:"Also in the X-Request-Id header and in the node's log."`
-	Errors    []ProblemItem `json:"errors,omitempty" doc:"Every single problem of a 422, with its place."`
+	Errors    []ProblemItem `json:"errors,omitempty" doc:"Every single problem of a 400 or 422, with its place."`
 }
 
 // ProblemItem is one problem of several.

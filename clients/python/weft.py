@@ -1536,12 +1536,28 @@ Stat = TypedDict("Stat", {
 })
 
 State = TypedDict("State", {
+    "files": "NotRequired[List[StateFile]]",  # Those that lie beside the instance. Absent in the answer of an import.
     "instance": "Any",  # The header, in the form of the store.
     "sequence": "int",  # Of the last commit; the ETag.
     "state": "Any",  # The engine's state; opaque.
 })
 
+StateFile = TypedDict("StateFile", {
+    "bytes": "int",
+    "content": "str",  # What is in it, in base64.
+    "leftOut": "NotRequired[bool]",  # The export has no room for its content: an import needs the file beside the instance already.
+    "sha256": "str",  # Of what is in it, in hexadecimal.
+})
+
+StateFileRequest = TypedDict("StateFileRequest", {
+    "bytes": "NotRequired[int]",
+    "content": "NotRequired[str]",  # What is in it, in base64.
+    "leftOut": "NotRequired[bool]",  # The export has no room for its content: an import needs the file beside the instance already.
+    "sha256": "NotRequired[str]",  # Of what is in it, in hexadecimal.
+})
+
 StateRequest = TypedDict("StateRequest", {
+    "files": "NotRequired[List[StateFileRequest]]",  # Those that lie beside the instance. Absent in the answer of an import.
     "instance": "NotRequired[Any]",  # The header, in the form of the store.
     "sequence": "NotRequired[int]",  # Of the last commit; the ETag.
     "state": "NotRequired[Any]",  # The engine's state; opaque.
@@ -2013,7 +2029,7 @@ class Client(_Core):
         return self._call("GET", f"/api/v1/instances/{_part(id)}/explain", {}, wait=wait, accept=accept)
 
     def export_state(self, id: str, *, wait: Optional[int] = None, accept: Optional[str] = None) -> Answer["State"]:
-        """Export the instance with everything that it needs to go on: GET /api/v1/instances/{id}/state."""
+        """Export the instance with everything that it needs to go on, its files too: GET /api/v1/instances/{id}/state."""
         return self._call("GET", f"/api/v1/instances/{_part(id)}/state", {}, wait=wait, accept=accept)
 
     def fail_task(self, id: str, body: Optional["TaskFailRequest"] = None, *, wait: Optional[int] = None, accept: Optional[str] = None, key: Optional[str] = None) -> Answer["TaskFailed"]:

@@ -1922,6 +1922,8 @@ export interface Stat {
 }
 
 export interface State {
+  /** Those that lie beside the instance. Absent in the answer of an import. */
+  files?: Array<StateFile>;
   /** The header, in the form of the store. */
   instance: any;
   /** Of the last commit; the ETag. */
@@ -1930,7 +1932,29 @@ export interface State {
   state: any;
 }
 
+export interface StateFile {
+  bytes: number;
+  /** What is in it, in base64. */
+  content: string;
+  /** The export has no room for its content: an import needs the file beside the instance already. */
+  leftOut?: boolean;
+  /** Of what is in it, in hexadecimal. */
+  sha256: string;
+}
+
+export interface StateFileRequest {
+  bytes?: number;
+  /** What is in it, in base64. */
+  content?: string;
+  /** The export has no room for its content: an import needs the file beside the instance already. */
+  leftOut?: boolean;
+  /** Of what is in it, in hexadecimal. */
+  sha256?: string;
+}
+
 export interface StateRequest {
+  /** Those that lie beside the instance. Absent in the answer of an import. */
+  files?: Array<StateFileRequest>;
   /** The header, in the form of the store. */
   instance?: any;
   /** Of the last commit; the ETag. */
@@ -2521,7 +2545,7 @@ export class Client {
   /** Why an instance is where it is: who runs it, what it waits for, what nearly met it, what to do: GET /api/v1/instances/{id}/explain. */
   explainInstance(id: string, options?: Options): Promise<Answer<Explanation>>;
 
-  /** Export the instance with everything that it needs to go on: GET /api/v1/instances/{id}/state. */
+  /** Export the instance with everything that it needs to go on, its files too: GET /api/v1/instances/{id}/state. */
   exportState(id: string, options?: Options): Promise<Answer<State>>;
 
   /** Report that an attempt at a claimed task failed: POST /api/v1/tasks/{id}/fail. */

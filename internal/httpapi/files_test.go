@@ -2,7 +2,10 @@ package httpapi_test
 
 import (
 	"bytes"
+	"encoding/base64"
+	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"mime/multipart"
 	"net/http"
@@ -168,4 +171,75 @@ func (s *server) upload(t *testing.T, method, path, body string, want int, heade
 		t.Errorf("%s %s, %v: got %d, want %d: %.300s", method, path, slices.Clip(headers), a.status, want, a.body)
 	}
 	return a
+}
+
+// An export has the files of its instance, and an import brings them: after a delete they are as they were. What misses
+// one, or has another in its place, brings nothing.
+func TestAnExportHasItsFiles(t *testing.T) {
+	t.Parallel()
+	s := sharedServer(t)
+	s.publish(t, strings.NewReplacer("files#", "moves#", "up/#", "moves-up/#", "down/#", "moves-down/#").Replace(filesYAML))
+	noise := bytesOf(3<<20 + 5)
+	s.upload(t, http.MethodPost, "/workflows/moves-up/#", noise, 200, "Content-Type: application/octet-stream", "X-Correlation-Id: moves-#")
+	id := s.get(t, "/api/v1/instances?definitionId=moves#").json(t)["items"].([]any)[0].(map[string]any)["instanceId"].(string)
+	path := "/api/v1/instances/" + id + "/state"
+	exported := s.do(t, "GET", path, "")
+	whole := exported.json(t)
+	list, _ := whole["files"].([]any)
+	if len(list) != 1 {
+		t.Fatalf("%d files: %.300s", len(list), exported.body)
+	}
+	file := list[0].(map[string]any)
+	if text, err := base64.StdEncoding.DecodeString(file["content"].(string)); err != nil || string(text) != noise || file["bytes"] != float64(len(noise)) {
+		t.Errorf("the file has %d bytes and %v, %v", len(text), file["bytes"], err)
+	}
+	if a := s.do(t, "DELETE", "/api/v1/instances/"+id, ""); a.status != 204 {
+		t.Fatalf("delete: %d %s", a.status, a.body)
+	}
+	with := func(files any) string {
+		other := maps.Clone(whole)
+		if other["files"] = files; files == nil {
+			delete(other, "files")
+		}
+		raw, err := json.Marshal(other)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(raw)
+	}
+	changed := func(name string, v any) []any {
+		other := maps.Clone(file)
+		other[name] = v
+		return []any{other}
+	}
+	hash := file["sha256"].(string)
+	for what, c := range map[string]struct {
+		body, code, says string
+	}{
+		"an export of before":      {with(nil), "missing-file", hash},
+		"one that is left out":     {with(changed("leftOut", true)), "missing-file", hash},
+		"another file":             {with(changed("content", base64.StdEncoding.EncodeToString([]byte("other")))), "damaged-file", hash},
+		"another size":             {with(changed("bytes", 3)), "damaged-file", hash},
+		"a hash that is none":      {with(changed("sha256", "../x")), "damaged-file", "../x"},
+		"what is no base64":        {with(changed("content", "%")), "wrong-type", "base64"},
+		"a file that is no object": {with([]any{1}), "wrong-type", "files"},
+	} {
+		a := s.do(t, "PUT", path, c.body, "Content-Type: application/json")
+		if a.status != 422 || !strings.Contains(string(a.body), `"`+c.code+`"`) || !strings.Contains(string(a.body), c.says) {
+			t.Errorf("%s: %d %.600s", what, a.status, a.body)
+		}
+		if a := s.do(t, "GET", "/api/v1/instances/"+id, ""); a.status != 404 {
+			t.Errorf("%s: it is there: %d", what, a.status)
+		}
+	}
+	a := s.do(t, "PUT", path, string(exported.body), "Content-Type: application/json")
+	if _, has := a.json(t)["files"]; a.status != 200 || has {
+		t.Fatalf("import: %d %.300s", a.status, a.body)
+	}
+	if a := s.upload(t, http.MethodGet, "/workflows/moves-down/#", "", 200, "X-Correlation-Id: moves-#"); string(a.body) != noise {
+		t.Errorf("after the import: %d bytes", len(a.body))
+	}
+	if a := s.do(t, "PUT", path, with(changed("leftOut", true)), "Content-Type: application/json"); a.status != 200 { // it lies there
+		t.Errorf("over the instance: %d %.300s", a.status, a.body)
+	}
 }

@@ -194,9 +194,18 @@ type StateExport struct {
 	Sequence int64             `json:"sequence"` // the ETag
 	Instance workflow.Instance `json:"instance"`
 	State    json.RawMessage   `json:"state"`
+	Files    []StateFile       `json:"-"` // that lie beside it; nil: it is not said which
 }
 
-// Export gives an instance with its state.
+// StateFile is a file of an exported instance.
+type StateFile struct {
+	Hash    string
+	Bytes   int64
+	Content []byte
+	LeftOut bool // it has no content here
+}
+
+// Export gives an instance with its state, without its files.
 func (i *Inspector) Export(ctx context.Context, id string) (StateExport, error) {
 	rec, err := Record(ctx, i.cfg.Reader, id)
 	if err != nil {

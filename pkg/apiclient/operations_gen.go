@@ -290,7 +290,7 @@ func (c *Client) ExplainInstance(ctx context.Context, id string, opts ...Option)
 	return call[Explanation](ctx, c, request{method: "GET", path: "/api/v1/instances/" + url.PathEscape(id) + "/explain", query: nil, body: nil}, opts)
 }
 
-// ExportState: Export the instance with everything that it needs to go on.
+// ExportState: Export the instance with everything that it needs to go on, its files too.
 // It is GET /api/v1/instances/{id}/state, for the role operator; problems of its own are instance-not-found.
 func (c *Client) ExportState(ctx context.Context, id string, opts ...Option) (*Answer[State], error) {
 	return call[State](ctx, c, request{method: "GET", path: "/api/v1/instances/" + url.PathEscape(id) + "/state", query: nil, body: nil}, opts)

@@ -1481,16 +1481,34 @@ type Stat struct {
 
 // State is the answer of [Client.ExportState], [Client.ImportState].
 type State struct {
-	Instance any   `json:"instance"` // The header, in the form of the store.
-	Sequence int64 `json:"sequence"` // Of the last commit; the ETag.
-	State    any   `json:"state"`    // The engine's state; opaque.
+	Files    []StateFile `json:"files,omitempty"` // Those that lie beside the instance. Absent in the answer of an import.
+	Instance any         `json:"instance"`        // The header, in the form of the store.
+	Sequence int64       `json:"sequence"`        // Of the last commit; the ETag.
+	State    any         `json:"state"`           // The engine's state; opaque.
+}
+
+// StateFile is a part of other answers.
+type StateFile struct {
+	Bytes   int64  `json:"bytes"`
+	Content string `json:"content"`           // What is in it, in base64.
+	LeftOut bool   `json:"leftOut,omitempty"` // The export has no room for its content: an import needs the file beside the instance already.
+	SHA256  string `json:"sha256"`            // Of what is in it, in hexadecimal.
+}
+
+// StateFileRequest is a part of other bodies. Zero fields are left out.
+type StateFileRequest struct {
+	Bytes   int64  `json:"bytes,omitempty"`
+	Content string `json:"content,omitempty"` // What is in it, in base64.
+	LeftOut bool   `json:"leftOut,omitempty"` // The export has no room for its content: an import needs the file beside the instance already.
+	SHA256  string `json:"sha256,omitempty"`  // Of what is in it, in hexadecimal.
 }
 
 // StateRequest is the body of [Client.ImportState]. Zero fields are left out.
 type StateRequest struct {
-	Instance any   `json:"instance,omitempty"` // The header, in the form of the store.
-	Sequence int64 `json:"sequence,omitempty"` // Of the last commit; the ETag.
-	State    any   `json:"state,omitempty"`    // The engine's state; opaque.
+	Files    []StateFileRequest `json:"files,omitempty"`    // Those that lie beside the instance. Absent in the answer of an import.
+	Instance any                `json:"instance,omitempty"` // The header, in the form of the store.
+	Sequence int64              `json:"sequence,omitempty"` // Of the last commit; the ETag.
+	State    any                `json:"state,omitempty"`    // The engine's state; opaque.
 }
 
 // Stats is the answer of [Client.GetStats].

@@ -43,6 +43,8 @@ type (
 	VariablesPart = front.VariablesPart
 	// StateExport is an instance as it is exported and imported.
 	StateExport = front.StateExport
+	// StateFile is a file of an exported instance.
+	StateFile = front.StateFile
 	// QueueItem is a stimulus that waits for a target, or for the gate of its start.
 	QueueItem = front.QueueItem
 	// Counts are how many instances there are.

@@ -41,6 +41,12 @@ var fileGuards = []patch{
 		"\tif e.large {\n\t\tfile, err", "\tif false {\n\t\tfile, err", "./pkg/activities", "TestALargeAnswerIsAFile"},
 	{"the place of a large answer is given back", "pkg/activities/web/http_request.go",
 		"\tif e.large {\n\t\t<-places\n", "\tif e.large {\n", "./pkg/activities", "TestALargeAnswerIsAFile"},
+	{"an import without its files is refused", "pkg/runtime/commands/files.go",
+		"\t\tcase f.LeftOut && !has:", "\t\tcase false && !has:", inHTTP, "TestAnExportHasItsFiles"},
+	{"a file of an import is held against its hash", "pkg/runtime/commands/files.go",
+		"\t\tcase !f.LeftOut && (hex", "\t\tcase false && (hex", inHTTP, "TestAnExportHasItsFiles"},
+	{"an import that tells of no files needs those that its state names", "pkg/runtime/commands/files.go",
+		"\tif list == nil { // of a program that told of none", "\tif false {", inHTTP, "TestAnExportHasItsFiles"},
 	{"no file is larger than one may be, whatever the endpoint says", "internal/endpoint/files.go",
 		"\treturn min(max(rules.MaxSize, 0), files.MaxSize)\n", "\treturn max(rules.MaxSize, 0)\n", inHTTP, "TestFilesAreRefused"},
 }

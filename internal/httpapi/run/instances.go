@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -32,6 +33,15 @@ type stateView struct {
 	Sequence int64           `json:"sequence" doc:"Of the last commit; the ETag."`
 	Instance json.RawMessage `json:"instance" doc:"The header, in the form of the store."`
 	State    json.RawMessage `json:"state" doc:"The engine's state; opaque."`
+	Files    []stateFileView `json:"files,omitzero" doc:"Those that lie beside the instance. Absent in the answer of an import."`
+}
+
+// stateFileView is a file of an exported instance.
+type stateFileView struct {
+	SHA256  string `json:"sha256" doc:"Of what is in it, in hexadecimal."`
+	Bytes   int64  `json:"bytes"`
+	Content string `json:"content" doc:"What is in it, in base64."`
+	LeftOut bool   `json:"leftOut,omitempty" doc:"The export has no room for its content: an import needs the file beside the instance already."`
 }
 
 func instanceRoutes() []serve.Route {
@@ -52,7 +62,7 @@ func instanceRoutes() []serve.Route {
 			Summary: "Show an instance; with Prefer: wait, at its end",
 			Answers: map[int]any{200: shape.Instance{}}, Problems: []workflow.Code{missing}, Serve: getInstance},
 		{Method: "GET", Path: "/instances/{id}/state", Name: "exportState", Costly: true, Tagged: true, Role: auth.Operator, Tag: "instances", Kind: serve.Reads, Audited: true,
-			Summary: "Export the instance with everything that it needs to go on",
+			Summary: "Export the instance with everything that it needs to go on, its files too",
 			Answers: map[int]any{200: stateView{}}, Problems: []workflow.Code{missing}, Serve: exportState},
 		{Method: "PUT", Path: "/instances/{id}/state", Name: "importState", Costly: true, Role: auth.Admin, Tag: "instances", Kind: serve.Changes, IfMatch: "The ETag of the export; 412 if the instance has moved since.",
 			Summary: "Replace the state of an instance by an exported one, or bring one that is not there", Body: stateView{}, MaxBody: maxState,
@@ -70,6 +80,9 @@ func instanceRoutes() []serve.Route {
 // maxState bounds an imported state, so that each export can be imported: what an instance may have as JSON (16 MiB), and
 // some 450 bytes for each of the places where it waits, which may be 100,000.
 const maxState = 64 << 20
+
+// maxListed is how many bytes of an export the hashes of its files take, and what stands around them.
+const maxListed = 64 << 10
 
 // startRequest reads what execute and dispatch have in common.
 func startRequest(c *serve.Call) (runtime.StartRequest, error) {
@@ -173,7 +186,23 @@ func exportState(c *serve.Call) (serve.Reply, error) {
 	if err != nil {
 		return serve.Reply{}, err
 	}
-	return viewState(state)
+	reply, err := viewState(state)
+	if err != nil {
+		return serve.Reply{}, err
+	}
+	view := reply.Body.(stateView)
+	list, err := c.API.Config.Runtime.Commands.Files(c.Request.Context(), id, max(0, maxState-maxListed-int64(len(view.Instance)+len(view.State)))/4*3)
+	if err != nil {
+		return serve.Reply{}, err
+	}
+	view.Files = []stateFileView{}
+	for i := range list {
+		f := &list[i]
+		view.Files = append(view.Files, stateFileView{f.Hash, f.Bytes, base64.StdEncoding.EncodeToString(f.Content), f.LeftOut})
+		f.Content = nil
+	}
+	reply.Body = view
+	return reply, nil
 }
 
 func viewState(s runtime.StateExport) (serve.Reply, error) {
@@ -181,7 +210,7 @@ func viewState(s runtime.StateExport) (serve.Reply, error) {
 	if err != nil {
 		return serve.Reply{}, fmt.Errorf("encode the header of %s: %w", s.Instance.ID, err)
 	}
-	return serve.Reply{Body: stateView{s.Sequence, header, s.State}, ETag: `"` + strconv.FormatInt(s.Sequence, 10) + `"`}, nil
+	return serve.Reply{Body: stateView{Sequence: s.Sequence, Instance: header, State: s.State}, ETag: `"` + strconv.FormatInt(s.Sequence, 10) + `"`}, nil
 }
 
 func importState(c *serve.Call) (serve.Reply, error) {
@@ -207,11 +236,35 @@ func importState(c *serve.Call) (serve.Reply, error) {
 	if in.Instance.ID != id {
 		return serve.Reply{}, serve.Invalid("wrong-instance", "/instance/instanceId", "the state belongs to another instance than the path")
 	}
+	if in.Files, err = filesOf(c, b.Files); err != nil {
+		return serve.Reply{}, err
+	}
 	state, err := c.API.Config.Runtime.Commands.Import(c.Request.Context(), id, in, ifSeq)
 	if err != nil {
 		return serve.Reply{}, err
 	}
 	return viewState(state)
+}
+
+// filesOf are the files of an export; nil if it does not say which.
+func filesOf(c *serve.Call, views []stateFileView) ([]runtime.StateFile, error) {
+	if views == nil {
+		return nil, nil
+	}
+	list := make([]runtime.StateFile, len(views))
+	for i := range views {
+		f := &views[i]
+		if err := c.Charge(int64(len(f.Content))); err != nil {
+			return nil, err
+		}
+		data, err := base64.StdEncoding.DecodeString(f.Content)
+		if err != nil {
+			return nil, serve.Invalid("wrong-type", fmt.Sprintf("/files/%d/content", i), "the content of a file is base64: "+err.Error())
+		}
+		list[i] = runtime.StateFile{Hash: f.SHA256, Bytes: f.Bytes, Content: data, LeftOut: f.LeftOut}
+		f.Content = ""
+	}
+	return list, nil
 }
 
 // ifMatch reads the sequence number that the instance must be at; 0: any.

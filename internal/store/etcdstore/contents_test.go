@@ -284,3 +284,35 @@ func TestFilesAreAmongWhatFillsEtcd(t *testing.T) {
 		t.Errorf("got %+v", filling)
 	}
 }
+
+// What lies beside an instance is listed and read without knowing its size; what was begun and not finished is not there.
+func TestFilesAreListed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	noise := make([]byte, 2*contents.PieceBytes+1)
+	_, _ = rand.NewChaCha8([32]byte{9}).Read(noise)
+	want := map[string][]byte{}
+	for _, data := range [][]byte{nil, []byte("a"), noise, make([]byte, contents.PieceBytes)} {
+		want[w.kept("i", string(data)).Hash] = data
+	}
+	w.kept("i2", "another's")
+	w.spoil(contents.Keys(w.Conn.Conn).Piece("i", contents.Hash([]byte("begun")), 1), []byte("\x00un"))
+	list, err := w.Contents.List(w.ctx(), "i")
+	if w.ok(err); len(list) != len(want) {
+		t.Errorf("%d files are listed: %+v", len(list), list)
+	}
+	for _, h := range list {
+		data, err := w.Contents.Whole(w.ctx(), "i", h)
+		if w.ok(err); !bytes.Equal(data, want[h.Hash]) || h.Created == 0 {
+			t.Errorf("%+v is read otherwise", h)
+		}
+	}
+	first := list[0]
+	w.spoil(contents.Keys(w.Conn.Conn).Piece("i", first.Hash, 0), []byte("\x00what it was not"))
+	if _, err := w.Contents.Whole(w.ctx(), "i", first); !errors.Is(err, ErrDamaged) {
+		t.Errorf("another file: %v", err)
+	}
+	if list, err := w.Contents.List(w.ctx(), "none"); err != nil || len(list) != 0 {
+		t.Errorf("of nobody: %v, %v", list, err)
+	}
+}

@@ -74,7 +74,7 @@ func (c *Commander) Retry(ctx context.Context, id string) (accepted bool, err er
 	return c.command(ctx, id, workflow.Command{Kind: workflow.CommandRetry})
 }
 
-// Import replaces the state of an instance, if it is at sequence ifSeq (0: any).
+// Import replaces the state of an instance, if it is at sequence ifSeq (0: any), and brings its files.
 func (c *Commander) Import(ctx context.Context, id string, in front.StateExport, ifSeq int64) (front.StateExport, error) {
 	raw, err := json.Marshal(in)
 	if err != nil {
@@ -90,7 +90,11 @@ func (c *Commander) Import(ctx context.Context, id string, in front.StateExport,
 	if err := c.importable(ctx, &in); err != nil {
 		return front.StateExport{}, err
 	}
-	accepted, err := c.command(ctx, id, workflow.Command{Kind: workflow.CommandImport, State: raw, IfSeq: ifSeq})
+	kept, err := c.bring(ctx, id, &in, raw)
+	if err != nil {
+		return front.StateExport{}, err
+	}
+	accepted, err := c.command(ctx, id, workflow.Command{Kind: workflow.CommandImport, State: raw, IfSeq: ifSeq, Contents: kept})
 	if err != nil {
 		return front.StateExport{}, err
 	}

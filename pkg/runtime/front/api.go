@@ -35,6 +35,8 @@ type (
 	VariablesPart = inspect.VariablesPart
 	// StateExport is an instance as it is exported and imported.
 	StateExport = inspect.StateExport
+	// StateFile is a file of an exported instance.
+	StateFile = inspect.StateFile
 	// QueueItem is a stimulus that waits for a target, or for the gate of its start.
 	QueueItem = inspect.QueueItem
 	// Counts are how many instances there are.

@@ -790,6 +790,11 @@ func (a commands) instancesExport() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			for _, f := range state.Body.Files {
+				if f.LeftOut {
+					a.ask.Note(fmt.Sprintf("the file %s (%d bytes) is not in the export, which has no room for it: an import is refused where it does not lie beside the instance already", f.SHA256, f.Bytes))
+				}
+			}
 			if out == "" && a.ask.AsData() {
 				return a.ask.Show(ask.View{}, state.Bytes)
 			}
@@ -804,13 +809,16 @@ func (a commands) instancesExport() *cobra.Command {
 	return cmd
 }
 
+// maxExport is what the API takes of one.
+const maxExport = 64 << 20
+
 func (a commands) instancesImport() *cobra.Command {
 	var force bool
 	cmd := &cobra.Command{
 		Use: "import ID FILE", Short: "Replace an instance by an export of it, or bring one that is not there", Args: cobra.ExactArgs(2), ValidArgsFunction: ask.ThenFiles(a.ask.Completes("instances")),
 		Long: "Replace an instance by an export of it. It must not have moved since the export, unless --force.",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			raw, err := a.ask.ReadSmall(args[1], 2*ask.MaxBody, "an export")
+			raw, err := a.ask.ReadSmall(args[1], maxExport, "an export")
 			if err != nil {
 				return err
 			}

@@ -1,6 +1,7 @@
 package ask
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -33,10 +34,15 @@ func IsDefinitionFile(name string) bool {
 // ReadDefinition reads a definition from a file or, for -, from standard input.
 func (a *Asker) ReadDefinition(name string) ([]byte, error) {
 	src, err := a.ReadSmall(name, MaxBody, "a definition")
-	if err == nil && strings.TrimSpace(string(src)) == "" {
+	switch {
+	case err != nil:
+		return nil, err
+	case strings.TrimSpace(string(src)) == "":
 		return nil, Usage("%s is empty", name)
+	case bytes.HasPrefix(src, []byte("PK\x03\x04")):
+		return nil, Usage("%s is a zip archive: unpack it, and name the directory (weft migrate elsa reads the archive itself)", name)
 	}
-	return src, err
+	return src, nil
 }
 
 // ContentType says in which notation a file is.

@@ -42,7 +42,7 @@ func TestMigrateElsa(t *testing.T) {
 		"sub/child.json", elsaSequence("child", 1, elsaLine), "sub/child-2.json", elsaSequence("child", 2, elsaLine), "package.json", `{"name": "x"}`, "readme.txt", "x"))
 	u.wants(0, fmt.Sprintf(`%[1]s/fine.json: runs unchanged
 %[1]s/more.zip/parent.json: runs unchanged
-%[1]s/more.zip/sub/child.json: is older: %[1]s/more.zip/sub/child-2.json has version 2 of child, and this is version 1
+%[1]s/more.zip/sub/child.json: is to be left out: %[1]s/more.zip/sub/child-2.json has version 2 of child, and this is version 1
 %[1]s/more.zip/sub/child-2.json: runs unchanged
 %[1]s/more.zip/package.json: is left alone: it is no definition: it has no root
 3 run unchanged, 0 run with differences, 0 refused, 2 left alone
@@ -160,9 +160,9 @@ func TestMigrateElsaLosesNothing(t *testing.T) {
 	out := filepath.Join(u.home, "out")
 	got := u.wants(1, "*", "migrate", "elsa", dir, "--out", out)
 	for _, want := range []string{
-		"/a1.json: is older: " + dir + "/a2.json has version 2 of a, and this is version 1, a draft\n",
+		"/a1.json: is to be left out: " + dir + "/a2.json has version 2 of a, and this is version 1, a draft\n",
 		"/a2.json: runs unchanged; written as " + out + "/a.yaml\n",
-		"/a3.json: is older: " + dir + "/a2.json has version 2 of a, and this is version 3, a draft\n",
+		"/a3.json: is to be left out: " + dir + "/a2.json has version 2 of a, and this is version 3, a draft\n",
 		"/b.json: runs, with differences: it is a draft in Elsa",
 		"/colon.json: runs unchanged; written as " + out + "/c_d.yaml\n",
 		"/line.json: runs unchanged; written as " + out + "/C_D-2.yaml\n",

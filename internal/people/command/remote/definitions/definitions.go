@@ -313,7 +313,7 @@ func (a commands) check(ctx context.Context, args []string, strict bool, set str
 			}
 		}
 		if other := from[would.Body.ID]; other != "" {
-			return nil, nil, nil, ask.Usage("%s and %s are the same definition, %s", other, s.Name, would.Body.ID)
+			return nil, nil, nil, ask.Usage("%s and %s are the same definition, %s: leave one of them out", other, s.Name, would.Body.ID)
 		}
 		from[would.Body.ID] = s.Name
 		d := checked{Source: s, file: files.nameOf(i)}

@@ -352,7 +352,7 @@ func (g *migration) tell(moves []*move, instances []*movedInstance) error {
 
 // report is what a person reads.
 func report(moves []*move, counts map[verdict]int) string {
-	says := map[verdict]string{unchanged: "runs unchanged", translated: "runs, its C# as JavaScript", differs: "runs, with differences", refused: "is refused", older: "is older", leftAlone: "is left alone"}
+	says := map[verdict]string{unchanged: "runs unchanged", translated: "runs, its C# as JavaScript", differs: "runs, with differences", refused: "is refused", older: "is to be left out", leftAlone: "is left alone"}
 	var text strings.Builder
 	for _, m := range moves {
 		fmt.Fprintf(&text, "%s: %s", m.Name, says[m.verdict])

@@ -12,4 +12,10 @@ var moveGuards = []patch{
 		"if m.in.Awaited && m.verdict == goesOn", "if m.verdict == ended && m.verdict == goesOn", "./internal/people/command/remote", "TestMigrateElsaInstances"},
 	{"a refusal that asks to be repeated is no result of an alteration", "internal/httpapi/elsa/alterations.go",
 		" || serve.AsksToRepeat(refused.Code)", "", inAPI, "TestAlterationsThatAreToBeRepeated"},
+	{"branches that begin together and race to a join are warned of", "internal/authoring/check/ignored/differences.go",
+		"if len(lead) > 1 &&", "if false &&", "./internal/authoring/check/ignored", "TestDifferences"},
+	{"what waits before a join is no difference", "internal/authoring/check/ignored/differences.go",
+		"byID[id] != nil && !waits(byID[id])", "byID[id] != nil", "./internal/authoring/check/ignored", "TestDifferences"},
+	{"a child that is not waited for is warned of", "internal/authoring/check/ignored/differences.go",
+		"is(a, \"Elsa.ExecuteWorkflow\") && !waitsForChildren(a)", "false", "./internal/authoring/check/ignored", "TestDifferences"},
 }

@@ -37,6 +37,10 @@ func (c *checker) fields() {
 		q.Within = workflow.Within{Text: s.Name}
 		c.report(p, s.Place, q)
 	}
+	for _, d := range ignored.Differences(c.def) {
+		p := place{a: d.Activity, desc: c.describe(d.Activity)}
+		c.report(p, d.Activity.Place, warning("differs-from-elsa", "%s %s", p.title(), d.Detail))
+	}
 	c.strange(at, c.def.Place, "the definition", c.def.Extra, definitionFields)
 	c.strange(at, c.def.Place, "options", c.def.Options.Extra, optionFields)
 	workflow.Walk(c.def.Root, func(a, _ *workflow.Activity, _ int) bool {

@@ -1,0 +1,77 @@
+package ignored_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/weft-run/weft/internal/authoring/check/ignored"
+	"github.com/weft-run/weft/pkg/activities"
+	"github.com/weft-run/weft/pkg/workflow/elsajson"
+)
+
+// chart is a flowchart: activities as id:type, with further fields behind a space; connections as from>to or from.port>to.
+func chart(list, connections string) string {
+	var all, cons []string
+	for item := range strings.SplitSeq(list, "; ") {
+		head, fields, _ := strings.Cut(item, " ")
+		id, typ, _ := strings.Cut(head, ":")
+		if fields != "" {
+			fields = ", " + fields
+		}
+		all = append(all, fmt.Sprintf(`{"id": %q, "type": "Elsa.%s"%s}`, id, typ, fields))
+	}
+	for item := range strings.FieldsSeq(connections) {
+		from, to, _ := strings.Cut(item, ">")
+		source, port, _ := strings.Cut(from, ".")
+		cons = append(cons, fmt.Sprintf(`{"source": {"activity": %q, "port": %q}, "target": {"activity": %q, "port": "In"}}`, source, port, to))
+	}
+	return `{"id": "f", "type": "Elsa.Flowchart", "activities": [` + strings.Join(all, ", ") + `], "connections": [` + strings.Join(cons, ", ") + `]}`
+}
+
+func TestDifferences(t *testing.T) {
+	t.Parallel()
+	input := func(name, typ, value string) string {
+		return fmt.Sprintf(`%q: {"typeName": %q, "expression": {"type": "Literal", "value": %s}}`, name, typ, value)
+	}
+	call := func(wait string) string {
+		return `{"id": "call", "type": "Elsa.ExecuteWorkflow", ` + input("workflowDefinitionId", "String", `"child"`) + wait + `}`
+	}
+	const lines = "s:Start; a:WriteLine; b:WriteLine; j:FlowJoin"
+	const event = `"eventName": {"typeName": "String", "expression": {"type": "Literal", "value": "go"}}`
+	machine := func(trigger string) string {
+		return `{"id": "m", "type": "Elsa.StateMachine", "initialState": "A", "states": [{"name": "A"}, {"name": "B"}], "transitions": [{"from": "A", "to": "B"` + trigger + `}]}`
+	}
+	for name, c := range map[string]struct {
+		root, of string // of which activity there is a difference; "": of none
+	}{
+		"a call that says nothing":               {call(""), "call"},
+		"a call that does not wait":              {call(`, ` + input("waitForCompletion", "Boolean", `"false"`)), "call"},
+		"a call that waits":                      {call(`, ` + input("waitForCompletion", "Boolean", `true`)), ""},
+		"a call that may wait":                   {call(`, "waitForCompletion": {"typeName": "Boolean", "expression": {"type": "JavaScript", "value": "1 == 1"}}`), ""},
+		"a call in a branch":                     {`{"id": "i", "type": "Elsa.If", "then": ` + call("") + `}`, "call"},
+		"two branches that do not wait":          {chart(lines, "s.Done>a s.Done>b a.Done>j b.Done>j"), "j"},
+		"an outcome with two names":              {chart(lines, "s.Done>a s.>b a.Done>j b.Done>j"), "j"},
+		"to the join itself":                     {chart(lines, "s.Done>j s.Done>b b.Done>j"), "j"},
+		"a fork":                                 {chart(`s:FlowFork "branches": {"typeName": "String[]", "expression": {"type": "Object", "value": "[\"x\", \"y\"]"}}; a:WriteLine; b:WriteLine; j:FlowJoin`, "s.x>a s.y>b a.Done>j b.Done>j"), "j"},
+		"one of two that waits":                  {chart("s:Start; a:WriteLine; b:Event "+event+"; j:FlowJoin", "s.Done>a s.Done>b a.Done>j b.Done>j"), "j"},
+		"two that wait":                          {chart("s:Start; a:Event "+event+"; b:Event "+event+"; j:FlowJoin", "s.Done>a s.Done>b a.Done>j b.Done>j"), ""},
+		"two that wait further on":               {chart("s:Start; a:WriteLine; b:WriteLine; c:Event "+event+"; d:Event "+event+"; j:FlowJoin", "s.Done>a s.Done>b a.Done>c b.Done>d c.Done>j d.Done>j"), ""},
+		"the ways of a decision":                 {chart("s:FlowDecision; a:WriteLine; b:WriteLine; j:FlowJoin", "s.True>a s.False>b a.Done>j b.Done>j"), ""},
+		"one branch that leads elsewhere":        {chart(lines, "s.Done>a s.Done>b a.Done>j"), ""},
+		"a join that waits for all":              {chart(lines+" "+input("mode", "FlowJoinMode", `"WaitAll"`), "s.Done>a s.Done>b a.Done>j b.Done>j"), ""},
+		"a join that says that it waits for any": {chart(lines+" "+input("mode", "FlowJoinMode", `"WaitAny"`), "s.Done>a s.Done>b a.Done>j b.Done>j"), "j"},
+		"a round":                                {chart("s:Start; a:WriteLine; b:FlowDecision; j:FlowJoin", "s.Done>j j.Done>b b.True>a a.Done>j"), ""},
+		"a transition without a trigger":         {machine(""), "m"},
+		"a transition with one":                  {machine(`, "trigger": {"id": "e", "type": "Elsa.Event", ` + event + `}`), ""},
+	} {
+		def, problems := elsajson.Read([]byte(`{"definitionId": "x", "root": `+c.root+`}`), "x.json", activities.Default())
+		if len(problems) > 0 {
+			t.Fatal(name, problems)
+		}
+		got := ignored.Differences(def)
+		if len(got) > 1 || len(got) == 1 != (c.of != "") || len(got) == 1 && got[0].Activity.ID != c.of {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}

@@ -572,6 +572,8 @@ func TestBadInput(t *testing.T) {
 	u.refuses(2, "has no definitions", "apply", empty)
 	u.refuses(2, "no such file", "apply", filepath.Join(u.home, "nothing.yaml"))
 	u.refuses(2, "is empty", "apply", u.file("blank.yaml", " \n"))
+	u.refuses(2, "is an instance that Elsa exported, and no definition", "validate", u.file("i.json", `{"WorkflowState": {}}`))
+	u.refuses(2, "is an instance that Elsa exported, and no definition", "apply", u.file("i.json", `{"WorkflowState": {"id": "i", "definitionId": "d", "activityExecutionContexts": []}}`))
 	u.refuses(2, "is a zip archive: unpack it", "apply", u.file("all.zip", zipped(t, "a.json", "{}")))
 	same := []string{u.file("same/a.yaml", "id: same\nroot: {writeLine: a}\n"), u.file("same/b.yaml", "id: same\nroot: {writeLine: b}\n")}
 	u.refuses(2, same[0]+" and "+same[1]+" are the same definition, same: leave one of them out", "apply", filepath.Dir(same[0]))

@@ -16,6 +16,7 @@ import (
 
 	"github.com/weft-run/weft/internal/authoring/check"
 	"github.com/weft-run/weft/internal/authoring/graph"
+	"github.com/weft-run/weft/internal/elsastate"
 	"github.com/weft-run/weft/internal/expression"
 	"github.com/weft-run/weft/internal/people/command/ask"
 	"github.com/weft-run/weft/pkg/activities"
@@ -258,11 +259,22 @@ type checked struct {
 	later         bool   // it uses others of the call, which are not published yet: the server looks at it when they are
 }
 
+// sources reads the definitions that args name.
+func (a commands) sources(args []string) ([]ask.Source, error) {
+	all, err := a.ask.Sources(args)
+	for _, s := range all {
+		if elsastate.Looks(s.Src) {
+			return nil, ask.Usage("%s is an instance that Elsa exported, and no definition: weft migrate elsa --instances makes it one of Weft's", s.Name)
+		}
+	}
+	return all, err
+}
+
 // check reads the sources that args name and lets the server look at all of them before anything
 // is changed. The problems of all are told at once; found has them for programs, and shown says that these see it:
 // what may be a mistake is no line of text then.
 func (a commands) check(ctx context.Context, args []string, strict bool, set string, shown bool) (c *apiclient.Client, ready []checked, found []any, err error) {
-	all, err := a.ask.Sources(args)
+	all, err := a.sources(args)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -434,7 +446,7 @@ func (a commands) validateCommand() *cobra.Command {
 				}
 				return a.validated(len(ready), found, err)
 			}
-			all, err := a.ask.Sources(args)
+			all, err := a.sources(args)
 			if err != nil {
 				return err
 			}

@@ -111,7 +111,8 @@ func (d *Desk) reset(watching bool) {
 	d.watching = watching
 	for name, f := range d.feeds {
 		fresh := &feed{waiters: f.waiters, used: f.used}
-		d.feeds[name] = fresh // who reads for the old one reads in vain
+		f.waiters = nil
+		d.feeds[name] = fresh // who reads for the old one reads in vain, and wakes nobody
 		fresh.wake()
 	}
 }

@@ -498,6 +498,7 @@ ClaimedTask = TypedDict("ClaimedTask", {
     "leaseUntil": "str",  # Then another worker gets it, unless a heartbeat came before.
     "name": "str",
     "payload": "NotRequired[Any]",
+    "retried": "NotRequired[bool]",  # The activity has a retry, which counts the attempts: leave it to that whether another one follows a failure.
     "taskId": "str",
 })
 
@@ -1658,7 +1659,7 @@ Task = TypedDict("Task", {
     "damaged": "NotRequired[bool]",
     "heard": "NotRequired[Union[str, None]]",  # When the worker's last heartbeat was.
     "instanceId": "str",
-    "lastWhy": "NotRequired[str]",  # Of a free one: why the last attempt ended.
+    "lastWhy": "NotRequired[str]",  # Why the attempt before ended.
     "lastWorker": "NotRequired[str]",  # Of a free one: who had it last.
     "name": "str",
     "payload": "NotRequired[Any]",
@@ -1674,11 +1675,11 @@ TaskFailRequest = TypedDict("TaskFailRequest", {
     "claim": "NotRequired[str]",  # As POST /tasks/claim gave it.
     "kind": "NotRequired[str]",  # Of failure, such as timeout: up to 256 bytes.
     "message": "NotRequired[str]",  # Why, for people: up to 8192 bytes.
-    "retry": "NotRequired[bool]",  # Whether the task is free again; if not, its activity faults.
+    "retry": "NotRequired[bool]",  # Whether another attempt may do better: the retry of the activity decides then; without one the task is free again. If not, the activity faults.
 })
 
 TaskFailed = TypedDict("TaskFailed", {
-    "free": "bool",  # Another attempt may claim it; if not, its activity has faulted.
+    "free": "bool",  # Another worker may claim it; if not, its activity has the failure: its retry makes another task of it, or it has faulted.
     "taskId": "str",
 })
 

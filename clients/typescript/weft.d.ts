@@ -464,6 +464,8 @@ export interface ClaimedTask {
   leaseUntil: string;
   name: string;
   payload?: any;
+  /** The activity has a retry, which counts the attempts: leave it to that whether another one follows a failure. */
+  retried?: boolean;
   taskId: string;
 }
 
@@ -2091,7 +2093,7 @@ export interface Task {
   /** When the worker's last heartbeat was. */
   heard?: string | null;
   instanceId: string;
-  /** Of a free one: why the last attempt ended. */
+  /** Why the attempt before ended. */
   lastWhy?: string;
   /** Of a free one: who had it last. */
   lastWorker?: string;
@@ -2117,12 +2119,12 @@ export interface TaskFailRequest {
   kind?: string;
   /** Why, for people: up to 8192 bytes. */
   message?: string;
-  /** Whether the task is free again; if not, its activity faults. */
+  /** Whether another attempt may do better: the retry of the activity decides then; without one the task is free again. If not, the activity faults. */
   retry?: boolean;
 }
 
 export interface TaskFailed {
-  /** Another attempt may claim it; if not, its activity has faulted. */
+  /** Another worker may claim it; if not, its activity has the failure: its retry makes another task of it, or it has faulted. */
   free: boolean;
   taskId: string;
 }

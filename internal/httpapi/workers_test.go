@@ -117,6 +117,75 @@ func TestATaskComesBack(t *testing.T) {
 	}
 }
 
+// The retry of a task's activity counts what its workers fail and leave, with its pauses between; after the last attempt
+// the incident has what the worker said.
+func TestTheRetryOfATaskDecides(t *testing.T) {
+	t.Parallel()
+	s := sharedServer(t)
+	s.publish(t, s.own("id: tries#\nroot:\n  - runTask: 'tries#'\n    retry: {attempts: 3, delay: 50ms}\n"))
+	s.post(t, s.own("/api/v1/definitions/tries#/execute"), s.own(`{"instanceId": "t#"}`), 200)
+	ask := func(worker, lease string) map[string]any {
+		t.Helper()
+		got := s.claimed(t, s.own(`{"names": ["tries#"], "wait": "60s", "worker": "`+worker+`", "lease": "`+lease+`"}`))
+		if len(got) != 1 || got[0]["retried"] != true {
+			t.Fatalf("%s got %v", worker, got)
+		}
+		return got[0]
+	}
+	one := ask("one", "1s")
+	two := ask("two", "10m") // when the lease has ended, and the pause
+	if one["attempt"] != 1.0 || two["attempt"] != 2.0 || one["taskId"] == two["taskId"] {
+		t.Errorf("%v, then %v", one, two)
+	}
+	path, claim := about(one)
+	for what, more := range map[string]string{"/complete": `, "result": 1`, "/fail": `, "message": "no"`, "/release": ""} {
+		if a := s.do(t, "POST", path+what, `{`+claim+more+`}`); a.status != 404 || !strings.Contains(string(a.body), "the lease of worker one ended, at ") {
+			t.Errorf("%s: %d %s", what, a.status, a.body)
+		}
+	}
+	path, claim = about(two)
+	if a := s.post(t, path+"/fail", `{`+claim+`, "kind": "paper", "message": "jam", "retry": true}`, 200).json(t); a["free"] != false {
+		t.Errorf("%v", a)
+	}
+	three := ask("three", "10m")
+	if list := string(s.get(t, s.own("/api/v1/tasks?name=tries#")).body); three["attempt"] != 3.0 || !strings.Contains(list, `"attempts":3`) {
+		t.Errorf("%v in %s", three, list)
+	}
+	path, claim = about(three)
+	s.post(t, path+"/fail", `{`+claim+`, "kind": "paper", "message": "none left", "retry": true}`, 200)
+	if in := string(s.get(t, s.own("/api/v1/instances/t#")).body); !strings.Contains(in, "paper: none left (attempt 3 of 3; it was the last one)") {
+		t.Errorf("%s", in)
+	}
+}
+
+// A task that nobody claims in time, and one that is not done in time, fail with what happened; a retry makes others of them.
+func TestATaskIsLate(t *testing.T) {
+	t.Parallel()
+	s := sharedServer(t)
+	s.publish(t, s.own("id: late#\nroot:\n  - runTask: {taskName: 'late#', claimWithin: 100ms}\n"))
+	s.publish(t, s.own("id: slow#\nroot:\n  - runTask: {taskName: 'slow#', doneWithin: 1s}\n    retry: {attempts: 2, delay: 50ms}\n"))
+	s.post(t, s.own("/api/v1/definitions/slow#/execute"), s.own(`{"instanceId": "s#"}`), 200)
+	var path, claim string
+	for _, worker := range []string{"one", "two"} {
+		path, claim = about(s.claimed(t, s.own(`{"names": ["slow#"], "wait": "60s", "lease": "10m", "worker": "`+worker+`"}`))[0])
+	}
+	polltest.Eventually(t, "both were late", func() bool { return s.subStatus(t, s.own("s#")) == "Faulted" })
+	if in := string(s.get(t, s.own("/api/v1/instances/s#")).body); !strings.Contains(in, "overdue: it was not done within 1s of its first claim; worker two had it since") || !strings.Contains(in, "(attempt 2 of 2; it was the last one)") {
+		t.Errorf("%s", in)
+	}
+	if a := s.post(t, path+"/heartbeat", `{`+claim+`}`, 200).json(t); a["stop"] != true || !strings.Contains(fmt.Sprint(a["reason"]), "the time for the task ended while worker two had it") {
+		t.Errorf("%v", a)
+	}
+	s.post(t, s.own("/api/v1/definitions/late#/execute"), s.own(`{"instanceId": "l#"}`), 200)
+	polltest.Eventually(t, "nobody claimed it", func() bool { return s.subStatus(t, s.own("l#")) == "Faulted" })
+	if in := string(s.get(t, s.own("/api/v1/instances/l#")).body); !strings.Contains(in, "unclaimed: no worker claimed it within 100ms") {
+		t.Errorf("%s", in)
+	}
+	if none := s.claimed(t, s.own(`{"names": ["late#"], "worker": "late"}`)); len(none) != 0 {
+		t.Errorf("%v", none)
+	}
+}
+
 // A worker that waits is woken by the task that comes, and one whose lease has ended leaves it to the next.
 func TestAWorkerWaits(t *testing.T) {
 	t.Parallel()

@@ -215,6 +215,7 @@ var table = map[string]place{
 	"pkg/workflow/flow":                  {floor: 1, wing: "engine", step: 8},
 
 	"pkg/workflow":                   {floor: 0, wing: "words", step: 1},
+	"pkg/workflow/task":              {floor: 0, wing: "words", step: 2},
 	"pkg/workflow/value":             {floor: 0, wing: "words"},
 	"pkg/workflow/near":              {floor: 0, wing: "words"},
 	"pkg/workflow/resumelink":        {floor: 0},

@@ -17,6 +17,10 @@ type claimText struct {
 	Revision int64  `json:"r"`
 	Until    int64  `json:"u"`
 	Worker   string `json:"w"`
+	Since    int64  `json:"s,omitempty"`
+	Attempt  int    `json:"a,omitempty"`
+	Retried  bool   `json:"t,omitempty"`
+	DoneBy   int64  `json:"d,omitempty"`
 }
 
 // mostClaim is how many bytes the text of a claim has at most.
@@ -24,7 +28,12 @@ const mostClaim = 2048
 
 // ClaimText is the text by which a worker names its claim. It is no secret, and proves nothing but which claim is meant.
 func ClaimText(c *workflow.TaskClaim) string {
-	raw, _ := json.Marshal(claimText{c.ID, c.Name, c.Created.UnixMilli(), c.Revision, c.Until.UnixMilli(), c.Worker}) // of texts and numbers
+	text := claimText{ID: c.ID, Name: c.Name, Created: c.Created.UnixMilli(), Revision: c.Revision, Until: c.Until.UnixMilli(), Worker: c.Worker,
+		Since: c.Since.UnixMilli(), Attempt: c.Attempt, Retried: c.Retried}
+	if !c.DoneBy.IsZero() {
+		text.DoneBy = c.DoneBy.UnixMilli()
+	}
+	raw, _ := json.Marshal(text) // of texts and numbers
 	return base64.RawURLEncoding.EncodeToString(raw)
 }
 
@@ -37,5 +46,10 @@ func ParseClaim(text string) (*workflow.TaskClaim, error) {
 	if len(text) > mostClaim || err != nil || json.Unmarshal(raw, &c) != nil || c.Revision <= 0 || workflow.CheckName("name", c.Name) != nil || workflow.CheckName("worker", c.Worker) != nil {
 		return nil, errNoClaim
 	}
-	return &workflow.TaskClaim{ID: c.ID, Name: c.Name, Created: time.UnixMilli(c.Created).UTC(), Revision: c.Revision, Until: time.UnixMilli(c.Until).UTC(), Worker: c.Worker}, nil
+	claim := &workflow.TaskClaim{ID: c.ID, Name: c.Name, Created: time.UnixMilli(c.Created).UTC(), Revision: c.Revision, Until: time.UnixMilli(c.Until).UTC(), Worker: c.Worker,
+		Since: time.UnixMilli(c.Since).UTC(), Attempt: c.Attempt, Retried: c.Retried}
+	if c.DoneBy > 0 {
+		claim.DoneBy = time.UnixMilli(c.DoneBy).UTC()
+	}
+	return claim, nil
 }

@@ -128,18 +128,19 @@ func (t *timers) moveMisplaced(ctx context.Context, shard int, places []string) 
 	return err
 }
 
-// endLeases frees the tasks of workers that say nothing any more.
+// endLeases ends the claims of workers that say nothing any more.
 func (t *timers) endLeases(ctx context.Context) error {
-	w := dueWorker{t: t, of: etcdstore.TaskLeases, may: t.mayFire, fire: t.freeTasks}
+	w := dueWorker{t: t, of: etcdstore.TaskLeases, may: t.mayFire, fire: t.endClaims}
 	return w.run(ctx)
 }
 
-func (t *timers) freeTasks(ctx context.Context, due []etcdstore.Due, now time.Time) (failed []etcdstore.Due, err error) {
+func (t *timers) endClaims(ctx context.Context, due []etcdstore.Due, now time.Time) (failed []etcdstore.Due, err error) {
 	return inChunks(due, etcdstore.MostClaims, func(chunk []etcdstore.Due) error {
-		freed, err := t.cfg.Store.EndLeases(ctx, chunk, now)
-		if freed > 0 {
-			t.cfg.Log.InfoContext(ctx, "leases of workers ended, and their tasks are free again", "tasks", freed)
+		ended, err := t.cfg.Store.EndLeases(ctx, chunk, now)
+		if ended.Freed > 0 || len(ended.Failed) > 0 {
+			t.cfg.Log.InfoContext(ctx, "leases of workers ended", "free", ended.Freed, "failed", len(ended.Failed))
 		}
+		t.cfg.Wakeups.Hint(ended.Failed, false)
 		return err
 	})
 }

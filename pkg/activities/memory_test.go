@@ -36,7 +36,7 @@ var goldenMemory = map[string]any{
 	"retry": &retry.State{
 		Attempts: 5, Delay: time.Second, Factor: 1.5, MaxDelay: time.Minute, MaxTime: time.Hour, On: []string{"Unreachable"}, NotOn: []string{"Refused"}, NewKeys: true,
 		Key: "key-1", Inner: "key-0", Attempt: 2, Began: time.Date(2026, 11, 24, 9, 0, 0, 123456789, time.UTC), GaveUp: true, Over: "there was no time for another one",
-		Jitter: 0.2, Seed: "key-2",
+		Jitter: 0.2, Seed: "key-2", Last: "no paper",
 	},
 }
 

@@ -3,17 +3,23 @@ package activities
 import (
 	"context"
 	"fmt"
+	"time"
 
+	"github.com/weft-run/weft/pkg/activities/retry"
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/task"
 )
 
 const (
 	runTaskType = workflow.TaskType
-	// The input keys of a resume.
+	// The input keys of a resume that anybody may give.
 	taskResult = "result"
-	taskError  = "error"
-	taskWorker = "worker" // who had claimed it; the runtime says so, and no caller
+	taskError  = task.Error
+
+	mostFailed = 512 // bytes that a task says of why the attempt before it failed
+
+	mostTaskTime = 3660 * 24 * time.Hour // of its limits
 )
 
 // TaskPayload is the hashed part of the stimulus that completes a task.
@@ -24,11 +30,13 @@ func runTask() (workflow.Descriptor, engine.Activity) {
 		Type:     runTaskType,
 		NoEffect: true,
 		Description: "Waits for a worker outside, which claims the task by its name (POST /tasks/claim, or weft worker) and completes it with a result or an error. " +
-			"An error is an incident.",
+			"An error is an incident. With a retry beside it the worker's failures, and leases that end, are attempts of that: the task comes again after the pause.",
 		Main: "taskName",
 		Inputs: []workflow.InputDescriptor{
 			{Name: "taskName", Type: "String", Required: true, Description: "The name that workers look for."},
 			{Name: "payload", Type: "Object", Description: "What the worker needs to know."},
+			{Name: "claimWithin", Type: "TimeSpan", Positive: true, Description: "How long it may wait for its first claim; after that it has failed, as unclaimed."},
+			{Name: "doneWithin", Type: "TimeSpan", Positive: true, Description: "How long after its first claim it is to be done, with all attempts that free it; after that it has failed, as overdue."},
 		},
 		Outputs: []workflow.OutputDescriptor{
 			{Name: "result", Type: "Object", Description: "What the worker reported."},
@@ -40,8 +48,29 @@ func runTask() (workflow.Descriptor, engine.Activity) {
 
 type runTaskActivity struct{}
 
+// taskTimes are the inputs that limit how long a task takes.
+var taskTimes = []string{"claimWithin", "doneWithin"}
+
+func checkTaskTime(name string, d time.Duration) error {
+	if d > mostTaskTime {
+		return fmt.Errorf("%s is %v; it may be up to %v, ten years", name, d, mostTaskTime)
+	}
+	return nil
+}
+
+func (runTaskActivity) Prepare(p *engine.Preparation) {
+	for _, name := range taskTimes {
+		v, _ := p.Constant(name)
+		if d, ok := v.(time.Duration); ok {
+			if err := checkTaskTime(name, d); err != nil {
+				p.Problem("bad-literal", p.Place(name), "%v", err)
+			}
+		}
+	}
+}
+
 // Execute creates a bookmark whose name is the task's, whose payload is
-// [TaskPayload] and whose metadata is what the worker needs to know.
+// [TaskPayload] with the terms of the task, and whose metadata is what the worker needs to know.
 func (runTaskActivity) Execute(_ context.Context, x *engine.Execution) error {
 	name := x.Text("taskName")
 	if err := workflow.CheckSendable("task name", name); err != nil {
@@ -49,16 +78,60 @@ func (runTaskActivity) Execute(_ context.Context, x *engine.Execution) error {
 	}
 	id := x.NewID()
 	x.SetOutput("taskId", id)
-	_, err := x.Wait(engine.Wait{Name: name, Payload: TaskPayload(id), Metadata: x.Value("payload")})
+	terms, err := termsOf(x)
+	if err != nil {
+		return err
+	}
+	_, err = x.Wait(engine.Wait{Name: name, Payload: terms.Into(TaskPayload(id)), Metadata: x.Value("payload")})
 	return err
 }
 
+// termsOf is how the task is to be done.
+func termsOf(x *engine.Execution) (t task.Terms, err error) {
+	for i, to := range []*time.Duration{&t.ClaimWithin, &t.DoneWithin} {
+		*to = x.Duration(taskTimes[i])
+		if err := checkTaskTime(taskTimes[i], *to); err != nil {
+			return t, err
+		}
+	}
+	if s := retry.Of(x); s != nil {
+		t.Attempt, t.Failed = s.Attempt, workflow.CutBytes(s.Last, mostFailed)
+	}
+	return t, nil
+}
+
 func (runTaskActivity) Resume(_ context.Context, x *engine.Execution, r engine.Resume) error {
-	if worker, ok := r.Input[taskWorker].(string); ok {
-		x.Journal(workflow.TaskAnswered, "worker "+worker, map[string]any{"taskId": r.Bookmark.ID, "worker": worker})
+	e := r.Input[taskError]
+	journalTask(x, &r, e != nil)
+	if e == nil {
+		return x.TakeOutput("result", r.Input[taskResult])
 	}
-	if e, ok := r.Input[taskError]; ok && e != nil {
-		return engine.BeginAgain(fmt.Errorf("task %s failed: %s", r.Bookmark.Name, engine.Text(e)))
+	err := fmt.Errorf("task %s failed: %s", r.Bookmark.Name, engine.Text(e))
+	if final, _ := r.Input[task.Final].(bool); final && retry.Of(x) != nil {
+		err = &retry.LastingError{Err: err}
 	}
-	return x.TakeOutput("result", r.Input[taskResult])
+	return engine.BeginAgain(err)
+}
+
+// journalTask notes who had the task when it ended, if somebody had, and what ended it.
+func journalTask(x *engine.Execution, r *engine.Resume, failed bool) {
+	worker, _ := r.Input[task.Worker].(string)
+	why, timedOut := r.Input[task.Timeout].(string)
+	if !timedOut && worker == "" {
+		return
+	}
+	data := map[string]any{"taskId": r.Bookmark.ID}
+	for _, name := range []string{task.Worker, task.Attempt, task.Since} {
+		if v, ok := r.Input[name]; ok {
+			data[name] = v
+		}
+	}
+	if failed {
+		data["failed"] = true
+	}
+	if timedOut {
+		x.Journal(workflow.TaskTimedOut, why, data)
+		return
+	}
+	x.Journal(workflow.TaskAnswered, "worker "+worker, data)
 }

@@ -322,6 +322,7 @@ type ClaimedTask struct {
 	LeaseUntil   time.Time `json:"leaseUntil"` // Then another worker gets it, unless a heartbeat came before.
 	Name         string    `json:"name"`
 	Payload      any       `json:"payload,omitempty"`
+	Retried      bool      `json:"retried,omitempty"` // The activity has a retry, which counts the attempts: leave it to that whether another one follows a failure.
 	TaskID       string    `json:"taskId"`
 }
 
@@ -1616,7 +1617,7 @@ type Task struct {
 	Damaged    bool       `json:"damaged,omitempty"`
 	Heard      *time.Time `json:"heard,omitempty"` // When the worker's last heartbeat was.
 	InstanceID string     `json:"instanceId"`
-	LastWhy    string     `json:"lastWhy,omitempty"`    // Of a free one: why the last attempt ended.
+	LastWhy    string     `json:"lastWhy,omitempty"`    // Why the attempt before ended.
 	LastWorker string     `json:"lastWorker,omitempty"` // Of a free one: who had it last.
 	Name       string     `json:"name"`
 	Payload    any        `json:"payload,omitempty"`
@@ -1633,12 +1634,12 @@ type TaskFailRequest struct {
 	Claim   string `json:"claim,omitempty"`   // As POST /tasks/claim gave it.
 	Kind    string `json:"kind,omitempty"`    // Of failure, such as timeout: up to 256 bytes.
 	Message string `json:"message,omitempty"` // Why, for people: up to 8192 bytes.
-	Retry   bool   `json:"retry,omitempty"`   // Whether the task is free again; if not, its activity faults.
+	Retry   bool   `json:"retry,omitempty"`   // Whether another attempt may do better: the retry of the activity decides then; without one the task is free again. If not, the activity faults.
 }
 
 // TaskFailed is the answer of [Client.FailTask], [Client.ReleaseTask].
 type TaskFailed struct {
-	Free   bool   `json:"free"` // Another attempt may claim it; if not, its activity has faulted.
+	Free   bool   `json:"free"` // Another worker may claim it; if not, its activity has the failure: its retry makes another task of it, or it has faulted.
 	TaskID string `json:"taskId"`
 }
 

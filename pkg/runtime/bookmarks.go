@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"time"
 
 	"github.com/weft-run/weft/internal/answers"
 	"github.com/weft-run/weft/internal/inspect"
@@ -12,6 +13,7 @@ import (
 	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/pkg/runtime/front"
 	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/task"
 )
 
 // Bookmarks resumes instances at bookmarks that the caller names, as those of tasks and
@@ -160,15 +162,20 @@ func taskInput(result any, taskErr string) map[string]any {
 }
 
 func (b *Bookmarks) complete(ctx context.Context, taskID string, claim *workflow.TaskClaim, input map[string]any, key *front.Key) (front.SendResult, error) {
+	given := maps.Clone(input)
+	delete(given, task.Final) // which the fail of a worker says, and no caller
 	res, err := b.resumeBookmark(ctx, taskID, key, claim, func(activityType string) (map[string]any, error) {
 		if err := front.NotByHand(activityType); err != nil {
 			return nil, err
 		}
-		if err := front.Takes(b.cfg.Catalog, activityType, input); err != nil || claim == nil {
-			return input, err
+		if err := front.Takes(b.cfg.Catalog, activityType, given); err != nil || claim == nil {
+			return given, err
 		}
 		withWorker := maps.Clone(input)
-		withWorker["worker"] = claim.Worker
+		withWorker[task.Worker] = claim.Worker
+		if claim.Attempt > 0 {
+			withWorker[task.Attempt], withWorker[task.Since] = int64(claim.Attempt), claim.Since.UTC().Format(time.RFC3339)
+		}
 		return withWorker, nil
 	})
 	if c := workflow.CodeOf(err); c == workflow.CodeBookmarkNotFound || c == workflow.CodeInstanceNotFound {

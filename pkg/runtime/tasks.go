@@ -15,6 +15,7 @@ import (
 	"github.com/weft-run/weft/internal/tasks"
 	"github.com/weft-run/weft/pkg/runtime/front"
 	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/task"
 )
 
 // Tasks gives tasks to workers outside, and takes what they report.
@@ -35,6 +36,7 @@ type ClaimedTask struct {
 	DefinitionID string
 	Claim        string // names the claim
 	Attempt      int    // from 1
+	Retried      bool   // the task's activity has a retry, which decides what follows a failure
 	LeaseUntil   time.Time
 }
 
@@ -69,14 +71,23 @@ func (t *Tasks) Claim(ctx context.Context, ask TaskAsk) ([]ClaimedTask, error) {
 	for i := range got {
 		g := &got[i]
 		out[i] = ClaimedTask{Task: Task{TaskID: g.Task.ID, Name: g.Task.Name, InstanceID: g.Instance, Payload: g.Task.Metadata, CreatedAt: g.Task.CreatedAt},
-			DefinitionID: g.Definition, Claim: tasks.ClaimText(g.Named()), Attempt: g.Claim.Attempt, LeaseUntil: g.Claim.Until}
+			DefinitionID: g.Definition, Claim: tasks.ClaimText(g.Named()), Attempt: g.Attempt(), Retried: g.Retried(), LeaseUntil: g.Claim.Until}
 	}
 	return out, nil
+}
+
+// shown is what a worker said as people may see it: without the values of secrets that this node knows.
+func (t *Tasks) shown(text string) string {
+	if t.cfg.Show == nil {
+		return text
+	}
+	return t.cfg.Show(text)
 }
 
 // Heartbeat extends a claim, and tells the worker whether anybody waits for the task still.
 func (t *Tasks) Heartbeat(ctx context.Context, taskID string, claim *workflow.TaskClaim, beat TaskBeat) (TaskHeard, error) {
 	var is *store.TaskClaim
+	beat.Text = t.shown(beat.Text)
 	err := front.RetryUnknown(ctx, func() (err error) {
 		is, err = t.cfg.Claims.Heartbeat(ctx, taskID, claim, beat, t.cfg.Now().UTC())
 		return err
@@ -84,7 +95,7 @@ func (t *Tasks) Heartbeat(ctx context.Context, taskID string, claim *workflow.Ta
 	if err == nil {
 		return TaskHeard{LeaseUntil: is.Until}, nil
 	}
-	why, lost := t.lost(ctx, taskID, is, err)
+	why, lost := t.lost(ctx, taskID, claim, is, err)
 	return TaskHeard{Stop: why}, lost
 }
 
@@ -98,17 +109,54 @@ func (t *Tasks) Release(ctx context.Context, taskID string, claim *workflow.Task
 	if err == nil {
 		return nil
 	}
-	gone, lost := t.lost(ctx, taskID, is, err)
+	gone, lost := t.lost(ctx, taskID, claim, is, err)
 	if lost == nil {
 		lost = workflow.Fail(workflow.CodeTaskNotFound, gone)
 	}
 	return lost
 }
 
+// TaskFailure is why an attempt at a task failed.
+type TaskFailure struct {
+	Kind    string // of failure, for people and a retry's on and notOn; may be ""
+	Message string
+	Again   bool // another attempt may do better
+}
+
+// Text is the failure as people and the activity see it.
+func (f *TaskFailure) Text() string {
+	if f.Kind == "" {
+		return f.Message
+	}
+	return f.Kind + ": " + f.Message
+}
+
+// mostWhy is how many bytes a free task says of why its last attempt failed.
+const mostWhy = 1024
+
+// Fail ends a claim as an attempt that failed. Where the task's activity has a retry, that decides what follows; else the
+// task is free again if another attempt may do better, which it tells, and its activity faults if not.
+func (t *Tasks) Fail(ctx context.Context, taskID string, claim *workflow.TaskClaim, f TaskFailure) (free bool, err error) {
+	if f.Again && !claim.Retried {
+		return true, t.Release(ctx, taskID, claim, true, workflow.CutBytes(t.shown(f.Text()), mostWhy))
+	}
+	input := taskInput(nil, f.Text())
+	if !f.Again {
+		input[task.Final] = true
+	}
+	_, err = t.report(ctx, taskID, claim, input, nil)
+	return false, err
+}
+
 // Complete hands the result of a task, or its error, to the instance that waits for it. Without a claim it is taken from
 // anybody; with one only while that stands.
 func (t *Tasks) Complete(ctx context.Context, taskID string, claim *workflow.TaskClaim, result any, taskErr string, key *front.Key) (front.SendResult, error) {
-	res, err := t.bookmarks.complete(ctx, taskID, claim, taskInput(result, taskErr), key)
+	return t.report(ctx, taskID, claim, taskInput(result, taskErr), key)
+}
+
+// report resumes a task, and says who else did if it cannot.
+func (t *Tasks) report(ctx context.Context, taskID string, claim *workflow.TaskClaim, input map[string]any, key *front.Key) (front.SendResult, error) {
+	res, err := t.bookmarks.complete(ctx, taskID, claim, input, key)
 	switch workflow.CodeOf(err) {
 	case workflow.CodeTaskNotFound:
 		return res, workflow.Fail(workflow.CodeTaskNotFound, t.gone(ctx, taskID))
@@ -124,7 +172,7 @@ func (t *Tasks) Complete(ctx context.Context, taskID string, claim *workflow.Tas
 		if rerr != nil {
 			return res, err
 		}
-		gone, lost := t.lost(ctx, taskID, is, claims.ErrLost)
+		gone, lost := t.lost(ctx, taskID, claim, is, claims.ErrLost)
 		if lost == nil {
 			lost = workflow.Fail(workflow.CodeTaskNotFound, gone)
 		}
@@ -134,7 +182,7 @@ func (t *Tasks) Complete(ctx context.Context, taskID string, claim *workflow.Tas
 }
 
 // lost is the error of a worker whose claim has ended; or gone is why nobody waits for the task.
-func (t *Tasks) lost(ctx context.Context, taskID string, is *store.TaskClaim, err error) (gone string, lost error) {
+func (t *Tasks) lost(ctx context.Context, taskID string, claim *workflow.TaskClaim, is *store.TaskClaim, err error) (gone string, lost error) {
 	if !errors.Is(err, claims.ErrLost) {
 		return "", etcdstore.ReadFailed("claim", err)
 	}
@@ -142,7 +190,10 @@ func (t *Tasks) lost(ctx context.Context, taskID string, is *store.TaskClaim, er
 		return "", workflow.Fail(workflow.CodeTaskClaimLost, fmt.Sprintf("this claim of task %s has ended; worker %s has it since %s, until %s: stop, what you report is not taken",
 			taskID, is.Worker, timeText(is.Since), timeText(is.Until)))
 	}
-	if t.waits(ctx, taskID) {
+	switch waits := t.waits(ctx, taskID); {
+	case waits && (claim.Retried || !claim.DoneBy.IsZero()):
+		return "", workflow.Fail(workflow.CodeTaskClaimLost, fmt.Sprintf("this claim of task %s has ended, by its release, the end of its lease or that of the time for the task: stop, what you report is not taken", taskID))
+	case waits:
 		return "", workflow.Fail(workflow.CodeTaskClaimLost, fmt.Sprintf("this claim of task %s has ended, by its release or the end of its lease, and the task is free: claim it again, or complete it without a claim", taskID))
 	}
 	return t.gone(ctx, taskID), nil
@@ -168,7 +219,7 @@ const (
 	answersPage   = 50
 )
 
-// answered says which worker completed a task and when, as far as the journal tells; "": it does not.
+// answered says which worker completed a task and when, or what else ended it, as far as the journal tells; "": it does not.
 func (t *Tasks) answered(ctx context.Context, taskID string) string {
 	id, ok := workflow.BookmarkInstance(taskID)
 	if !ok {
@@ -183,7 +234,7 @@ func (t *Tasks) answered(ctx context.Context, taskID string) string {
 		for i := range page.Entries {
 			for j := range page.Entries[i].Items {
 				if by := answeredBy(&page.Entries[i].Items[j], taskID); by != "" {
-					return fmt.Sprintf("task %s is done: worker %s completed it at %s", taskID, by, timeText(page.Entries[i].Items[j].Time))
+					return by
 				}
 			}
 		}
@@ -212,12 +263,22 @@ func (t *Tasks) gone(ctx context.Context, taskID string) string {
 	return none
 }
 
-// answeredBy is the worker that an item of the journal says to have answered a task; "": it says nothing of that.
+// answeredBy says what an item of the journal tells of the end of a task; "": nothing.
 func answeredBy(item *workflow.JournalItem, taskID string) string {
 	data, _ := item.Data.(map[string]any)
-	if item.Event != workflow.TaskAnswered || data["taskId"] != taskID {
+	if data["taskId"] != taskID {
 		return ""
 	}
-	by, _ := data["worker"].(string)
-	return by
+	worker, _ := data["worker"].(string)
+	failed, _ := data["failed"].(bool)
+	at := timeText(item.Time)
+	switch {
+	case item.Event == workflow.TaskTimedOut:
+		return fmt.Sprintf("task %s is over: %s, at %s", taskID, item.Text, at)
+	case item.Event != workflow.TaskAnswered || worker == "":
+		return ""
+	case failed:
+		return fmt.Sprintf("task %s is over: worker %s reported at %s that it failed", taskID, worker, at)
+	}
+	return fmt.Sprintf("task %s is done: worker %s completed it at %s", taskID, worker, at)
 }

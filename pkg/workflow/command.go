@@ -65,7 +65,11 @@ type Command struct {
 type TaskClaim struct {
 	ID, Name, Worker string
 	Created, Until   time.Time // the end of its lease as it was given
+	Since            time.Time // when it began; zero: a program of before did not say
+	Attempt          int       // from 1; 0: likewise
 	Revision         int64     // at which the claim was put
+	DoneBy           time.Time // when the task is to be done; zero: there is no limit
+	Retried          bool      // the task's activity has a retry: see [TaskTerms]
 }
 
 // Begun is one process that took a command over, began to run it, and has neither

@@ -12,12 +12,13 @@ import (
 	"github.com/weft-run/weft/pkg/workflow/value"
 )
 
-// Activity types that are known by name, and an event of the journal.
+// Activity types that are known by name, and events of the journal.
 const (
 	EventType    = "Elsa.Event"       // whose stimuli POST /events sends
 	TaskType     = "Elsa.RunTask"     // whose bookmarks are tasks: GET /tasks lists them
 	RetryType    = "Elsa.RetryPolicy" // whose bookmarks are pauses between two attempts: see [Bookmark.Retry]
 	TaskAnswered = "TaskAnswered"     // a worker that had claimed a task reported its result, or its error
+	TaskTimedOut = "TaskTimedOut"     // an attempt at a task ended by time: nobody reported anything
 )
 
 // Stimulus is an outside event: what a bookmark or a trigger waits for.

@@ -125,7 +125,7 @@ type Task struct {
 	Progress *float64   `json:"progress,omitempty" doc:"Percent, as the worker said."`
 	Text     string     `json:"text,omitempty" doc:"What the worker said."`
 	Attempts int        `json:"attempts,omitempty" doc:"How often it was claimed and not given back; the present claim is one."`
-	LastWhy  string     `json:"lastWhy,omitempty" doc:"Of a free one: why the last attempt ended."`
+	LastWhy  string     `json:"lastWhy,omitempty" doc:"Why the attempt before ended."`
 	LastOf   string     `json:"lastWorker,omitempty" doc:"Of a free one: who had it last."`
 
 	Damaged bool   `json:"damaged,omitempty"`
@@ -147,6 +147,7 @@ type ClaimedTask struct {
 	CreatedAt    time.Time `json:"createdAt"`
 	Claim        string    `json:"claim" doc:"Names this claim in heartbeat, complete, fail and release."`
 	Attempt      int       `json:"attempt" doc:"From 1."`
+	Retried      bool      `json:"retried,omitempty" doc:"The activity has a retry, which counts the attempts: leave it to that whether another one follows a failure."`
 	LeaseUntil   time.Time `json:"leaseUntil" doc:"Then another worker gets it, unless a heartbeat came before."`
 }
 
@@ -160,7 +161,7 @@ type Heard struct {
 // TaskFailed is what became of a task whose worker did not complete it.
 type TaskFailed struct {
 	TaskID string `json:"taskId"`
-	Free   bool   `json:"free" doc:"Another attempt may claim it; if not, its activity has faulted."`
+	Free   bool   `json:"free" doc:"Another worker may claim it; if not, its activity has the failure: its retry makes another task of it, or it has faulted."`
 }
 
 // DeadLetter is work that could not be done.
@@ -281,7 +282,7 @@ func ViewTask(t runtime.Task) Task {
 	v := Task{TaskID: t.TaskID, Name: t.Name, InstanceID: t.InstanceID, Payload: t.Payload, CreatedAt: t.CreatedAt, Damaged: t.Damaged, Damage: t.Damage}
 	if c := t.Claim; c != nil {
 		v.Worker, v.Since, v.Until, v.Attempts = c.Worker, &c.Since, &c.Until, c.Attempt
-		v.Progress, v.Text = c.Progress, c.Text
+		v.Progress, v.Text, v.LastWhy = c.Progress, c.Text, c.Last
 		if !c.Heard.IsZero() {
 			v.Heard = &c.Heard
 		}
@@ -297,7 +298,7 @@ func ViewClaimed(got []runtime.ClaimedTask) Claimed {
 	for i := range got {
 		t := &got[i]
 		v.Items[i] = ClaimedTask{TaskID: t.TaskID, Name: t.Name, InstanceID: t.InstanceID, DefinitionID: t.DefinitionID, Payload: t.Payload, CreatedAt: t.CreatedAt,
-			Claim: t.Claim, Attempt: t.Attempt, LeaseUntil: t.LeaseUntil}
+			Claim: t.Claim, Attempt: t.Attempt, Retried: t.Retried, LeaseUntil: t.LeaseUntil}
 	}
 	return v
 }

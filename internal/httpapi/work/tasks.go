@@ -39,7 +39,7 @@ type taskFailBody struct {
 	Claim   string `json:"claim" doc:"As POST /tasks/claim gave it."`
 	Kind    string `json:"kind" doc:"Of failure, such as timeout: up to 256 bytes."`
 	Message string `json:"message" doc:"Why, for people: up to 8192 bytes."`
-	Retry   bool   `json:"retry" doc:"Whether the task is free again; if not, its activity faults."`
+	Retry   bool   `json:"retry" doc:"Whether another attempt may do better: the retry of the activity decides then; without one the task is free again. If not, the activity faults."`
 }
 
 type releaseBody struct {
@@ -226,17 +226,8 @@ func failTask(c *serve.Call) (serve.Reply, error) {
 			return serve.Reply{}, err
 		}
 	}
-	why := b.Message
-	if b.Kind != "" {
-		why = b.Kind + ": " + why
-	}
-	of := c.API.Config.Runtime.Tasks
-	if b.Retry {
-		err = of.Release(c.Request.Context(), id, claim, true, workflow.CutBytes(why, mostSaid))
-	} else {
-		_, err = of.Complete(c.Request.Context(), id, claim, nil, why, nil)
-	}
-	return serve.Reply{Body: shape.TaskFailed{TaskID: id, Free: b.Retry}}, err
+	free, err := c.API.Config.Runtime.Tasks.Fail(c.Request.Context(), id, claim, runtime.TaskFailure{Kind: b.Kind, Message: b.Message, Again: b.Retry})
+	return serve.Reply{Body: shape.TaskFailed{TaskID: id, Free: free}}, err
 }
 
 func releaseTask(c *serve.Call) (serve.Reply, error) {

@@ -48,21 +48,21 @@ func TestWhatMovedIsRefused(t *testing.T) {
 		}, "mailbox/"},
 		{"securing by a claim that has ended", func(w *world) (bool, error) {
 			g := w.claims(w.task("a"), "one")
-			_, err := w.EndLeases(w.ctx(), w.leases(), w.now.Add(time.Hour))
+			_, err := w.endLeases(w.ctx(), w.leases(), w.now.Add(time.Hour))
 			w.ok(err)
 			_, err = w.Secure(w.ctx(), w.lock("a", "me"), "a", w.record("a"), nil, workflow.Command{ID: "c1", Bookmark: g.Task.ID, Claim: g.Named()})
 			return errors.Is(err, store.ErrConflict), nil
 		}, "mailbox/"},
 		{"mail by a claim that has ended", func(w *world) (bool, error) {
 			g := w.claims(w.task("a"), "one")
-			_, err := w.EndLeases(w.ctx(), w.leases(), w.now.Add(time.Hour))
+			_, err := w.endLeases(w.ctx(), w.leases(), w.now.Add(time.Hour))
 			w.ok(err)
 			out, _, err := w.PutMail(w.ctx(), "a", workflow.Command{ID: "c1", CreatedAt: w.now, Bookmark: g.Task.ID, Claim: g.Named()}, nil)
 			return out == record.PutGone, err
 		}, "mailbox/"},
 		{"resuming without the lock by a claim that has ended", func(w *world) (bool, error) {
 			g := w.claims(w.task("a"), "one")
-			_, err := w.EndLeases(w.ctx(), w.leases(), w.now.Add(time.Hour))
+			_, err := w.endLeases(w.ctx(), w.leases(), w.now.Add(time.Hour))
 			w.ok(err)
 			u, _ := w.standing()
 			c := w.completing(g)

@@ -92,7 +92,7 @@ var lateCopies = []late{
 	{"claiming a task, released since", func(w *world) (func() error, func()) {
 		f := w.task("a")
 		return func() error { _, err := w.Claims.Claim(w.ctx(), []claims.Free{f}, w.by("one")); return err }, func() {
-			_, err := w.EndLeases(w.ctx(), w.leases(), w.now.Add(time.Hour))
+			_, err := w.endLeases(w.ctx(), w.leases(), w.now.Add(time.Hour))
 			w.ok(err)
 		}
 	}},
@@ -102,7 +102,7 @@ var lateCopies = []late{
 				_, err := w.Claims.Heartbeat(w.ctx(), g.Task.ID, g.Named(), claims.Beat{}, w.now)
 				return err
 			}, func() {
-				_, err := w.EndLeases(w.ctx(), w.leases(), w.now.Add(time.Hour))
+				_, err := w.endLeases(w.ctx(), w.leases(), w.now.Add(time.Hour))
 				w.ok(err)
 				p, err := w.Claims.Free(w.ctx(), "pack", "", time.Time{}, 1)
 				w.ok(err)
@@ -123,15 +123,27 @@ var lateCopies = []late{
 	{"the end of a lease, of a task that another has since", func(w *world) (func() error, func()) {
 		w.claims(w.task("a"), "one")
 		due := w.leases()
-		return func() error { _, err := w.EndLeases(w.ctx(), due, w.now.Add(time.Hour)); return err }, func() {
+		return func() error { _, err := w.endLeases(w.ctx(), due, w.now.Add(time.Hour)); return err }, func() {
 			p, err := w.Claims.Free(w.ctx(), "pack", "", time.Time{}, 1)
 			w.ok(err)
 			w.claims(p.Free[0], "two")
 		}
 	}},
+	{"the end of a lease of a task with a retry, of which the instance was told since", func(w *world) (func() error, func()) {
+		w.claims(w.retriedTask("a", 1), "one")
+		due := w.leases()
+		return func() error { _, err := w.endLeases(w.ctx(), due, w.now.Add(time.Hour)); return err },
+			func() { w.commit(w.consumes(w.next("a", nil))) }
+	}},
+	{"the end of a task that nobody claimed, of which the instance was told since", func(w *world) (func() error, func()) {
+		w.limitedTask("a")
+		due := w.leases()
+		return func() error { _, err := w.endLeases(w.ctx(), due, w.now.Add(time.Hour)); return err },
+			func() { w.commit(w.consumes(w.next("a", nil))) }
+	}},
 	{"completing a task by a claim that has ended", func(w *world) (func() error, func()) {
 		g := w.claims(w.task("a"), "one")
-		_, err := w.EndLeases(w.ctx(), w.leases(), w.now.Add(time.Hour))
+		_, err := w.endLeases(w.ctx(), w.leases(), w.now.Add(time.Hour))
 		w.ok(err)
 		c := w.completing(g)
 		return func() error {

@@ -2,6 +2,7 @@ package etcdstore
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"github.com/weft-run/weft/internal/store/etcdstore/claims"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/task"
 )
 
 var goldenProgress = 12.5
@@ -32,6 +34,30 @@ func (w *world) task(id string) claims.Free {
 	}
 	w.tb.Fatalf("task %s is not free: %+v", b.ID, p)
 	return claims.Free{}
+}
+
+// retriedTask is a task whose activity has a retry, at an attempt.
+func (w *world) retriedTask(id string, attempt int64) claims.Free {
+	w.tb.Helper()
+	return w.termsTask(id, task.Terms{Attempt: attempt, Failed: "no paper"})
+}
+
+func (w *world) termsTask(id string, terms task.Terms) claims.Free {
+	w.tb.Helper()
+	b := w.bookmark(id, "b", "x")
+	b.ActivityType, b.Name, b.Payload = workflow.TaskType, "pack", terms.Into(map[string]any{"taskId": "t"})
+	w.commit(w.first(id, nil, b))
+	p, err := w.Claims.Free(w.ctx(), "pack", "", time.Time{}, 1)
+	if w.ok(err); len(p.Free) != 1 {
+		w.tb.Fatalf("%+v", p)
+	}
+	return p.Free[0]
+}
+
+// limitedTask is a task with limits of a minute to be claimed and an hour to be done.
+func (w *world) limitedTask(id string) claims.Free {
+	w.tb.Helper()
+	return w.termsTask(id, task.Terms{ClaimWithin: time.Minute, DoneWithin: time.Hour})
 }
 
 // by is a claim of a worker.
@@ -69,6 +95,12 @@ func (w *world) leases() []Due {
 	return due
 }
 
+// endLeases ends leases, and gives how many tasks it freed.
+func (w *world) endLeases(ctx context.Context, due []Due, now time.Time) (freed int, err error) {
+	ended, err := w.EndLeases(ctx, due, now)
+	return ended.Freed, err
+}
+
 func (w *world) free() (names []string) {
 	w.tb.Helper()
 	p, err := w.Claims.Free(w.ctx(), "pack", "", time.Time{}, 100)
@@ -102,7 +134,7 @@ func TestATaskHasOneClaimAtATime(t *testing.T) {
 
 	f = w.task("b")
 	late := w.claims(f, "late")
-	freed, err := w.EndLeases(w.ctx(), w.leases(), late.Claim.Until)
+	freed, err := w.endLeases(w.ctx(), w.leases(), late.Claim.Until)
 	if w.ok(err); freed != 1 || !slices.Equal(w.free(), []string{"b~b 1"}) {
 		t.Fatalf("freed %d, free %v", freed, w.free())
 	}
@@ -146,14 +178,14 @@ func TestAHeartbeatExtendsTheLease(t *testing.T) {
 	if is, err := w.Claims.Heartbeat(w.ctx(), g.Task.ID, g.Named(), claims.Beat{}, w.now.Add(-time.Hour)); err != nil || !is.Until.Equal(w.now.Add(110*time.Second)) {
 		t.Errorf("a clock that is behind shortened it: %+v, %v", is, err)
 	}
-	freed, err := w.EndLeases(w.ctx(), w.leases(), g.Claim.Until)
+	freed, err := w.endLeases(w.ctx(), w.leases(), g.Claim.Until)
 	if w.ok(err); freed != 0 || len(w.free()) != 0 {
 		t.Errorf("freed %d", freed)
 	}
 	if due := w.leases(); len(due) != 1 || !due[0].At.Equal(w.now.Add(110*time.Second).Truncate(time.Millisecond)) {
 		t.Errorf("%+v", due)
 	}
-	freed, err = w.EndLeases(w.ctx(), w.leases(), w.now.Add(110*time.Second))
+	freed, err = w.endLeases(w.ctx(), w.leases(), w.now.Add(110*time.Second))
 	if w.ok(err); freed != 1 || !slices.Equal(w.free(), []string{"a~b 1"}) {
 		t.Errorf("freed %d, %v", freed, w.free())
 	}
@@ -197,7 +229,7 @@ func TestWhatANodeOfBeforeLeftGoes(t *testing.T) {
 	w.want("task-lease/", 1) // the commit did not know the claim
 	_, err := w.raw.Put(w.ctx(), taken, value)
 	w.ok(err)
-	if freed, err := w.EndLeases(w.ctx(), w.leases(), g.Claim.Until); err != nil || freed != 1 {
+	if freed, err := w.endLeases(w.ctx(), w.leases(), g.Claim.Until); err != nil || freed != 1 {
 		t.Fatal(freed, err)
 	}
 	p, err := w.Claims.Free(w.ctx(), "pack", "", time.Time{}, 10)
@@ -230,7 +262,7 @@ func TestALeaseOfBeforeEndsNoOther(t *testing.T) {
 	w.ok(err)
 	for _, d := range w.leases() {
 		if d.Lease.Claim == "claim of one" {
-			freed, err := w.EndLeases(w.ctx(), []record.Due{d}, w.now.Add(time.Hour))
+			freed, err := w.endLeases(w.ctx(), []record.Due{d}, w.now.Add(time.Hour))
 			if w.ok(err); freed != 0 {
 				t.Error("it was freed by the lease of another claim")
 			}
@@ -299,4 +331,120 @@ func TestAListOfTasksSaysWhoHasThem(t *testing.T) {
 			}
 		}
 	}
+}
+
+// The end of a lease of a task whose activity has a retry tells the instance, and leaves nobody else the task: it is that
+// which decides. The claim is over then, so nothing that its worker reports counts.
+func TestTheEndOfALeaseIsAnAttemptOfTheRetry(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	f := w.retriedTask("a", 3)
+	if f.Past.Attempts != 2 || !f.Past.Retried || f.Past.Why != "no paper" {
+		t.Fatalf("%+v", f.Past)
+	}
+	g := w.claims(f, "one")
+	if g.Claim.Attempt != 3 || !g.Named().Retried {
+		t.Errorf("%+v", g)
+	}
+	half := 50.0
+	is, err := w.Claims.Heartbeat(w.ctx(), g.Task.ID, g.Named(), claims.Beat{Progress: &half, Text: "half"}, w.now)
+	w.ok(err)
+	ended, err := w.EndLeases(w.ctx(), w.leases(), is.Until)
+	if w.ok(err); ended.Freed != 0 || !slices.Equal(ended.Failed, []string{"a"}) {
+		t.Fatalf("%+v", ended)
+	}
+	for _, none := range []string{"task/", "task-taken/", "task-lease/"} {
+		w.want(none, 0)
+	}
+	mail := w.mailOf("a")
+	if len(mail) != 1 || mail[0].Command.ID != store.TaskCommand("a~b") || mail[0].Command.Bookmark != "a~b" || !mail[0].Command.Timer {
+		t.Fatalf("%+v", mail)
+	}
+	if why := fmt.Sprint(mail[0].Command.Input["error"]); !strings.HasPrefix(why, "lease-ended: worker one had it since ") || !strings.HasSuffix(why, ", was at 50 %, said last: half, until its lease ended") {
+		t.Error(why)
+	}
+	if _, err := w.Commit(w.ctx(), w.completing(g)); !errors.Is(err, store.ErrConflict) {
+		t.Errorf("who came late was told %v", err)
+	}
+
+	// What is given back stays a task of the retry.
+	w = newWorld(t)
+	g = w.claims(w.retriedTask("b", 1), "one")
+	_, err = w.Claims.Release(w.ctx(), g.Task.ID, g.Named(), false, "its worker gave it back", w.now)
+	w.ok(err)
+	p, err := w.Claims.Free(w.ctx(), "pack", "", time.Time{}, 1)
+	if w.ok(err); len(p.Free) != 1 || !p.Free[0].Past.Retried || p.Free[0].Past.Attempts != 0 {
+		t.Errorf("%+v", p)
+	}
+}
+
+// A task that nobody claims in time, and one that is not done in time after its first claim, free or taken, ends: its
+// instance is told, and nobody is offered it. What happened in time leaves nothing of the limits.
+func TestATaskHasLimits(t *testing.T) {
+	t.Parallel()
+	one := func(w *world, freed int, ended claims.Ended, says ...string) {
+		t.Helper()
+		mail := w.mailOf("a")
+		if len(ended.Failed) != 1 || ended.Freed != freed || len(mail) != 1 {
+			t.Fatalf("%+v, and %+v", ended, mail)
+		}
+		for _, says := range says {
+			if why := fmt.Sprint(mail[0].Command.Input["error"]); !strings.Contains(why, says) {
+				t.Errorf("no %q in %s", says, why)
+			}
+		}
+		for _, none := range []string{"task/", "task-taken/"} {
+			w.want(none, 0)
+		}
+	}
+	end := func(w *world, after time.Duration) claims.Ended {
+		t.Helper()
+		from := Places{}
+		for i := range TimerShards {
+			from[i] = ""
+		}
+		due, _, err := w.Due(w.ctx(), TaskLeases, from, w.now.Add(after), 100)
+		w.ok(err)
+		ended, err := w.EndLeases(w.ctx(), due, w.now.Add(after))
+		w.ok(err)
+		return ended
+	}
+	w := newWorld(t)
+	w.limitedTask("a")
+	if early := end(w, time.Minute-time.Second); len(early.Failed) != 0 {
+		t.Fatalf("%+v", early)
+	}
+	one(w, 0, end(w, time.Minute), "unclaimed: no worker claimed it within 1m0s")
+	w.want("task-lease/", 0)
+
+	w = newWorld(t) // claimed in time, and never done
+	g := w.claims(w.limitedTask("a"), "one")
+	w.want("task-lease/", 2)
+	if is, err := w.Claims.Heartbeat(w.ctx(), g.Task.ID, g.Named(), claims.Beat{Text: "soon"}, w.now.Add(2*time.Hour)); err != nil || !is.DoneBy.Equal(w.now.Add(time.Hour)) {
+		t.Fatal(is, err)
+	}
+	one(w, 0, end(w, time.Hour), "overdue: it was not done within 1h0m0s of its first claim; worker one had it since ", "said last: soon")
+
+	w = newWorld(t) // the lease and the time for it end together
+	w.claims(w.limitedTask("a"), "one")
+	one(w, 1, end(w, 2*time.Hour), "overdue: it was not done within 1h0m0s of its first claim; nobody has it, and worker one had it last: its lease ended")
+
+	w = newWorld(t) // given back: the time goes on, and that for the claim is over
+	g = w.claims(w.limitedTask("a"), "one")
+	_, err := w.Claims.Release(w.ctx(), g.Task.ID, g.Named(), true, "no paper", w.now)
+	w.ok(err)
+	if none := end(w, time.Minute); len(none.Failed) != 0 {
+		t.Errorf("%+v", none)
+	}
+	one(w, 0, end(w, time.Hour), "worker one had it last: no paper")
+
+	w = newWorld(t)
+	g = w.claims(w.limitedTask("a"), "one")
+	w.commit(w.completing(g))
+	for _, none := range []string{"task/", "task-taken/", "task-lease/", "bookmark/"} {
+		w.want(none, 0)
+	}
+	w.limitedTask("b")
+	w.commit(ends(w.next("b", nil)))
+	w.want("task-lease/", 0)
 }

@@ -116,14 +116,37 @@ var transactions = []transaction{
 	{name: "end of leases", again: "0", prepare: func(w *world) func() (string, error) {
 		w.claims(w.task("a"), "one")
 		due := w.leases()
-		return func() (string, error) { return said(w.EndLeases(w.ctx(), due, w.now.Add(time.Hour))) }
+		return func() (string, error) { return said(w.endLeases(w.ctx(), due, w.now.Add(time.Hour))) }
+	}},
+	{name: "end of the lease of a task with a retry", moves: terms{accepted: 1, mail: 1}, again: "0", prepare: func(w *world) func() (string, error) {
+		w.claims(w.retriedTask("a", 1), "one")
+		due := w.leases()
+		return func() (string, error) {
+			ended, err := w.EndLeases(w.ctx(), due, w.now.Add(time.Hour))
+			return said(len(ended.Failed), err)
+		}
+	}},
+	{name: "claiming a task with limits", prepare: func(w *world) func() (string, error) {
+		free := []claims.Free{w.limitedTask("a")}
+		return func() (string, error) {
+			got, err := w.Claims.Claim(w.ctx(), free, w.by("one"))
+			return said(len(got), err)
+		}
+	}},
+	{name: "end of a task that nobody claimed", moves: terms{accepted: 1, mail: 1}, again: "0", prepare: func(w *world) func() (string, error) {
+		w.limitedTask("a")
+		due := w.leases()
+		return func() (string, error) {
+			ended, err := w.EndLeases(w.ctx(), due, w.now.Add(time.Hour))
+			return said(len(ended.Failed), err)
+		}
 	}},
 	{name: "lease that was extended", prepare: func(w *world) func() (string, error) {
 		g := w.claims(w.task("a"), "one")
 		_, err := w.Claims.Heartbeat(w.ctx(), g.Task.ID, g.Named(), claims.Beat{}, w.now.Add(time.Hour))
 		w.ok(err)
 		due := w.leases()
-		return func() (string, error) { return said(w.EndLeases(w.ctx(), due, w.now.Add(time.Hour))) }
+		return func() (string, error) { return said(w.endLeases(w.ctx(), due, w.now.Add(time.Hour))) }
 	}},
 	{name: "undoing the claim of what waits no more", prepare: func(w *world) func() (string, error) {
 		free := []claims.Free{w.task("a")}

@@ -76,6 +76,7 @@ type State struct {
 	Began   time.Time `json:"began"`            // the first attempt
 	GaveUp  bool      `json:"gaveUp,omitempty"` // onGiveUp runs
 	Over    string    `json:"over,omitempty"`   // why no attempt followed the last one, of which something has its incident
+	Last    string    `json:"last,omitempty"`   // why the attempt before this one failed
 }
 
 func (retryActivity) Prepare(p *engine.Preparation) {
@@ -278,6 +279,7 @@ func (r retryActivity) Signal(_ context.Context, x *engine.Execution, sig engine
 	}
 	due := x.Clock().Add(pause).UTC()
 	coming := &workflow.Retry{Activity: x.Node().Port("body").ID(), Attempt: s.Attempt + 1, Attempts: s.Attempts, Error: workflow.CutBytes(x.Redact(sig.Err.Error()), 1024)}
+	s.Last = coming.Error
 	x.Journal("AttemptFailed", fmt.Sprintf("attempt %s failed: %s", s.count(), coming.Error), map[string]any{"attempt": s.Attempt, "attempts": s.Attempts, "error": coming.Error, "nextAt": due})
 	if _, err := x.Wait(engine.Wait{Name: coming.Activity, Payload: map[string]any{"dueAt": due}, Local: true, DueAt: &due, Callback: retryAgain, Metadata: coming.Metadata()}); err != nil {
 		return false, err

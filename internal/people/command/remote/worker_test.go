@@ -125,6 +125,22 @@ func TestAWorkerThatFails(t *testing.T) {
 	}
 }
 
+// Where the activity has a retry, that counts, and not the worker.
+func TestAWorkerLeavesItToTheRetry(t *testing.T) {
+	t.Parallel()
+	u := at(t)
+	u.wants(0, "*", "apply", u.file("wt-tries.yaml", "id: wt-tries\nroot:\n  - runTask: wt-tries\n    retry: {attempts: 2, delay: 50ms}\n"))
+	u.wants(0, "*", "run", "wt-tries", "--id", "wt-tries")
+	stop := u.worker("wt-tries", "--attempts", "1", "--", "sh", "-c", `echo "no paper $WEFT_ATTEMPT" >&2; exit 3`)
+	u.becomes("wt-tries", "Faulted")
+	if got := u.weft("instances", "get", "wt-tries", "-o", "json").out; !strings.Contains(got, `no paper 2 (attempt 2 of 2; it was the last one)`) {
+		t.Errorf("%s", got)
+	}
+	if got := stop(); strings.Count(got.err, "the retry of its activity decides what follows\n") != 2 {
+		t.Errorf("%s", got.err)
+	}
+}
+
 // What can be no result faults at once, and a program without end is ended.
 func TestAWorkerWhoseOutputIsNoResult(t *testing.T) {
 	t.Parallel()

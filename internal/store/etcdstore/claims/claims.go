@@ -14,6 +14,7 @@ import (
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/task"
 )
 
 // Records reads instances with all places where they wait, as many as a page holds, and gives each to do: nil if it is
@@ -56,9 +57,21 @@ type Got struct {
 	Claim      store.TaskClaim
 }
 
+// Retried tells whether the task's activity has a retry.
+func (g *Got) Retried() bool {
+	terms := task.Of(&g.Task)
+	return terms.Retried()
+}
+
+// Attempt is which attempt at the task this is, from 1.
+func (g *Got) Attempt() int {
+	terms := task.Of(&g.Task)
+	return max(g.Claim.Attempt, int(terms.Attempt))
+}
+
 // Named is what names the claim, for who has it.
 func (g *Got) Named() *workflow.TaskClaim {
-	return &workflow.TaskClaim{ID: g.Claim.ID, Name: g.Task.Name, Created: g.Task.CreatedAt, Revision: g.Claim.Revision, Until: g.Claim.Until, Worker: g.Claim.Worker}
+	return &workflow.TaskClaim{ID: g.Claim.ID, Name: g.Task.Name, Created: g.Task.CreatedAt, Revision: g.Claim.Revision, Until: g.Claim.Until, Worker: g.Claim.Worker, Since: g.Claim.Since, Attempt: g.Attempt(), DoneBy: g.Claim.DoneBy, Retried: g.Retried()}
 }
 
 // held is a claim that was put, before its instance was looked at.
@@ -78,7 +91,7 @@ func (h *held) task() workflow.Bookmark {
 // left free. Their instances say what they are: one that does not wait there any more is forgotten.
 //
 // Each is nested. If: the create revision of the free entry; it is not taken. Then: delete it, put the claim and the
-// entry of its lease; of few the instance is read. Else: the claim is read, as an earlier copy may have put it.
+// entry of its lease, and instead of the limit for it the one for the end of the task; of few the instance is read. Else: the claim is read, as an earlier copy may have put it.
 func (s *Claims) Claim(ctx context.Context, free []Free, by store.TaskClaim) ([]Got, error) {
 	o, inline := db.NewOps(), len(free) <= inHand
 	claims := make([]store.TaskClaim, len(free))
@@ -86,12 +99,21 @@ func (s *Claims) Claim(ctx context.Context, free []Free, by store.TaskClaim) ([]
 		b := free[i].Task()
 		c := &claims[i]
 		*c = by
-		c.Attempt = free[i].Past.Attempts + 1
+		past := &free[i].Past
+		c.Attempt, c.Retried, c.DoneBy = past.Attempts+1, past.Retried, past.DoneBy
+		c.Last = past.Why
 		task, taken := s.conn.Keys.Task(&b), s.conn.Keys.Taken.Task(&b)
 		then, otherwise := db.NewOps(), db.NewOps()
 		then.Del(task)
-		then.Put(taken, c)
 		s.putLease(then, &b, c)
+		if past.DoneWithin > 0 {
+			c.DoneBy = c.Since.Add(past.DoneWithin).Truncate(time.Millisecond)
+			s.conn.Keys.Taken.PutLimit(then, &b, store.LimitDone, c.DoneBy, past.DoneWithin)
+		}
+		if !past.ClaimBy.IsZero() {
+			then.Del(s.conn.Keys.Taken.Limit(b.ID, store.LimitClaim, past.ClaimBy))
+		}
+		then.Put(taken, c)
 		if inline {
 			id, _ := workflow.SplitBookmarkID(b.ID)
 			then.Tail = append(then.Tail, db.Get(s.conn.Keys.Instance(id)))
@@ -218,7 +240,8 @@ func (s *Claims) undo(ctx context.Context, all []held, found []bool, back map[in
 		b := h.task()
 		var past *store.TaskPast
 		if back[i] {
-			past = &store.TaskPast{Attempts: h.claim.Attempt - 1}
+			p := h.claim.Past(false, h.claim.Since, "")
+			past = &p
 		}
 		s.end(o, &b, &h.claim, db.CreatedAt(s.conn.Keys.Taken.Task(&b), h.claim.Revision), past)
 	}
@@ -311,15 +334,11 @@ func (s *Claims) Release(ctx context.Context, task string, c *workflow.TaskClaim
 		if err != nil {
 			return is, err
 		}
-		past := store.TaskPast{Attempts: is.Attempt, Worker: is.Worker, Ended: now, Why: why, Claim: is.ID}
-		if !failed {
-			past.Attempts--
-		}
 		key := s.conn.Keys.Taken.Task(b)
 		t := s.conn.Begin("release a task", db.ModifiedAt(key, is.Modified))
 		t.Del(key)
 		t.Del(s.conn.Keys.Taken.Lease(task, c.Until))
-		t.Put(s.conn.Keys.Task(b), past)
+		t.Put(s.conn.Keys.Task(b), is.Past(failed, now, why))
 		if done, err := db.Applied(t.Submit(ctx)); err != nil || done {
 			return is, err
 		}
@@ -334,73 +353,4 @@ func (s *Claims) freed(ctx context.Context, b *workflow.Bookmark, c *workflow.Ta
 		return false
 	}
 	return pastOf(resp.Kvs[0]).Claim == c.ID
-}
-
-// Lease is the entry of a claim whose lease is over, or was extended.
-type Lease struct {
-	store.TaskLease
-	Key     string
-	Created int64
-}
-
-// task is the task whose claim the entry is of.
-func (l *Lease) task() *workflow.Bookmark {
-	return &workflow.Bookmark{ID: l.Task, ActivityType: workflow.TaskType, Name: l.Name, CreatedAt: l.TaskLease.Created}
-}
-
-// EndLeases frees the tasks of claims whose leases are over at a time, and moves the entries of those that were extended;
-// up to [Most]. It gives how many it freed.
-//
-// Each is nested. If: the create revision of the entry; of one that frees, the mod revision of the claim as read. Then:
-// delete the entry; and put it where the lease ends now, or delete the claim and put the free entry.
-func (s *Claims) EndLeases(ctx context.Context, due []Lease, now time.Time) (freed int, err error) {
-	var ask db.Reads
-	for i := range due {
-		ask.Value(s.conn.Keys.Taken.Task(due[i].task()))
-	}
-	resp, err := s.conn.Read(ctx, "read claims whose leases are over", ask.Ops...)
-	if err != nil {
-		return 0, err
-	}
-	o := db.NewOps()
-	var frees []bool
-	for i := range due {
-		d, kv := &due[i], db.Read(i).One(resp)
-		b, then, cmps := d.task(), db.NewOps(), []clientv3.Cmp{db.CreatedAt(due[i].Key, due[i].Created)}
-		then.Del(d.Key)
-		var c store.TaskClaim
-		if kv != nil {
-			if c, err = readClaim(kv); err != nil {
-				s.conn.Left(kv.Key, err)
-				continue // a node that can read it ends it
-			}
-		}
-		over := kv != nil && c.ID == d.Claim && !c.Until.After(now)
-		switch {
-		case over:
-			cmps = append(cmps, db.ModifiedAt(string(kv.Key), kv.ModRevision))
-			then.Del(string(kv.Key))
-			then.Put(s.conn.Keys.Task(b), store.TaskPast{Attempts: c.Attempt, Worker: c.Worker, Ended: c.Until, Why: "its lease ended", Claim: c.ID})
-		case kv != nil && c.ID == d.Claim:
-			s.putLease(then, b, &c)
-		} // else it was done or released, or another has it
-		o.Nested(cmps, then, nil)
-		frees = append(frees, over)
-	}
-	if len(frees) == 0 {
-		return 0, nil
-	}
-	if err := o.Check(0); err != nil {
-		return 0, err
-	}
-	done, err := s.conn.Txn(ctx, "end leases of tasks", nil, o.List(), nil)
-	if err != nil {
-		return 0, err
-	}
-	for i, frees := range frees {
-		if frees && db.Read(i).Nested(done).Succeeded {
-			freed++
-		}
-	}
-	return freed, nil
 }

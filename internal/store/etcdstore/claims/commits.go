@@ -12,11 +12,14 @@ import (
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
-// Completes deletes the entry of the lease of a task that is completed by its claim, as far as it lies where the claim
-// put it, and gives the compare that the claim stands. Of a command that is durable it stood when that was put.
+// Completes deletes the entries of the lease and the limit of a task that is completed by its claim, as far as they lie
+// where the claim put them, and gives the compare that the claim stands. Of a command that is durable it stood when that was put.
 func Completes(s *record.Conn, o *db.Ops, done *store.Consumed) []clientv3.Cmp {
 	claim, task := done.Command.Claim, done.Command.Bookmark
 	o.Del(s.Keys.Taken.Lease(task, claim.Until))
+	if !claim.DoneBy.IsZero() {
+		o.Del(s.Keys.Taken.Limit(task, store.LimitDone, claim.DoneBy))
+	}
 	if done.Created > 0 {
 		return nil
 	}

@@ -251,7 +251,7 @@ func (r *Removal) keys(ctx context.Context) ([]string, error) {
 			keys = append(keys, k.Bookmark(b.Hash, r.rec.Header.CorrelationID, b.ID))
 			keys = append(keys, k.TimersOf(&b)...)
 			if b.ActivityType == workflow.TaskType {
-				keys = append(keys, k.Task(&b), k.Taken.Task(&b))
+				keys = append(keys, k.Taken.KeysOf(&b)...)
 			}
 		}
 		return keys, nil

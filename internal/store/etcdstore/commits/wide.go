@@ -10,6 +10,7 @@ import (
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/lookup"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/task"
 )
 
 // A commit that changes more of the index than one transaction takes is made in several,
@@ -45,7 +46,7 @@ func operations(b *workflow.Bookmark) int {
 		n++
 	}
 	if b.ActivityType == workflow.TaskType {
-		n += 2
+		n += record.TaskKeys(b)
 	}
 	return n
 }
@@ -95,7 +96,7 @@ func Decide(c *store.Commit) *store.Commit {
 func keyed(b *workflow.Bookmark) workflow.Bookmark {
 	k := workflow.Bookmark{ID: b.ID, Hash: b.Hash, DueAt: b.DueAt}
 	if b.ActivityType == workflow.TaskType {
-		k.ActivityType, k.Name, k.CreatedAt = b.ActivityType, b.Name, b.CreatedAt
+		k.ActivityType, k.Name, k.CreatedAt, k.Payload = b.ActivityType, b.Name, b.CreatedAt, task.InKeys(b)
 	}
 	return k
 }

@@ -316,7 +316,7 @@ func (f *fsck) shape(method, template, of, by string) {
 	f.repair(n, "puts it", by, key).PutRaw(key, nil)
 }
 
-// tasks: each bookmark that is a task is listed, and nothing else.
+// tasks: each bookmark that is a task is listed, or has the command that says that time ended it, and nothing else is.
 func (f *fsck) tasks() {
 	stands, left := map[string]bool{}, f.unwritten()
 	for _, id := range f.ids {
@@ -333,8 +333,9 @@ func (f *fsck) tasks() {
 			if f.has(taken) && f.has(key) {
 				f.drop(f.report("task-twice", key, "task %s is free, and a worker has it", b.ID), f.below(key), taken)
 			}
-			if !f.has(taken) && !f.has(key) && !left[f.below(key)] {
-				f.repair(f.report("task-missing", key, "no worker finds task %s", b.ID), "puts it", f.s.conn.Keys.Instance(id), key).PutRaw(key, nil)
+			ended := f.s.conn.Keys.Mail(id, store.TaskCommand(b.ID))
+			if !f.has(taken) && !f.has(key) && !f.comes(ended) && !left[f.below(key)] {
+				record.PutTask(f.s.conn.Keys, f.repair(f.report("task-missing", key, "no worker finds task %s", b.ID), "puts it", f.s.conn.Keys.Instance(id), key, ended), b)
 			}
 		}
 	}

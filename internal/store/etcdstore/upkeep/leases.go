@@ -8,8 +8,8 @@ import (
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 )
 
-// EndLeases frees the tasks of claims whose leases are over. It gives how many it freed.
-func (s *Upkeep) EndLeases(ctx context.Context, due []record.Due, now time.Time) (freed int, err error) {
+// EndLeases ends the claims whose leases are over: their tasks are free, or their instances are told that an attempt failed.
+func (s *Upkeep) EndLeases(ctx context.Context, due []record.Due, now time.Time) (claims.Ended, error) {
 	all := make([]claims.Lease, len(due))
 	for i := range due {
 		all[i] = claims.Lease{TaskLease: due[i].Lease, Key: due[i].Key, Created: due[i].Created}

@@ -57,7 +57,7 @@ func (c *crew) do(ctx context.Context, t *apiclient.ClaimedTask) {
 	case why != nil:
 		c.release(t, why)
 	case errors.As(err, &ended):
-		again := t.Attempt < int64(c.attempts)
+		again := t.Retried || t.Attempt < int64(c.attempts)
 		most := mostFinal
 		if again {
 			most = mostTried
@@ -127,8 +127,11 @@ func (c *crew) fail(ctx context.Context, t *apiclient.ClaimedTask, kind, why str
 		return err
 	})
 	end := fmt.Sprintf("it is tried again (%d of %d)", t.Attempt, c.attempts)
-	if !again {
+	switch {
+	case !again:
 		end = "its activity faults"
+	case t.Retried:
+		end = "the retry of its activity decides what follows"
 	}
 	if err != nil {
 		end = "that is not taken: " + c.ask.Explained(err)

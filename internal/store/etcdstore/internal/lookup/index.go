@@ -69,8 +69,9 @@ func (s Index) dropBookmark(o *db.Ops, b *workflow.Bookmark, correlation string)
 		o.Del(key)
 	}
 	if b.ActivityType == workflow.TaskType {
-		o.Del(s.Conn.Keys.Task(b))
-		o.Del(s.Conn.Keys.Taken.Task(b)) // by whom it may be
+		for _, key := range s.Conn.Keys.Taken.KeysOf(b) {
+			o.Del(key) // who has it may have a claim
+		}
 	}
 }
 
@@ -92,7 +93,7 @@ func (s Index) makeBookmark(o *db.Ops, b *workflow.Bookmark, correlation, instan
 		o.Put(s.Conn.Keys.Timer(b.ID, *b.DueAt), entry)
 	}
 	if b.ActivityType == workflow.TaskType {
-		o.PutRaw(s.Conn.Keys.Task(b), nil)
+		record.PutTask(s.Conn.Keys, o, b)
 	}
 }
 

@@ -5,7 +5,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/task"
 )
 
 // A task is a bookmark, and lies in one of two lists: free, or taken by a worker. Both have the same order and the same
@@ -27,8 +30,52 @@ func taskName(name string) string {
 	return Encode(name[:min(len(name), MaxTaskName)]) + "/"
 }
 
-// Task is the entry of a free task. The oldest comes first.
+// Task is the entry of a free task. Those of a name are in the order in which they were made.
 func (k Keys) Task(b *workflow.Bookmark) string { return k.Tasks("") + TaskPlace(b) }
+
+// PutTask puts the entry of a task that is free, and was not claimed before, with the limit that it has then.
+func PutTask(k Keys, o *db.Ops, b *workflow.Bookmark) {
+	past := store.PastOf(b)
+	if past == (store.TaskPast{}) {
+		o.PutRaw(k.Task(b), nil)
+		return
+	}
+	o.Put(k.Task(b), past)
+	if !past.ClaimBy.IsZero() {
+		terms := task.Of(b)
+		k.Taken.PutLimit(o, b, store.LimitClaim, past.ClaimBy, terms.ClaimWithin)
+	}
+}
+
+// KeysOf are the keys at which a task of an instance may lie, free or taken, with the limit for its first claim.
+func (k TakenKeys) KeysOf(b *workflow.Bookmark) []string {
+	keys := []string{Keys{Root: k.root}.Task(b), k.Task(b)}
+	if limit := k.limitOf(b); limit != "" {
+		keys = append(keys, limit)
+	}
+	return keys
+}
+
+// limitOf is where the limit lies that a task has while nobody has claimed it; "": it has none.
+func (k TakenKeys) limitOf(b *workflow.Bookmark) string {
+	if by := task.ClaimBy(b); !by.IsZero() {
+		return k.Limit(b.ID, store.LimitClaim, by)
+	}
+	return ""
+}
+
+// TaskKeys is how many keys a commit deletes with a task.
+func TaskKeys(b *workflow.Bookmark) int {
+	if task.ClaimBy(b).IsZero() {
+		return 2
+	}
+	return 3
+}
+
+// PutLimit puts the entry of a limit of a task, which is over at a time and was so long.
+func (k TakenKeys) PutLimit(o *db.Ops, b *workflow.Bookmark, of store.TaskLimit, at time.Time, within time.Duration) {
+	o.Put(k.Limit(b.ID, of, at), store.TaskLease{Task: b.ID, Name: b.Name, Created: b.CreatedAt, Limit: of, Within: within})
+}
 
 // Task holds the claim of a task.
 func (k TakenKeys) Task(b *workflow.Bookmark) string { return k.Tasks("") + TaskPlace(b) }
@@ -64,6 +111,11 @@ const MaxTaskName = 200
 // Leases is what the entries of claims begin with whose leases end, of a shard.
 func (k TakenKeys) Leases(shard int) string {
 	return fmt.Sprintf("%stask-lease/%02x/", k.root, shard)
+}
+
+// Limit is the entry of a limit of a task, among the leases.
+func (k TakenKeys) Limit(task string, of store.TaskLimit, at time.Time) string {
+	return k.Lease(task, at) + "!" + string(of) // an encoded part has no !
 }
 
 // Lease is the entry of a claim. Claims of one task that end in one millisecond share it.

@@ -255,7 +255,9 @@ func (x *Explainer) asideOf(ctx context.Context, id string, f *facts, peers Peer
 		all.Go(func() { f.history, lost = x.periods(ctx, id, f.Revision, recentCommits) })
 	}
 	if suspended {
-		failed = errors.Join(x.nearly(ctx, f), x.faultedChildren(ctx, id, f))
+		var err error
+		f.tasks, err = x.cfg.Reader.TaskStates(ctx, f.Record.Header.Bookmarks)
+		failed = errors.Join(err, x.nearly(ctx, f), x.faultedChildren(ctx, id, f))
 	}
 	all.Wait()
 	if err := errors.Join(lost, failed); err != nil {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/pkg/client"
 	"github.com/weft-run/weft/pkg/cluster"
 	"github.com/weft-run/weft/pkg/engine"
@@ -29,11 +30,12 @@ type facts struct {
 	by         string                   // the other node that works it without its lock; "": none, as far as is known
 	unasked    error                    // why the owner could not be asked
 	history    *History
-	kids       []workflow.Instance // children that are faulted
-	heldBack   string              // why this node takes no new work for want of space; ""
-	roomAdvice string              // what to do about it
-	full       bool                // so little space is left that nothing goes on
-	noRetry    string              // why a retry would be refused
+	kids       []workflow.Instance       // children that are faulted
+	heldBack   string                    // why this node takes no new work for want of space; ""
+	roomAdvice string                    // what to do about it
+	full       bool                      // so little space is left that nothing goes on
+	noRetry    string                    // why a retry would be refused
+	tasks      map[string]etcdstore.Task // who has those at which it waits, or how they went before
 	now        time.Time
 	sent       []sent // newest first
 	recent     []Sent // newest first
@@ -411,7 +413,7 @@ func (x *Explanation) waiting(f *facts) {
 		case b.DueAt != nil && b.ActivityType != workflow.EventType:
 			cause, alive = x.timer(&r, b, f)
 		default:
-			cause = x.stimulus(&r, b)
+			cause = x.stimulus(&r, b, f)
 		}
 		if hope = hope || alive; x.Cause == "" || x.Cause == CauseTimer && cause != CauseTimer {
 			x.Cause = cause
@@ -433,7 +435,7 @@ func (x *Explanation) waiting(f *facts) {
 const mostReasons = 100
 
 // stimulus explains what somebody has to send.
-func (x *Explanation) stimulus(r *Reason, b *workflow.Bookmark) Cause {
+func (x *Explanation) stimulus(r *Reason, b *workflow.Bookmark, f *facts) Cause {
 	switch b.ActivityType {
 	case workflow.EventType:
 		r.Kind, r.Text = "event", "event "+plain(b.Name)
@@ -445,6 +447,9 @@ func (x *Explanation) stimulus(r *Reason, b *workflow.Bookmark) Cause {
 	case workflow.TaskType:
 		r.Kind, r.Text = "task", "a worker that does task "+plain(b.Name)
 		x.advise("GET /tasks names the task; its worker reports the result")
+		if is, known := f.tasks[b.ID]; known {
+			r.task(&is)
+		}
 		return CauseTask
 	}
 	r.Kind, r.Text = "stimulus", plain(b.ActivityType)+" "+plain(b.Name)

@@ -12,6 +12,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/pkg/client"
 	"github.com/weft-run/weft/pkg/cluster"
 	"github.com/weft-run/weft/pkg/engine"
@@ -188,7 +189,14 @@ func TestStalls(t *testing.T) {
 		"a child whose end is lost": {cause: "lost-child", f: suspended(child("c")).with(func(f *facts) {
 			f.Children = []store.ChildState{{ID: "c", Header: kid(workflow.Finished, ""), Untold: true}}
 		}), state: Stuck, says: []string{"which is finished, and nothing will tell its end any more"}, next: "weft fsck --repair, which tells it"},
-		"a task":                     {cause: "task", f: suspended(workflow.Bookmark{ActivityType: workflow.TaskType, Name: "check"}), state: Waiting, says: []string{"a worker that does task check"}},
+		"a task": {cause: "task", f: suspended(workflow.Bookmark{ActivityType: workflow.TaskType, Name: "check"}), state: Waiting, says: []string{"a worker that does task check"}},
+		"a task that a worker has": {cause: "task", f: suspended(workflow.Bookmark{ActivityType: workflow.TaskType, Name: "check"}).with(func(f *facts) {
+			half := 50.0
+			f.tasks = map[string]etcdstore.Task{"i~b": {Claim: &store.TaskClaim{Worker: "one", Since: ago(time.Minute), Until: now, Attempt: 2, Progress: &half, Text: "wrapping", Last: "no paper", DoneBy: ago(-time.Hour)}}}
+		}), state: Waiting, says: []string{"a worker that does task check: worker one has it since 2026-11-23 11:59:00 UTC, attempt 2, until 2026-11-23 12:00:00 UTC unless it says more; it is at 50 %; it says wrapping; the attempt before ended so: no paper; it is to be done by 2026-11-23 13:00:00 UTC, or it fails"}},
+		"a task that nobody has": {cause: "task", f: suspended(workflow.Bookmark{ActivityType: workflow.TaskType, Name: "check"}).with(func(f *facts) {
+			f.tasks = map[string]etcdstore.Task{"i~b": {Past: store.TaskPast{Attempts: 1, Worker: "one", Why: "jam;", ClaimBy: ago(-time.Hour)}}}
+		}), state: Waiting, says: []string{`: nobody has it, after 1 failed, the last by worker one; the attempt before ended so: "jam;"; it is to be claimed by 2026-11-23 13:00:00 UTC, or it fails`}},
 		"an activity of an embedder": {cause: "stimulus", f: suspended(workflow.Bookmark{ActivityType: "acme.Wait", Name: "door", Payload: "x"}), state: Waiting, says: []string{"acme.Wait door"}, next: "POST /bookmarks/i~b/resume"},
 		"it runs":                    {cause: "running", f: suspended().with(func(f *facts) { f.claims = []cluster.Holder{holder("n2", 0xb, time.Second)} }), state: Running, says: []string{"node n2 runs it"}},
 		"it runs for long": {cause: "activity", f: suspended().with(func(f *facts) {

@@ -128,6 +128,42 @@ func (s *Lists) taskPlace(name string, kv *mvccpb.KeyValue) string {
 	return strings.TrimPrefix(string(kv.Key), s.conn.Keys.Tasks(name))
 }
 
+// mostStates is of how many tasks one look tells who has them.
+const mostStates = 40
+
+// TaskStates tells of the first 40 tasks among bookmarks who has each, or how it went before, by the ids of their
+// bookmarks. One that is neither free nor taken has ended, and its instance is about to be told; it is left out.
+func (s *Lists) TaskStates(ctx context.Context, bookmarks []workflow.Bookmark) (map[string]Task, error) {
+	var ask db.Reads
+	var tasks []*workflow.Bookmark
+	for i := range bookmarks {
+		if b := &bookmarks[i]; b.ActivityType == workflow.TaskType && len(tasks) < mostStates {
+			tasks = append(tasks, b)
+			ask.Value(s.conn.Keys.Taken.Task(b))
+			ask.Value(s.conn.Keys.Task(b))
+		}
+	}
+	if len(tasks) == 0 {
+		return nil, nil
+	}
+	resp, err := s.conn.Read(ctx, "read who has tasks", ask.Ops...)
+	if err != nil {
+		return nil, err
+	}
+	states := map[string]Task{}
+	for i, b := range tasks {
+		for _, kv := range []*mvccpb.KeyValue{db.Read(2 * i).One(resp), db.Read(2*i + 1).One(resp)} {
+			if kv != nil {
+				t := Task{Bookmark: *b}
+				s.whoHas(&t, kv)
+				states[b.ID] = t
+				break
+			}
+		}
+	}
+	return states, nil
+}
+
 // whoHas tells of a task who has it, as far as its entry can be read.
 func (s *Lists) whoHas(t *Task, kv *mvccpb.KeyValue) {
 	if !strings.HasPrefix(string(kv.Key), s.conn.Keys.Taken.Tasks("")) {

@@ -227,6 +227,26 @@ func TestTasks(t *testing.T) {
 	}
 }
 
+// The retry and the limit of a task are those of a node: what fails comes again after its pause, and what nobody claims in
+// time has failed. No worker claims in a test, so a task of it is never overdue.
+func TestTasksAreTriedAgain(t *testing.T) {
+	t.Parallel()
+	def := definition(t, "id: tasks\nvariables: {r: object}\nroot:\n  - runTask: {taskName: pack, claimWithin: 15m, doneWithin: 1m}\n    retry: {attempts: 3, delay: 10s}\n    result: r\n  - writeLine: ${{ variables.r }}\n")
+	w := workflowtest.Start(t, workflowtest.Config{Definition: def})
+	w.FailTask("pack", "jam: no paper")
+	if err := w.Run().CompleteTask("pack", nil); err == nil {
+		t.Error("the task is there in the pause")
+	}
+	w.Advance(10 * time.Second)
+	w.Advance(15*time.Minute + 20*time.Second)
+	w.CompleteTask("pack", "parcel")
+	w.WantLines("parcel")
+
+	w = workflowtest.Start(t, workflowtest.Config{Definition: def})
+	w.Advance(time.Hour)
+	w.WantIncidents("task pack failed: unclaimed: no worker claimed it within 15m0s (attempt 3 of 3; it was the last one)")
+}
+
 func TestChildrenRunOrAreMocked(t *testing.T) {
 	t.Parallel()
 	parent := definition(t, `

@@ -50,6 +50,8 @@ var taskGuards = []patch{
 		"\t\tf.upTo = free.Place\n", "", inTasks, "TestAClaimCosts"},
 	{"a feed reads in spans beside many", "internal/tasks/feed.go",
 		"\t\tf.span = firstSpan\n", "", inTasks, "TestAClaimCosts"},
+	{"what nobody claims in time fails in a test too", "pkg/workflowtest/trial/run.go",
+		"at := task.ClaimBy(bm)", "var at time.Time", "./pkg/workflowtest", "TestTasks"},
 	{"who reads for a feed that was replaced wakes nobody of another", "internal/tasks/desk.go",
 		"\t\tf.waiters = nil\n", "", inTasks, "TestWhoReadsInVain"},
 	{"who waits is woken by what comes", "internal/tasks/desk.go",

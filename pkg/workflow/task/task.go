@@ -5,6 +5,7 @@
 package task
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/weft-run/weft/pkg/workflow"
@@ -73,6 +74,17 @@ func ClaimBy(b *workflow.Bookmark) time.Time {
 		return time.Time{}
 	}
 	return b.CreatedAt.Add(terms.ClaimWithin).Truncate(time.Millisecond) // as its key has it
+}
+
+// Unclaimed is what resumes a task that nobody claimed in time.
+func Unclaimed(b *workflow.Bookmark) map[string]any {
+	terms := Of(b)
+	return LateClaim(terms.ClaimWithin)
+}
+
+// LateClaim is [Unclaimed] of a task that was to be claimed within a time.
+func LateClaim(within time.Duration) map[string]any {
+	return map[string]any{Timeout: "no worker claimed it in time", Error: fmt.Sprintf("unclaimed: no worker claimed it within %v", within)}
 }
 
 // span is a duration as terms keep it; of all else 0.

@@ -16,6 +16,7 @@ import (
 	"github.com/weft-run/weft/pkg/workflow"
 	"github.com/weft-run/weft/pkg/workflow/files"
 	"github.com/weft-run/weft/pkg/workflow/resumelink"
+	"github.com/weft-run/weft/pkg/workflow/task"
 )
 
 // Run is one test of one definition: the instance under test, the children that
@@ -321,15 +322,19 @@ func (r *Run) Advance(d time.Duration) error {
 			}
 			continue
 		}
-		in, bm := r.nextTimer()
-		if bm == nil || bm.DueAt.After(until) {
+		in, bm, due := r.nextTimer()
+		if bm == nil || due.After(until) {
 			r.now = until
 			return r.drain()
 		}
-		if bm.DueAt.After(r.now) {
-			r.now = *bm.DueAt
+		if due.After(r.now) {
+			r.now = due
 		}
-		if _, err := r.do(in, workflow.Command{Kind: workflow.CommandResume, Bookmark: bm.ID, Timer: true}); err != nil {
+		cmd := workflow.Command{Kind: workflow.CommandResume, Bookmark: bm.ID, Timer: true}
+		if bm.DueAt == nil {
+			cmd.Input = task.Unclaimed(bm)
+		}
+		if _, err := r.do(in, cmd); err != nil {
 			return err
 		}
 		if err := r.drain(); err != nil {
@@ -369,16 +374,21 @@ func (r *Run) due(t engine.Trigger) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-func (r *Run) nextTimer() (of *instance, first *workflow.Bookmark) {
+// nextTimer is the first place that time resumes: a timer, or a task that is to be claimed by then, which no worker does.
+func (r *Run) nextTimer() (of *instance, first *workflow.Bookmark, due time.Time) {
 	for _, in := range r.instances {
 		for i := range in.header.Bookmarks {
 			bm := &in.header.Bookmarks[i]
-			if bm.DueAt != nil && (first == nil || bm.DueAt.Before(*first.DueAt)) {
-				of, first = in, bm
+			at := task.ClaimBy(bm)
+			if bm.DueAt != nil {
+				at = *bm.DueAt
+			}
+			if !at.IsZero() && (first == nil || at.Before(due)) {
+				of, first, due = in, bm, at
 			}
 		}
 	}
-	return of, first
+	return of, first, due
 }
 
 // Retry runs the instance, which is faulted, again from its faulted activity.

@@ -126,7 +126,7 @@ func (l *lapse) decide(taken, free *mvccpb.KeyValue) error {
 	case l.Limit != "" && taken != nil:
 		if late := l.Limit == store.LimitDone && !c.DoneBy.IsZero() && !c.DoneBy.After(l.now); late {
 			l.then.Del(l.s.conn.Keys.Taken.Lease(l.Task, c.Until))
-			l.fail(taken, c.DoneBy, &c, "the time for the task ended while worker "+c.Worker+" had it", l.overdue()+had(&c))
+			l.fail(taken, c.DoneBy, &c, failure("the time for the task ended while worker "+c.Worker+" had it", l.overdue()+had(&c)))
 		}
 	case l.Limit != "" && free != nil:
 		var past store.TaskPast
@@ -142,7 +142,7 @@ func (l *lapse) decide(taken, free *mvccpb.KeyValue) error {
 	case c.Until.After(l.now):
 		l.s.putLease(l.then, l.task(), &c)
 	case c.Retried:
-		l.fail(taken, c.Until, &c, "the lease of worker "+c.Worker+" ended", "lease-ended: "+had(&c)+", until its lease ended")
+		l.fail(taken, c.Until, &c, failure("the lease of worker "+c.Worker+" ended", "lease-ended: "+had(&c)+", until its lease ended"))
 	default:
 		l.ends(taken)
 		l.frees = true
@@ -156,14 +156,19 @@ func (l *lapse) late(free *mvccpb.KeyValue, past *store.TaskPast) {
 	over := func(by time.Time) bool { return !by.IsZero() && !by.After(l.now) }
 	switch {
 	case l.Limit == store.LimitClaim && over(past.ClaimBy):
-		l.fail(free, past.ClaimBy, nil, "no worker claimed it in time", fmt.Sprintf("unclaimed: no worker claimed it within %v", l.Within))
+		l.fail(free, past.ClaimBy, nil, task.LateClaim(l.Within))
 	case l.Limit == store.LimitDone && over(past.DoneBy):
 		why := l.overdue() + "nobody has it"
 		if past.Worker != "" {
 			why += ", and worker " + past.Worker + " had it last: " + past.Why
 		}
-		l.fail(free, past.DoneBy, nil, "the time for the task ended while nobody had it", why)
+		l.fail(free, past.DoneBy, nil, failure("the time for the task ended while nobody had it", why))
 	}
+}
+
+// failure is what resumes the activity of a task that time ended.
+func failure(what, why string) map[string]any {
+	return map[string]any{task.Timeout: what, task.Error: why}
 }
 
 func (l *lapse) overdue() string {
@@ -190,10 +195,9 @@ func (l *lapse) ends(kv *mvccpb.KeyValue) {
 
 // fail ends the task as it was read, and puts the command that says to its instance what time did, if there is the
 // instance; c is the claim that ends, nil if nobody has it.
-func (l *lapse) fail(kv *mvccpb.KeyValue, at time.Time, c *store.TaskClaim, what, why string) {
+func (l *lapse) fail(kv *mvccpb.KeyValue, at time.Time, c *store.TaskClaim, input map[string]any) {
 	l.ends(kv)
 	l.fails, _ = workflow.SplitBookmarkID(l.Task)
-	input := map[string]any{task.Timeout: what, task.Error: why}
 	if c != nil {
 		input[task.Worker], input[task.Attempt], input[task.Since] = c.Worker, int64(c.Attempt), c.Since.UTC().Format(time.RFC3339)
 	}

@@ -229,6 +229,8 @@ func TestWhatWorkersMayAskFor(t *testing.T) {
 		{`{"names": ["a"], "worker": "w", "lease": "-1s"}`, "/lease", "1s to 24h"},
 		{`{"names": ["a"], "worker": "w", "lease": "a year"}`, "/lease", "no duration"},
 		{`{"names": ["a"], "worker": "w", "wait": "61s"}`, "/wait", "1m"},
+		{`{"names": ["a"], "worker": "w", "wait": "-1s"}`, "/wait", "from 0s"},
+		{`{"names": ["a"], "worker": "w", "leese": "1m"}`, "/leese", "there are: lease, max"},
 	} {
 		if a := s.do(t, "POST", "/api/v1/tasks/claim", c.body); a.status != 422 || !strings.Contains(string(a.body), `"pointer":"`+c.at+`"`) || !strings.Contains(string(a.body), c.says) {
 			t.Errorf("%.80s: %d %s", c.body, a.status, a.body)
@@ -257,6 +259,36 @@ func TestWhatWorkersMayAskFor(t *testing.T) {
 		}
 	}
 	s.post(t, "/api/v1/tasks/i~1/complete", `{"result": "`+strings.Repeat("x", 2<<20)+`"}`, 413)
+}
+
+// What a worker says of a task that it does not have, or says too much of, changes nothing, and tells what is wrong; the
+// task is still its worker's.
+func TestWhatIsNotTakenLeavesTheTask(t *testing.T) {
+	t.Parallel()
+	s := sharedServer(t)
+	s.publish(t, s.own("id: keeps#\nvariables: {r: object}\nroot:\n  - runTask: 'keeps#'\n    result: r\n"))
+	for _, n := range []string{"1", "2"} {
+		s.post(t, s.own("/api/v1/definitions/keeps#/execute"), s.own(`{"instanceId": "k#`+n+`"}`), 200)
+	}
+	both := s.claimed(t, s.own(`{"names": ["keeps#"], "worker": "one", "max": 2, "lease": "10m", "wait": "20s"}`))
+	if len(both) != 2 {
+		t.Fatalf("%v", both)
+	}
+	first, claim := about(both[0])
+	second, _ := about(both[1])
+	for what, more := range map[string]string{"/complete": `, "result": 1`, "/fail": `, "message": "no", "retry": true`, "/release": "", "/heartbeat": `, "text": "mine"`} {
+		a := s.do(t, "POST", second+what, `{`+claim+more+`}`)
+		if a.status != 422 || !strings.Contains(string(a.body), `"pointer":"/claim"`) || !strings.Contains(string(a.body), "is of task "+both[0]["taskId"].(string)+", and not of "+both[1]["taskId"].(string)) {
+			t.Errorf("%s: %d %s", what, a.status, a.body)
+		}
+	}
+	if a := s.do(t, "POST", first+"/complete", `{`+claim+`, "result": "`+strings.Repeat("x", 2<<20)+`"}`); a.status != 413 || !strings.Contains(string(a.body), "the body has more than") {
+		t.Errorf("%d %s", a.status, a.body)
+	}
+	if list := string(s.get(t, s.own("/api/v1/tasks?name=keeps#")).body); strings.Count(list, `"worker":"one"`) != 2 || strings.Contains(list, "mine") {
+		t.Errorf("%s", list)
+	}
+	s.post(t, first+"/complete", `{`+claim+`, "result": 1}`, 200)
 }
 
 // none is a claim that no task has: {"i":"x","n":"a","c":1,"r":1,"u":1,"w":"w"}.

@@ -75,6 +75,12 @@ func TestATaskSaysItsLimits(t *testing.T) {
 	if b.wantStatus(workflow.Faulted); b.header.Incidents[0].Message != "task pack failed: unclaimed: no worker claimed it within 5m0s" {
 		t.Errorf("%+v", b.header.Incidents)
 	}
+	for _, d := range []string{"-5m", "0s"} {
+		none := start(t, root(act("RunTask", inputs{"taskName": lit("pack"), "claimWithin": computed(d)})))
+		if none.wantStatus(workflow.Faulted); !strings.Contains(none.header.Incidents[0].Message, "is not longer than 0") {
+			t.Errorf("%+v", none.header.Incidents)
+		}
+	}
 	long := start(t, root(act("RunTask", inputs{"taskName": lit("pack"), "doneWithin": computed("100000h")})))
 	if long.wantStatus(workflow.Faulted); !strings.Contains(long.header.Incidents[0].Message, "doneWithin is 100000h0m0s; it may be up to 87840h0m0s, ten years") {
 		t.Errorf("%+v", long.header.Incidents)

@@ -71,7 +71,7 @@ func (t *Tasks) Claim(ctx context.Context, ask TaskAsk) ([]ClaimedTask, error) {
 	for i := range got {
 		g := &got[i]
 		out[i] = ClaimedTask{Task: Task{TaskID: g.Task.ID, Name: g.Task.Name, InstanceID: g.Instance, Payload: g.Task.Metadata, CreatedAt: g.Task.CreatedAt},
-			DefinitionID: g.Definition, Claim: tasks.ClaimText(g.Named()), Attempt: g.Attempt(), Retried: g.Retried(), LeaseUntil: g.Claim.Until}
+			DefinitionID: g.Definition, Claim: tasks.ClaimText(g.Task.ID, g.Named()), Attempt: g.Attempt(), Retried: g.Retried(), LeaseUntil: g.Claim.Until}
 	}
 	return out, nil
 }

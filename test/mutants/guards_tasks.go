@@ -52,6 +52,8 @@ var taskGuards = []patch{
 		"\t\tf.span = firstSpan\n", "", inTasks, "TestAClaimCosts"},
 	{"what nobody claims in time fails in a test too", "pkg/workflowtest/trial/run.go",
 		"at := task.ClaimBy(bm)", "var at time.Time", "./pkg/workflowtest", "TestTasks"},
+	{"a claim is of the task that it is sent for", "internal/tasks/claim.go",
+		"if c.Task != \"\" && c.Task != task {", "if c.Task == task && task == \"\" {", "./internal/httpapi", "TestWhatIsNotTaken"},
 	{"who reads for a feed that was replaced wakes nobody of another", "internal/tasks/desk.go",
 		"\t\tf.waiters = nil\n", "", inTasks, "TestWhoReadsInVain"},
 	{"who waits is woken by what comes", "internal/tasks/desk.go",

@@ -163,7 +163,7 @@ func claimed(c *serve.Call, body any, claim *string, required bool) (id string, 
 	case *claim == "":
 		return id, nil, nil
 	}
-	if is, err = tasks.ParseClaim(*claim); err != nil {
+	if is, err = tasks.ParseClaim(id, *claim); err != nil {
 		return "", nil, serve.Invalid("bad-claim", "/claim", err.Error())
 	}
 	return id, is, nil

@@ -72,7 +72,7 @@ const (
 type TaskLease struct {
 	Task    string    `json:"task"` // the id of its bookmark
 	Name    string    `json:"name,omitempty"`
-	Created time.Time `json:"created"` // as its key has it
+	Created time.Time `json:"created"` // its rank, as its key has it
 	Claim   string    `json:"claim"`   // the claim's ID; "": it is of a limit
 
 	Limit  TaskLimit     `json:"limit,omitempty"`  // that ends then, of the task

@@ -384,7 +384,7 @@ func (d *Desk) oldest(names []string, now time.Time, polite bool) (of *feed, i i
 	return of, i, ripe
 }
 
-// older compares by when tasks were made.
+// older compares by the ranks of tasks.
 func older(a, b *known) bool {
 	x, y := a.Task(), b.Task()
 	return cmp.Or(x.CreatedAt.Compare(y.CreatedAt), strings.Compare(x.ID, y.ID)) < 0

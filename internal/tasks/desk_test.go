@@ -16,6 +16,7 @@ import (
 	"github.com/weft-run/weft/internal/testsize"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/task"
 )
 
 // place is a store with tasks.
@@ -24,6 +25,7 @@ type place struct {
 	kept   *etcdstore.Store
 	faults *clustertest.Faults
 	at     time.Time // when the next task is made
+	above  int64     // its priority, from the usual one on
 	made   int
 }
 
@@ -45,7 +47,9 @@ func (p *place) add(name string, n int) {
 	h := workflow.Instance{ID: id, DefinitionID: "order", Version: 1, Status: workflow.StatusRunning, SubStatus: workflow.Suspended, CreatedAt: p.at, UpdatedAt: p.at}
 	for i := range n {
 		p.at = p.at.Add(time.Second)
-		h.Bookmarks = append(h.Bookmarks, workflow.Bookmark{ID: workflow.BookmarkID(id, fmt.Sprintf("%03d", i)), ActivityID: "a", ActivityType: workflow.TaskType, Name: name, Hash: "hash", CreatedAt: p.at})
+		terms := task.Terms{Above: p.above}
+		h.Bookmarks = append(h.Bookmarks, workflow.Bookmark{ID: workflow.BookmarkID(id, fmt.Sprintf("%03d", i)), ActivityID: "a", ActivityType: workflow.TaskType, Name: name, Hash: "hash", CreatedAt: p.at,
+			Payload: terms.Into(map[string]any{})})
 	}
 	if _, err := p.kept.Instances.Commit(p.Context(), &store.Commit{ID: workflow.NewID(), After: store.Record{Header: h, Seq: 1}, At: p.at, Created: h.Bookmarks}); err != nil {
 		p.Fatal(err)
@@ -82,8 +86,15 @@ func (p *place) claim(d *tasks.Desk, most int, wait time.Duration, names ...stri
 func TestAClaimCostsTheSameBesideMany(t *testing.T) {
 	testsize.NotRaced(t, "it goes over many keys on one goroutine")
 	t.Parallel()
-	for _, free := range []int{100, testsize.Of(100_000, 6000)} {
-		p := newPlace(t)
+	few, many := 100, testsize.Of(100_000, 6000)
+	for _, of := range []struct {
+		free  int
+		above int64
+	}{{few, 0}, {many, 0}, {many, -task.UsualPriority}} { // the ranks of the last are to come
+		p, free := newPlace(t), of.free
+		if p.above = of.above; of.above < 0 {
+			p.at = time.Now().Add(-time.Duration(free) * time.Second).UTC()
+		}
 		for range free / 100 {
 			p.add("pack", 100)
 		}
@@ -103,7 +114,7 @@ func TestAClaimCostsTheSameBesideMany(t *testing.T) {
 		}
 		requests, counted = p.faults.Calls("txn")+p.faults.Calls("get")-requests, p.faults.Counted()-counted
 		if requests > each+each/20+3 || counted > int64(12*each+100) {
-			t.Errorf("beside %d, %d claims took %d requests, for which etcd counted %d keys", free, each, requests, counted)
+			t.Errorf("beside %d of priority %d, %d claims took %d requests, for which etcd counted %d keys", free, task.UsualPriority+of.above, each, requests, counted)
 		}
 	}
 }

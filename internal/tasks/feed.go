@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/internal/store/etcdstore/claims"
+	"github.com/weft-run/weft/pkg/workflow/task"
 )
 
 const (
@@ -14,6 +15,8 @@ const (
 	// crowd is how many tasks etcd may count for a page. Where it counted more, the pages that follow are read in spans of time, the
 	// first of which is firstSpan.
 	crowd, firstSpan, widerSpan = 5 * pageSize, time.Second, 8
+	// lowest is how far ahead of when it was made the rank of the least urgent task is.
+	lowest = task.UsualPriority * task.PriorityStep
 )
 
 // feed are the oldest free tasks of one name, as a desk knows them.
@@ -98,7 +101,7 @@ func (f *feed) read(p claims.Page, before, now time.Time) {
 	case p.More:
 	case f.span == 0:
 		f.all = true
-	case before.After(now):
+	case before.After(now.Add(lowest)):
 		f.span = 0 // what clocks that are ahead made comes with the next
 	default:
 		f.span *= widerSpan

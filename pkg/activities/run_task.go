@@ -35,6 +35,7 @@ func runTask() (workflow.Descriptor, engine.Activity) {
 		Inputs: []workflow.InputDescriptor{
 			{Name: "taskName", Type: "String", Required: true, Description: "The name that workers look for."},
 			{Name: "payload", Type: "Object", Description: "What the worker needs to know."},
+			{Name: "priority", Type: "Int64", Description: "From 0 to 9, the most urgent; 5, if it is not given. A step counts as much as an hour of waiting."},
 			{Name: "claimWithin", Type: "TimeSpan", Positive: true, Description: "How long it may wait for its first claim; after that it has failed, as unclaimed."},
 			{Name: "doneWithin", Type: "TimeSpan", Positive: true, Description: "How long after its first claim it is to be done, with all attempts that free it; after that it has failed, as overdue."},
 		},
@@ -58,7 +59,19 @@ func checkTaskTime(name string, d time.Duration) error {
 	return nil
 }
 
+func checkPriority(v any) error {
+	if n, ok := v.(int64); !ok || n < 0 || n > task.MostPriority {
+		return fmt.Errorf("priority is %v; it is a whole number from 0 to %d", v, task.MostPriority)
+	}
+	return nil
+}
+
 func (runTaskActivity) Prepare(p *engine.Preparation) {
+	if v, ok := p.Constant("priority"); ok && v != nil {
+		if err := checkPriority(v); err != nil {
+			p.Problem("bad-literal", p.Place("priority"), "%v", err)
+		}
+	}
 	for _, name := range taskTimes {
 		v, _ := p.Constant(name)
 		if d, ok := v.(time.Duration); ok {
@@ -88,6 +101,12 @@ func (runTaskActivity) Execute(_ context.Context, x *engine.Execution) error {
 
 // termsOf is how the task is to be done.
 func termsOf(x *engine.Execution) (t task.Terms, err error) {
+	if v := x.Value("priority"); v != nil {
+		if err := checkPriority(v); err != nil {
+			return t, err
+		}
+		t.Above = x.Int("priority") - task.UsualPriority
+	}
 	for i, to := range []*time.Duration{&t.ClaimWithin, &t.DoneWithin} {
 		*to = x.Duration(taskTimes[i])
 		if err := checkTaskTime(taskTimes[i], *to); err != nil {

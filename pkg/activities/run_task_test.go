@@ -75,6 +75,18 @@ func TestATaskSaysItsLimits(t *testing.T) {
 	if b.wantStatus(workflow.Faulted); b.header.Incidents[0].Message != "task pack failed: unclaimed: no worker claimed it within 5m0s" {
 		t.Errorf("%+v", b.header.Incidents)
 	}
+	if got := start(t, root(act("RunTask", inputs{"taskName": lit("pack"), "priority": lit(9)}))).terms(); got != (task.Terms{Above: 4}) {
+		t.Errorf("%+v", got)
+	}
+	if got := start(t, root(act("RunTask", inputs{"taskName": lit("pack"), "priority": lit(0)}))).terms(); got != (task.Terms{Above: -5}) {
+		t.Errorf("%+v", got)
+	}
+	for _, n := range []any{-1, 10} {
+		none := start(t, root(act("RunTask", inputs{"taskName": lit("pack"), "priority": computed(n)})))
+		if none.wantStatus(workflow.Faulted); !strings.Contains(none.header.Incidents[0].Message, "it is a whole number from 0 to 9") {
+			t.Errorf("%+v", none.header.Incidents)
+		}
+	}
 	for _, d := range []string{"-5m", "0s"} {
 		none := start(t, root(act("RunTask", inputs{"taskName": lit("pack"), "claimWithin": computed(d)})))
 		if none.wantStatus(workflow.Faulted); !strings.Contains(none.header.Incidents[0].Message, "is not longer than 0") {

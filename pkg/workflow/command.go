@@ -64,7 +64,7 @@ type Command struct {
 // TaskClaim names a worker's claim of a task: of the task its name, and when it came to be.
 type TaskClaim struct {
 	ID, Name, Worker string
-	Created, Until   time.Time // the end of its lease as it was given
+	Created, Until   time.Time // the rank of the task, and the end of the lease as it was given
 	Since            time.Time // when it began; zero: a program of before did not say
 	Attempt          int       // from 1; 0: likewise
 	Revision         int64     // at which the claim was put

@@ -448,3 +448,66 @@ func TestATaskHasLimits(t *testing.T) {
 	w.commit(ends(w.next("b", nil)))
 	w.want("task-lease/", 0)
 }
+
+// A task has its place by its priority and by when it was made: a step counts as an hour. What becomes of it lies at that
+// place too, and leaves nothing there.
+func TestATaskHasItsPlaceByItsPriority(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	at := w.now
+	for _, one := range []struct {
+		id    string
+		above int64
+		ago   time.Duration
+	}{{"usual", 0, 0}, {"low-and-old", -2, 3 * time.Hour}, {"low", -2, time.Hour}, {"urgent", 1, 0}, {"urgent-and-late", 4, -4 * time.Hour}, {"limited", 2, 0}} {
+		b := w.bookmark(one.id, "b", "x")
+		terms := task.Terms{Above: one.above}
+		if one.id == "limited" {
+			terms.ClaimWithin, terms.DoneWithin = time.Minute, time.Minute
+		}
+		b.ActivityType, b.Name, b.CreatedAt, b.Payload = workflow.TaskType, "pack", at.Add(-one.ago), terms.Into(map[string]any{})
+		w.commit(w.first(one.id, nil, b))
+	}
+	want := []string{"limited~b 0", "low-and-old~b 0", "urgent~b 0", "urgent-and-late~b 0", "usual~b 0", "low~b 0"}
+	if got := w.free(); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	p, err := w.Claims.Free(w.ctx(), "pack", "", time.Time{}, 100)
+	w.ok(err)
+	for i, f := range p.Free {
+		g := w.claims(f, "one")
+		if again := w.tasksTaken(); !slices.Equal(again, []string{g.Task.ID}) {
+			t.Fatalf("%q", again)
+		}
+		if _, err := w.Claims.Heartbeat(w.ctx(), g.Task.ID, g.Named(), claims.Beat{Text: "soon"}, w.now); err != nil {
+			t.Error(err)
+		}
+		if i%2 == 0 {
+			_, err := w.Claims.Release(w.ctx(), g.Task.ID, g.Named(), false, "", w.now)
+			w.ok(err)
+			if free := w.free(); !slices.Equal(free, want[i:]) {
+				t.Errorf("%q, want %q", free, want[i:])
+			}
+			p, err := w.Claims.Free(w.ctx(), "pack", "", time.Time{}, 1)
+			w.ok(err)
+			g = w.claims(p.Free[0], "two")
+		}
+		w.commit(w.completing(g))
+	}
+	for _, none := range []string{"task/", "task-taken/", "task-lease/", "bookmark/"} {
+		w.want(none, 0)
+	}
+}
+
+// tasksTaken are the ids of the tasks that somebody has, as lists have them.
+func (w *world) tasksTaken() (ids []string) {
+	w.tb.Helper()
+	tasks, _, err := w.Tasks(w.ctx(), "pack", "", 100)
+	w.ok(err)
+	for i := range tasks {
+		if tasks[i].Claim != nil {
+			ids = append(ids, tasks[i].Bookmark.ID)
+		}
+	}
+	return ids
+}

@@ -18,6 +18,20 @@ type Terms struct {
 
 	ClaimWithin time.Duration // from when it was made until a worker claims it first; 0: no limit
 	DoneWithin  time.Duration // from that claim until it is done; 0: no limit
+
+	Above int64 // its priority, from the usual one on: -5 to 4
+}
+
+// The priorities of tasks, from 0 on, and what one step counts as: so long a wait.
+const (
+	MostPriority, UsualPriority = 9, 5
+	PriorityStep                = time.Hour
+)
+
+// Rank is when a task has its turn among others of its name: when it was made, and sooner or later by its priority.
+func Rank(b *workflow.Bookmark) time.Time {
+	terms := Of(b)
+	return b.CreatedAt.Add(-time.Duration(terms.Above) * PriorityStep)
 }
 
 // kept is where the payload has the terms.
@@ -34,6 +48,9 @@ func (t *Terms) Into(payload map[string]any) map[string]any {
 	}
 	if t.Failed != "" {
 		terms["failed"] = t.Failed
+	}
+	if t.Above != 0 {
+		terms["above"] = t.Above
 	}
 	for name, d := range map[string]time.Duration{"claimWithin": t.ClaimWithin, "doneWithin": t.DoneWithin} {
 		if d > 0 {
@@ -55,14 +72,15 @@ func Of(b *workflow.Bookmark) (t Terms) {
 	terms, _ := payload[kept].(map[string]any)
 	t.Attempt = whole(terms["attempt"])
 	t.Failed, _ = terms["failed"].(string)
+	t.Above = min(max(whole(terms["above"]), -UsualPriority), MostPriority-UsualPriority)
 	t.ClaimWithin, t.DoneWithin = span(terms["claimWithin"]), span(terms["doneWithin"])
 	return t
 }
 
 // InKeys is a payload with the terms that the keys of a task need; nil: they need none.
 func InKeys(b *workflow.Bookmark) any {
-	if terms := Of(b); terms.ClaimWithin > 0 {
-		return (&Terms{ClaimWithin: terms.ClaimWithin}).Into(map[string]any{})
+	if terms := Of(b); terms.ClaimWithin > 0 || terms.Above != 0 {
+		return (&Terms{ClaimWithin: terms.ClaimWithin, Above: terms.Above}).Into(map[string]any{})
 	}
 	return nil
 }

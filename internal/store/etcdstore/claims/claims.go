@@ -71,7 +71,7 @@ func (g *Got) Attempt() int {
 
 // Named is what names the claim, for who has it.
 func (g *Got) Named() *workflow.TaskClaim {
-	return &workflow.TaskClaim{ID: g.Claim.ID, Name: g.Task.Name, Created: g.Task.CreatedAt, Revision: g.Claim.Revision, Until: g.Claim.Until, Worker: g.Claim.Worker, Since: g.Claim.Since, Attempt: g.Attempt(), DoneBy: g.Claim.DoneBy, Retried: g.Retried()}
+	return &workflow.TaskClaim{ID: g.Claim.ID, Name: g.Task.Name, Created: task.Rank(&g.Task), Revision: g.Claim.Revision, Until: g.Claim.Until, Worker: g.Claim.Worker, Since: g.Claim.Since, Attempt: g.Attempt(), DoneBy: g.Claim.DoneBy, Retried: g.Retried()}
 }
 
 // held is a claim that was put, before its instance was looked at.

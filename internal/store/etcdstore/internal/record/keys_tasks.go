@@ -30,7 +30,7 @@ func taskName(name string) string {
 	return Encode(name[:min(len(name), MaxTaskName)]) + "/"
 }
 
-// Task is the entry of a free task. Those of a name are in the order in which they were made.
+// Task is the entry of a free task. Those of a name are in the order of their ranks: see [task.Rank].
 func (k Keys) Task(b *workflow.Bookmark) string { return k.Tasks("") + TaskPlace(b) }
 
 // PutTask puts the entry of a task that is free, and was not claimed before, with the limit that it has then.
@@ -74,7 +74,7 @@ func TaskKeys(b *workflow.Bookmark) int {
 
 // PutLimit puts the entry of a limit of a task, which is over at a time and was so long.
 func (k TakenKeys) PutLimit(o *db.Ops, b *workflow.Bookmark, of store.TaskLimit, at time.Time, within time.Duration) {
-	o.Put(k.Limit(b.ID, of, at), store.TaskLease{Task: b.ID, Name: b.Name, Created: b.CreatedAt, Limit: of, Within: within})
+	o.Put(k.Limit(b.ID, of, at), store.TaskLease{Task: b.ID, Name: b.Name, Created: task.Rank(b), Limit: of, Within: within})
 }
 
 // Task holds the claim of a task.
@@ -87,7 +87,7 @@ func TaskPlace(b *workflow.Bookmark) string {
 	if b.Name == "" {
 		name = Encode("") + "/"
 	}
-	return name + Millis(b.CreatedAt) + "/" + id + "/" + Encode(local)
+	return name + Millis(task.Rank(b)) + "/" + id + "/" + Encode(local)
 }
 
 // Claimed is the task of a claim, as far as its keys need it.
@@ -95,7 +95,7 @@ func Claimed(task string, c *workflow.TaskClaim) *workflow.Bookmark {
 	return &workflow.Bookmark{ID: task, ActivityType: workflow.TaskType, Name: c.Name, CreatedAt: c.Created}
 }
 
-// TaskOf is what a place says of its task: its name, as far as the key holds it, when it was made, and its id. False: it is none.
+// TaskOf is what a place says of its task: its name, as far as the key holds it, its rank as the time when it was made, and its id. False: it is none.
 func TaskOf(place string) (workflow.Bookmark, bool) {
 	parts := strings.Split(place, "/")
 	if len(parts) != 4 {

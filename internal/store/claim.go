@@ -20,6 +20,10 @@ type TaskClaim struct {
 	DoneBy  time.Time     `json:"doneBy,omitzero"`   // when the task is to be done; zero: there is no limit
 	Last    string        `json:"last,omitempty"`    // why the attempt before ended, for people
 
+	// Of whose turns it takes: see [TaskPast].
+	Definition string `json:"definition,omitempty"`
+	FairBy     string `json:"fairBy,omitempty"`
+
 	// What the worker said with its last heartbeat.
 	Heard    time.Time `json:"heard,omitzero"`
 	Progress *float64  `json:"progress,omitempty"` // percent
@@ -41,17 +45,22 @@ type TaskPast struct {
 	ClaimBy    time.Time     `json:"claimBy,omitzero"`     // until then it is to be claimed; zero: there is no limit, or it was
 	DoneWithin time.Duration `json:"doneWithin,omitempty"` // from its first claim
 	DoneBy     time.Time     `json:"doneBy,omitzero"`      // of one that was claimed
+
+	// It takes turns with tasks of other definitions, and of the same one with those of other values; "": a program of
+	// before did not say.
+	Definition string `json:"definition,omitempty"` // of its instance
+	FairBy     string `json:"fairBy,omitempty"`
 }
 
-// PastOf is what a task begins with.
-func PastOf(b *workflow.Bookmark) TaskPast {
+// PastOf is what a task of a definition begins with.
+func PastOf(b *workflow.Bookmark, definition string) TaskPast {
 	t := task.Of(b)
-	return TaskPast{Attempts: max(int(t.Attempt)-1, 0), Why: t.Failed, Retried: t.Retried(), ClaimBy: task.ClaimBy(b), DoneWithin: t.DoneWithin}
+	return TaskPast{Attempts: max(int(t.Attempt)-1, 0), Why: t.Failed, Retried: t.Retried(), ClaimBy: task.ClaimBy(b), DoneWithin: t.DoneWithin, Definition: definition, FairBy: t.FairBy}
 }
 
 // Past is what a task says that is free again after a claim; failed: the attempt counts.
 func (c *TaskClaim) Past(failed bool, ended time.Time, why string) TaskPast {
-	p := TaskPast{Attempts: c.Attempt, Worker: c.Worker, Ended: ended, Why: why, Claim: c.ID, Retried: c.Retried, DoneBy: c.DoneBy}
+	p := TaskPast{Attempts: c.Attempt, Worker: c.Worker, Ended: ended, Why: why, Claim: c.ID, Retried: c.Retried, DoneBy: c.DoneBy, Definition: c.Definition, FairBy: c.FairBy}
 	if !failed {
 		p.Attempts--
 	}

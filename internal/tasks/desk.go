@@ -110,7 +110,7 @@ func (d *Desk) reset(watching bool) {
 	defer d.mu.Unlock()
 	d.watching = watching
 	for name, f := range d.feeds {
-		fresh := &feed{waiters: f.waiters, used: f.used}
+		fresh := &feed{waiters: f.waiters, used: f.used, turns: f.turns}
 		f.waiters = nil
 		d.feeds[name] = fresh // who reads for the old one reads in vain, and wakes nobody
 		fresh.wake()
@@ -229,7 +229,7 @@ func (d *Desk) leave(w *waiter, names []string) {
 			continue
 		}
 		f.waiters = slices.DeleteFunc(f.waiters, func(other *waiter) bool { return other == w })
-		if len(f.ready) > 0 {
+		if len(f.in) > 0 {
 			f.wake()
 		}
 	}
@@ -246,14 +246,14 @@ func (d *Desk) now(ctx context.Context, w *waiter, a *Ask) (got []claims.Got, wa
 	for {
 		free, unread, wait := d.pick(w, a)
 		switch {
+		case unread != "":
+			if err := d.fill(ctx, unread); err != nil {
+				return nil, wait, err
+			}
 		case len(free) > 0:
 			got, err := d.claim(ctx, free, a)
 			if err != nil || len(got) > 0 {
 				return got, wait, err
-			}
-		case unread != "":
-			if err := d.fill(ctx, unread); err != nil {
-				return nil, wait, err
 			}
 		default:
 			return nil, wait, nil
@@ -286,7 +286,7 @@ func (d *Desk) giveBack(free []claims.Free) {
 	}
 }
 
-// pick takes the oldest free tasks that this node may give now, of all names of a call. If there are none, it names one of
+// pick takes the free tasks whose turn it is and that this node may give now, of all names of a call. If there are none, it names one of
 // which more is to be read, or the call is among those who wait.
 func (d *Desk) pick(w *waiter, a *Ask) (free []claims.Free, unread string, wait pause) {
 	d.mu.Lock()
@@ -299,29 +299,32 @@ func (d *Desk) pick(w *waiter, a *Ask) (free []claims.Free, unread string, wait 
 			wait.reads = true
 			continue // who reads wakes
 		}
-		if len(f.ready) == 0 && f.all && (!d.watching && now.Sub(f.swept) >= looksAgain || now.Sub(f.swept) >= sweepEvery) {
+		if f.ready == 0 && f.all && (!d.watching && now.Sub(f.swept) >= looksAgain || now.Sub(f.swept) >= sweepEvery) {
 			f.upTo, f.all, f.span = "", false, 0
 		}
-		if len(f.ready) == 0 && !f.all {
+		if f.ready < fewReady && !f.all {
 			unread, waits = name, false
 		}
 	}
+	if unread != "" {
+		return nil, unread, wait
+	}
 	most := min(a.Max, etcdstore.MostClaims)
 	for len(free) < most {
-		f, i, at := d.oldest(a.Names, now, true)
+		f, is, at := d.next(a.Names, now, true)
 		if f == nil && a.Wait == 0 {
-			f, i, at = d.oldest(a.Names, now, false) // it does not come again for it
+			f, is, at = d.next(a.Names, now, false) // it does not come again for it
 		}
 		if f == nil {
 			wait.ripe = min(wait.ripe, max(at, time.Millisecond))
 			break
 		}
-		free = append(free, f.ready[i].Free)
-		f.ready = slices.Delete(f.ready, i, i+1)
+		free = append(free, is)
+		f.given(is.Place)
 	}
 	for _, name := range a.Names {
 		f := d.feeds[claims.Listed(name)]
-		if len(free) > 0 && len(f.ready) > 0 {
+		if len(free) > 0 && len(f.in) > 0 {
 			f.wake()
 		}
 		if len(free) == 0 && waits && !slices.Contains(f.waiters, w) {
@@ -363,29 +366,32 @@ func (d *Desk) forget(now time.Time) {
 	}
 }
 
-// oldest is the oldest task of some names that this node may give now; nil: there is none, and in so long there may be; mu is held.
-func (d *Desk) oldest(names []string, now time.Time, polite bool) (of *feed, i int, ripe time.Duration) {
+// next is a task that this node may give now, of the name whose task has the first rank; nil: there is none, and in so
+// long there may be; mu is held.
+func (d *Desk) next(names []string, now time.Time, polite bool) (of *feed, is claims.Free, ripe time.Duration) {
 	ripe = looksAgain
+	may := func(k *known) bool {
+		rests := k.since.Add(deference).Sub(now)
+		if !polite || rests <= 0 {
+			return true
+		}
+		if b := k.Task(); d.cfg.Mine(b.ID) {
+			return true
+		}
+		ripe = min(ripe, rests)
+		return false
+	}
 	for _, name := range names {
 		f := d.feeds[claims.Listed(name)]
-		for n := range f.ready {
-			k := &f.ready[n]
-			b := k.Task()
-			if rests := k.since.Add(deference).Sub(now); polite && rests > 0 && !d.cfg.Mine(b.ID) {
-				ripe = min(ripe, rests)
-				continue
-			}
-			if of == nil || older(k, &of.ready[i]) {
-				of, i = f, n
-			}
-			break
+		if k := f.next(may); k != nil && (of == nil || older(&k.Free, &is)) {
+			of, is = f, k.Free
 		}
 	}
-	return of, i, ripe
+	return of, is, ripe
 }
 
 // older compares by the ranks of tasks.
-func older(a, b *known) bool {
+func older(a, b *claims.Free) bool {
 	x, y := a.Task(), b.Task()
 	return cmp.Or(x.CreatedAt.Compare(y.CreatedAt), strings.Compare(x.ID, y.ID)) < 0
 }

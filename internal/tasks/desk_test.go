@@ -26,6 +26,8 @@ type place struct {
 	faults *clustertest.Faults
 	at     time.Time // when the next task is made
 	above  int64     // its priority, from the usual one on
+	order  string    // its definition
+	by     string    // by which it is to be fair
 	made   int
 }
 
@@ -36,7 +38,7 @@ func newPlace(t *testing.T) *place {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &place{T: t, kept: kept, faults: faults, at: time.Now().Add(-48 * time.Hour).UTC()}
+	return &place{T: t, kept: kept, faults: faults, at: time.Now().Add(-48 * time.Hour).UTC(), order: "order"}
 }
 
 // add makes an instance with tasks of a name, a second apart.
@@ -44,10 +46,10 @@ func (p *place) add(name string, n int) {
 	p.Helper()
 	p.made++
 	id := fmt.Sprintf("i%05d", p.made)
-	h := workflow.Instance{ID: id, DefinitionID: "order", Version: 1, Status: workflow.StatusRunning, SubStatus: workflow.Suspended, CreatedAt: p.at, UpdatedAt: p.at}
+	h := workflow.Instance{ID: id, DefinitionID: p.order, Version: 1, Status: workflow.StatusRunning, SubStatus: workflow.Suspended, CreatedAt: p.at, UpdatedAt: p.at}
 	for i := range n {
 		p.at = p.at.Add(time.Second)
-		terms := task.Terms{Above: p.above}
+		terms := task.Terms{Above: p.above, FairBy: p.by}
 		h.Bookmarks = append(h.Bookmarks, workflow.Bookmark{ID: workflow.BookmarkID(id, fmt.Sprintf("%03d", i)), ActivityID: "a", ActivityType: workflow.TaskType, Name: name, Hash: "hash", CreatedAt: p.at,
 			Payload: terms.Into(map[string]any{})})
 	}
@@ -90,7 +92,7 @@ func TestAClaimCostsTheSameBesideMany(t *testing.T) {
 	for _, of := range []struct {
 		free  int
 		above int64
-	}{{few, 0}, {many, 0}, {many, -task.UsualPriority}} { // the ranks of the last are to come
+	}{{few, 0}, {many, 0}, {testsize.Of(20_000, 4000), -task.UsualPriority}} { // the ranks of the last are to come
 		p, free := newPlace(t), of.free
 		if p.above = of.above; of.above < 0 {
 			p.at = time.Now().Add(-time.Duration(free) * time.Second).UTC()
@@ -160,6 +162,47 @@ func TestEachTaskIsGivenOnce(t *testing.T) {
 	}
 	if once != 200 || len(p.claim(desks[0], 10, 0, "other")) != 5 {
 		t.Errorf("%d tasks were given", once)
+	}
+}
+
+// Definitions take turns, and so do the values within one, however many tasks the others have and how old those are; one
+// claim costs what it does without.
+func TestDefinitionsTakeTurns(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.order = "big"
+	for range 3 {
+		p.add("pack", 100)
+	}
+	p.order = "small"
+	for _, p.by = range []string{"north", "south", "north"} {
+		p.add("pack", 2)
+	}
+	d := p.desk("n1", nil)
+	p.claim(d, 1, 0, "pack") // of the oldest, and it reads
+	before := p.faults.Calls("txn") + p.faults.Calls("get")
+	var got []string
+	for range 14 {
+		g := p.claim(d, 1, 0, "pack")[0]
+		fair := task.Of(&g.Task)
+		got = append(got, g.Definition+fair.FairBy)
+	}
+	want := []string{"smallnorth", "big", "smallsouth", "big", "smallnorth", "big", "smallsouth", "big", "smallnorth", "big", "smallnorth", "big", "big", "big"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%v\nwant %v", got, want)
+	}
+	if n := p.faults.Calls("txn") + p.faults.Calls("get") - before; n > 15 {
+		t.Errorf("14 claims took %d requests", n)
+	}
+	// What is released, and what its lease frees, is in its lane still.
+	g := p.claim(d, 1, 0, "pack")[0]
+	p.add("pack", 1) // small, south
+	if _, err := p.kept.Claims.Release(t.Context(), g.Task.ID, g.Named(), false, "", time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	free, err := p.kept.Claims.Free(t.Context(), "pack", "", time.Time{}, 1)
+	if err != nil || len(free.Free) != 1 || free.Free[0].Past.Definition != "big" || free.Free[0].Task().ID != g.Task.ID {
+		t.Errorf("%+v, %v", free, err)
 	}
 }
 

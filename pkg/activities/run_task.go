@@ -36,6 +36,7 @@ func runTask() (workflow.Descriptor, engine.Activity) {
 			{Name: "taskName", Type: "String", Required: true, Description: "The name that workers look for."},
 			{Name: "payload", Type: "Object", Description: "What the worker needs to know."},
 			{Name: "priority", Type: "Int64", Description: "From 0 to 9, the most urgent; 5, if it is not given. A step counts as much as an hour of waiting."},
+			{Name: "fairBy", Type: "String", Description: "Such as a customer: tasks of the definition take turns by its values, so that many of one do not keep those of others waiting. Up to 256 bytes."},
 			{Name: "claimWithin", Type: "TimeSpan", Positive: true, Description: "How long it may wait for its first claim; after that it has failed, as unclaimed."},
 			{Name: "doneWithin", Type: "TimeSpan", Positive: true, Description: "How long after its first claim it is to be done, with all attempts that free it; after that it has failed, as overdue."},
 		},
@@ -106,6 +107,11 @@ func termsOf(x *engine.Execution) (t task.Terms, err error) {
 			return t, err
 		}
 		t.Above = x.Int("priority") - task.UsualPriority
+	}
+	if t.FairBy = x.Text("fairBy"); t.FairBy != "" {
+		if err := workflow.CheckName("fairBy", t.FairBy); err != nil {
+			return t, err
+		}
 	}
 	for i, to := range []*time.Duration{&t.ClaimWithin, &t.DoneWithin} {
 		*to = x.Duration(taskTimes[i])

@@ -81,6 +81,12 @@ func TestATaskSaysItsLimits(t *testing.T) {
 	if got := start(t, root(act("RunTask", inputs{"taskName": lit("pack"), "priority": lit(0)}))).terms(); got != (task.Terms{Above: -5}) {
 		t.Errorf("%+v", got)
 	}
+	if got := start(t, root(act("RunTask", inputs{"taskName": lit("pack"), "fairBy": computed("north")}))).terms(); got != (task.Terms{FairBy: "north"}) {
+		t.Errorf("%+v", got)
+	}
+	if b := start(t, root(act("RunTask", inputs{"taskName": lit("pack"), "fairBy": lit(strings.Repeat("x", 257))}))); !strings.Contains(b.header.Incidents[0].Message, "fairBy") {
+		t.Errorf("%+v", b.header.Incidents)
+	}
 	for _, n := range []any{-1, 10} {
 		none := start(t, root(act("RunTask", inputs{"taskName": lit("pack"), "priority": computed(n)})))
 		if none.wantStatus(workflow.Faulted); !strings.Contains(none.header.Incidents[0].Message, "it is a whole number from 0 to 9") {

@@ -145,6 +145,8 @@ var golden = []struct {
 	{"task/<name>/<created>/<id>/<bookmark>", "task-past-retried", &store.TaskPast{Attempts: 2, Why: "no paper", Retried: true}},
 	{"task/<name>/<created>/<id>/<bookmark>", "task-past-limits", &store.TaskPast{ClaimBy: goldenLater, DoneWithin: time.Hour, DoneBy: goldenAt}},
 	{"task-taken/<name>/<created>/<id>/<bookmark>", "task-claim-retried", &store.TaskClaim{ID: "claim-1", Worker: "packer-1", Node: "node-1", Since: goldenAt, Until: goldenLater, Lease: 30 * time.Second, Attempt: 3, Retried: true, DoneBy: goldenLater, Last: "no paper"}},
+	{"task/<name>/<created>/<id>/<bookmark>", "task-past-turns", &store.TaskPast{Definition: "order", FairBy: "north"}},
+	{"task-taken/<name>/<created>/<id>/<bookmark>", "task-claim-turns", &store.TaskClaim{ID: "claim-1", Worker: "packer-1", Node: "node-1", Since: goldenAt, Until: goldenLater, Lease: 30 * time.Second, Attempt: 1, Definition: "order", FairBy: "north"}},
 	{"task-lease/<shard>/<at>/<bookmark>!<limit>", "task-limit", &store.TaskLease{Task: "i1~1", Name: "pack", Created: goldenAt, Limit: store.LimitDone, Within: time.Hour}},
 	{"task-taken/<name>/<created>/<id>/<bookmark>", "task-claim", &store.TaskClaim{ID: "claim-1", Worker: "packer-1", Node: "node-1", Since: goldenAt, Until: goldenLater, Lease: 30 * time.Second, Attempt: 3,
 		Heard: goldenAt, Progress: &goldenProgress, Text: "half <packed>"}},

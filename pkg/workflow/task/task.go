@@ -19,7 +19,8 @@ type Terms struct {
 	ClaimWithin time.Duration // from when it was made until a worker claims it first; 0: no limit
 	DoneWithin  time.Duration // from that claim until it is done; 0: no limit
 
-	Above int64 // its priority, from the usual one on: -5 to 4
+	Above  int64  // its priority, from the usual one on: -5 to 4
+	FairBy string // tasks of its definition take turns by it
 }
 
 // The priorities of tasks, from 0 on, and what one step counts as: so long a wait.
@@ -49,6 +50,9 @@ func (t *Terms) Into(payload map[string]any) map[string]any {
 	if t.Failed != "" {
 		terms["failed"] = t.Failed
 	}
+	if t.FairBy != "" {
+		terms["fairBy"] = t.FairBy
+	}
 	if t.Above != 0 {
 		terms["above"] = t.Above
 	}
@@ -72,6 +76,7 @@ func Of(b *workflow.Bookmark) (t Terms) {
 	terms, _ := payload[kept].(map[string]any)
 	t.Attempt = whole(terms["attempt"])
 	t.Failed, _ = terms["failed"].(string)
+	t.FairBy, _ = terms["fairBy"].(string)
 	t.Above = min(max(whole(terms["above"]), -UsualPriority), MostPriority-UsualPriority)
 	t.ClaimWithin, t.DoneWithin = span(terms["claimWithin"]), span(terms["doneWithin"])
 	return t

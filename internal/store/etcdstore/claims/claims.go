@@ -101,7 +101,7 @@ func (s *Claims) Claim(ctx context.Context, free []Free, by store.TaskClaim) ([]
 		*c = by
 		past := &free[i].Past
 		c.Attempt, c.Retried, c.DoneBy = past.Attempts+1, past.Retried, past.DoneBy
-		c.Last = past.Why
+		c.Last, c.Definition, c.FairBy = past.Why, past.Definition, past.FairBy
 		task, taken := s.conn.Keys.Task(&b), s.conn.Keys.Taken.Task(&b)
 		then, otherwise := db.NewOps(), db.NewOps()
 		then.Del(task)

@@ -335,7 +335,7 @@ func (f *fsck) tasks() {
 			}
 			ended := f.s.conn.Keys.Mail(id, store.TaskCommand(b.ID))
 			if !f.has(taken) && !f.has(key) && !f.comes(ended) && !left[f.below(key)] {
-				record.PutTask(f.s.conn.Keys, f.repair(f.report("task-missing", key, "no worker finds task %s", b.ID), "puts it", f.s.conn.Keys.Instance(id), key, ended), b)
+				record.PutTask(f.s.conn.Keys, f.repair(f.report("task-missing", key, "no worker finds task %s", b.ID), "puts it", f.s.conn.Keys.Instance(id), key, ended), b, r.Header.DefinitionID)
 			}
 		}
 	}

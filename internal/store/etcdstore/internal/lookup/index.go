@@ -31,7 +31,7 @@ func (s Index) IndexSteps(c *store.Commit) []func(*db.Ops) {
 		steps = append(steps, func(o *db.Ops) { s.moveBookmark(o, b, was, is, id) })
 	}
 	for i := range c.Created {
-		steps = append(steps, func(o *db.Ops) { s.makeBookmark(o, &c.Created[i], is, id, c.Trace, c.At) })
+		steps = append(steps, func(o *db.Ops) { s.makeBookmark(o, &c.Created[i], &c.After.Header, c.Trace, c.At) })
 	}
 	return steps
 }
@@ -82,18 +82,18 @@ func (s Index) moveBookmark(o *db.Ops, b workflow.Bookmark, was, is, instance st
 	s.Conn.PutBookmark(o, b, is, instance)
 }
 
-// makeBookmark puts a new bookmark with its timer and its task.
-func (s Index) makeBookmark(o *db.Ops, b *workflow.Bookmark, correlation, instance, trace string, at time.Time) {
-	s.Conn.PutBookmark(o, *b, correlation, instance)
+// makeBookmark puts a new bookmark of an instance with its timer and its task.
+func (s Index) makeBookmark(o *db.Ops, b *workflow.Bookmark, of *workflow.Instance, trace string, at time.Time) {
+	s.Conn.PutBookmark(o, *b, of.CorrelationID, of.ID)
 	if b.DueAt != nil {
-		entry := record.TimerEntry{Instance: instance, Bookmark: b.ID, Hash: b.Hash, Due: *b.DueAt}
+		entry := record.TimerEntry{Instance: of.ID, Bookmark: b.ID, Hash: b.Hash, Due: *b.DueAt}
 		if trace != "" {
 			entry.Trace, entry.Set = trace, at
 		}
 		o.Put(s.Conn.Keys.Timer(b.ID, *b.DueAt), entry)
 	}
 	if b.ActivityType == workflow.TaskType {
-		record.PutTask(s.Conn.Keys, o, b)
+		record.PutTask(s.Conn.Keys, o, b, of.DefinitionID)
 	}
 }
 
@@ -123,7 +123,7 @@ func (s Index) Unwritten(ctx context.Context, r *store.Record) iter.Seq2[func(*d
 				}
 				step := func(o *db.Ops) { s.moveBookmark(o, *b, left.Was, h.CorrelationID, h.ID) }
 				if len(made) > 0 && made[0].From <= i {
-					step = func(o *db.Ops) { s.makeBookmark(o, b, h.CorrelationID, h.ID, left.Trace, left.At) }
+					step = func(o *db.Ops) { s.makeBookmark(o, b, h, left.Trace, left.At) }
 				} else if !left.Moved && err == nil {
 					continue
 				}

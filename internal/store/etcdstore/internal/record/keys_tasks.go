@@ -33,13 +33,9 @@ func taskName(name string) string {
 // Task is the entry of a free task. Those of a name are in the order of their ranks: see [task.Rank].
 func (k Keys) Task(b *workflow.Bookmark) string { return k.Tasks("") + TaskPlace(b) }
 
-// PutTask puts the entry of a task that is free, and was not claimed before, with the limit that it has then.
-func PutTask(k Keys, o *db.Ops, b *workflow.Bookmark) {
-	past := store.PastOf(b)
-	if past == (store.TaskPast{}) {
-		o.PutRaw(k.Task(b), nil)
-		return
-	}
+// PutTask puts the entry of a task of a definition that is free, and was not claimed before, with the limit that it has then.
+func PutTask(k Keys, o *db.Ops, b *workflow.Bookmark, definition string) {
+	past := store.PastOf(b, definition)
 	o.Put(k.Task(b), past)
 	if !past.ClaimBy.IsZero() {
 		terms := task.Of(b)

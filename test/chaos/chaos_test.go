@@ -57,6 +57,9 @@ func round(t *testing.T, seed uint64, duration time.Duration, weaken func(*clien
 	running.Go(func() { w.fsckNow(load) })
 	running.Go(func() { w.operate(load, rand.New(rand.NewPCG(seed, 1<<34)), w.caller(102), func(bool) {}) })
 	running.Go(func() { w.upgrade(load, w.caller(105)) })
+	for i := range 3 {
+		running.Go(func() { w.caller(106 + i).claims(load) })
+	}
 	if w.traits.wide {
 		running.Go(func() { w.interrupt(load, rand.New(rand.NewPCG(seed, 1<<36)), w.loseHolder) })
 	}

@@ -235,7 +235,7 @@ func howMany(definition string) int {
 	if strings.HasPrefix(definition, "crowd-") {
 		return 1
 	}
-	return map[string]int{"collect": 6, "hoard": 7, "triggered": 1, "child": 1, "ponder": 1, "callback": 1, "chore": 1, "linked": 1, "moved": 1, "lone": 1, "long-event": 1, "dawn": 1, "account": 1}[definition]
+	return map[string]int{"collect": 6, "hoard": 7, "triggered": 1, "child": 1, "ponder": 1, "callback": 1, "chore": 1, "errand": 1, "trip": 1, "linked": 1, "moved": 1, "lone": 1, "long-event": 1, "dawn": 1, "account": 1}[definition]
 }
 
 // checkChildren: each parent that ended has its two children, each of which ran

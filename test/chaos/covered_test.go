@@ -36,7 +36,7 @@ var wanted = []string{
 	"watches dropped", "leases revoked", "nodes killed", "nodes restarted", "nodes cut off",
 	"answers lost, though applied", "calls failed before",
 	"numbers seen in instance", "numbers seen in mailbox", "numbers seen in queue", "numbers seen in send", "numbers seen in answers",
-	"requests for endpoints", "tasks done", "tasks failed", "instances retried", "links followed", "stimuli", "instances imported", "lists read",
+	"requests for endpoints", "tasks done", "tasks failed", "claimed tasks done", "workers that died", "claims that were lost", "instances retried", "links followed", "stimuli", "instances imported", "lists read",
 	"singletons started by published events", "definitions for the newer program", "nodes with the older program",
 }
 

@@ -35,7 +35,7 @@ root:
   - runTask: {taskName: chore, payload: {token: "${{ inputs.token }}", number: "${{ inputs.number }}"}}
     result: got
   - writeLine: "token ${{ variables.got.token }} ${{ variables.got.number }}"
-`, `
+`, errand, trip, `
 id: linked
 variables: {decision: object}
 outputs: {yes: string, no: string}
@@ -343,6 +343,8 @@ func (e *evidence) finishDoors(ctx context.Context, c *caller) error {
 			token := in.ID + ".more"
 			c.door(ctx, in.ID, token, "POST", "/workflows/callback/"+in.ID, payloadOf(token, c.sizes))
 		},
+		"errand": func(workflow.Instance) { c.claimer(ctx, false) },
+		"trip":   func(workflow.Instance) { c.claimer(ctx, false) },
 		"linked": func(in workflow.Instance) {
 			link, _ := in.Output["yes"].(string)
 			c.follow(ctx, in.ID, link)

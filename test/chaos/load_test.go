@@ -67,7 +67,7 @@ func (c *caller) run(ctx context.Context) {
 	acts := []act{
 		{30, c.newborn}, {12, c.all}, {1, c.crowd}, {12, c.keyed}, {8, c.sleeper}, {8, c.parent},
 		{8, c.victim}, {10, c.trigger}, {6, c.announce}, {4, c.single}, {3, c.slow}, {3, c.rivals}, {1, c.republish},
-		{6, c.callback}, {5, c.chore}, {3, c.link}, {4, c.move}, {6, c.lonely}, {8, c.novelty},
+		{6, c.callback}, {5, c.chore}, {10, c.errand}, {3, c.link}, {4, c.move}, {6, c.lonely}, {8, c.novelty},
 	}
 	if c.traits.large {
 		acts = append(acts, act{2, c.hoard}, act{1, c.sheaf})

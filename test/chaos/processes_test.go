@@ -56,7 +56,7 @@ func TestProcesses(t *testing.T) {
 var (
 	wantedOfProcesses = []string{"partitions", "nodes restarted", "commits", "takeovers", "epochs lost", "nodes killed or stopped past the TTL", "etcd faults",
 		"numbers seen in instance", "numbers seen in mailbox", "numbers seen in queue", "numbers seen in answers",
-		"requests for endpoints", "tasks done", "links followed", "stimuli", "definitions for the newer program", "nodes with the older program"}
+		"requests for endpoints", "tasks done", "claimed tasks done", "workers that died", "links followed", "stimuli", "definitions for the newer program", "nodes with the older program"}
 	wantedOfLongRuns = []string{
 		"nodes killed", "nodes stopped past the TTL", "nodes stopped for less than the TTL", "nodes drained",
 		"killed after the lock", "killed before the commit", "killed after an effect, before the commit", "killed after the commit, before the answer",
@@ -103,6 +103,9 @@ func processRound(t *testing.T, seed uint64, program string, duration time.Durat
 	running.Go(func() { w.fsckNow(load) })
 	running.Go(func() { w.operate(load, rand.New(rand.NewPCG(seed, 1<<34)), w.caller(102), w.witness.pause) })
 	running.Go(func() { w.upgrade(load, w.caller(105)) })
+	for i := range 3 {
+		running.Go(func() { w.caller(106 + i).claims(load) })
+	}
 	if w.traits.wide {
 		running.Go(func() { w.interrupt(load, rand.New(rand.NewPCG(seed, 1<<36)), w.loseHolder) })
 	}

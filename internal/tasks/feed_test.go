@@ -36,6 +36,23 @@ func TestWhoReadsInVainWakesNobody(t *testing.T) {
 	}
 }
 
+// A task that comes wakes one of those who wait, and one that goes wakes nobody.
+func TestWhatComesWakesWhoWaits(t *testing.T) {
+	t.Parallel()
+	d := New(Config{})
+	w := &waiter{wake: make(chan struct{}, 1)}
+	d.feeds["pack"] = &feed{all: true, waiters: []*waiter{w}}
+	one := free("big", "", 1)
+	d.tell([]claims.News{{Free: claims.Free{Place: one.Place}, Gone: true}})
+	if len(w.wake) != 0 {
+		t.Error("what goes wakes")
+	}
+	d.tell([]claims.News{{Free: one}})
+	if len(w.wake) != 1 {
+		t.Error("nobody is woken")
+	}
+}
+
 // Lanes whose tasks come one by one, each in time for its turn, do not keep another from its own.
 func TestALaneThatWasEmptyWaitsForItsTurn(t *testing.T) {
 	t.Parallel()

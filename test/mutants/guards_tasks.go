@@ -75,7 +75,7 @@ var taskGuards = []patch{
 	{"who reads for a feed that was replaced wakes nobody of another", "internal/tasks/desk.go",
 		"\t\tf.waiters = nil\n", "", inTasks, "TestWhoReadsInVain"},
 	{"who waits is woken by what comes", "internal/tasks/desk.go",
-		"\t\t\tif f.tell(n, now); !n.Gone {\n\t\t\t\tf.wake()\n\t\t\t}\n", "\t\t\tf.tell(n, now)\n", inTasks, "TestWhoWaits"},
+		"\t\t\tif f.tell(n, now); !n.Gone {\n\t\t\t\tf.wake()\n\t\t\t}\n", "\t\t\tf.tell(n, now)\n", inTasks, "TestWhatComesWakes"},
 	{"what a worker said stays until it says something else", "internal/store/etcdstore/claims/claims.go",
 		"cmp.Or(beat.Text, is.Text)", "cmp.Or(beat.Text)", inStore, "TestAHeartbeatExtends"},
 	{"what was asked to end has no result", inWorker + "/task.go",

@@ -178,6 +178,7 @@ var table = map[string]place{
 	"pkg/activities/mail":                {floor: 1, wing: "engine", step: 3},
 	"pkg/activities/sql":                 {floor: 1, wing: "engine", step: 4},
 	"pkg/activities/sql/postgres":        {floor: 1, wing: "engine", step: 5},
+	"pkg/archive":                        {floor: 1, wing: "engine", step: 5},
 	"pkg/activities/sql/sqlite":          {floor: 1, wing: "engine", step: 5},
 	"internal/expression/evaluation":     {floor: 1, wing: "engine", step: 1},
 	"internal/expression/turns":          {floor: 1, wing: "engine", step: 2},
@@ -253,6 +254,7 @@ var table = map[string]place{
 	"internal/pagetest":              {floor: 0},
 	"internal/freeaddr":              {floor: 0},
 	"internal/polltest":              {floor: 0},
+	"internal/postgrestest":          {floor: 1},
 	"internal/testsize":              {floor: 0},
 }
 
@@ -278,6 +280,7 @@ var testHelpers = map[string]string{
 	"internal/auth/authtest":  "it is a provider of tokens and knows nothing of this project",
 	"internal/pagetest":       "it compares files and knows nothing of this project",
 	"internal/freeaddr":       "it looks at ports and knows nothing of this project",
+	"internal/postgrestest":   "it starts a server and knows nothing of this project",
 	"internal/polltest":       "it asks again and again and knows nothing of this project",
 	"internal/testsize":       "it reads a variable and knows nothing of this project",
 	"internal/nodetest":       "it starts whole nodes, for tests beside what asks them",

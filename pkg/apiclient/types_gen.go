@@ -659,6 +659,7 @@ type Incident struct {
 
 // Instance is the answer of [Client.AlterInstance], [Client.CancelInstance], [Client.ExecuteDefinition], [Client.GetInstance], [Client.RetryInstance].
 type Instance struct {
+	Archived         bool              `json:"archived,omitempty"` // It has left etcd, and the archive told it. See docs/operations/archive.md.
 	Bookmarks        []Bookmark        `json:"bookmarks"`
 	CorrelationID    *string           `json:"correlationId"`
 	CreatedAt        time.Time         `json:"createdAt"`
@@ -1578,6 +1579,7 @@ type Suggestion struct {
 
 // Summary is a part of other answers.
 type Summary struct {
+	Archived         bool              `json:"archived,omitempty"` // It has left etcd, and the archive told it. See docs/operations/archive.md.
 	CorrelationID    *string           `json:"correlationId"`
 	CreatedAt        time.Time         `json:"createdAt"`
 	Damage           string            `json:"damage,omitempty"`  // Why it cannot be read.

@@ -154,6 +154,11 @@ type Config struct {
 	// PostgreSQL and SQLite.
 	Databases []*sql.Dialect
 
+	// Archive is where finished instances go before etcd forgets them: sqlite:/path or postgres://user@host/database, of one of
+	// Databases; see [archive.Open]. ArchivePasswordFile has the password of a server. Default: nowhere.
+	Archive             string
+	ArchivePasswordFile string
+
 	// LinkKeyFile has the keys that sign resume links, one a line: the first signs, and
 	// links of all are good. Default: the cluster makes one and keeps it in etcd.
 	LinkKeyFile string
@@ -266,7 +271,7 @@ func (c Config) withDefaults() (Config, error) {
 
 // check says everything that is wrong at once.
 func (c Config) check() error {
-	return errors.Join(workflow.CheckID("node-id", c.NodeID), workflow.CheckID("cluster", c.Cluster), c.checkModes(), c.checkLimits(), c.Retention.check(),
+	return errors.Join(workflow.CheckID("node-id", c.NodeID), workflow.CheckID("cluster", c.Cluster), c.checkModes(), c.checkLimits(), c.Retention.check(c.Archive != ""),
 		c.checkCertificate(), c.checkEtcd(), c.checkListen(), c.checkAuth(), c.checkHosts(), c.checkOrigins(), c.checkDefinitions(), c.checkSMTP())
 }
 

@@ -17,6 +17,7 @@ type claimText struct {
 	Revision int64  `json:"r"`
 	Until    int64  `json:"u"`
 	Worker   string `json:"w"`
+	Form     string `json:"f,omitempty"`
 }
 
 // mostClaim is how many bytes the text of a claim has at most.
@@ -24,7 +25,7 @@ const mostClaim = 2048
 
 // ClaimText is the text by which a worker names its claim. It is no secret, and proves nothing but which claim is meant.
 func ClaimText(c *workflow.TaskClaim) string {
-	raw, _ := json.Marshal(claimText{c.ID, c.Name, c.Created.UnixMilli(), c.Revision, c.Until.UnixMilli(), c.Worker}) // of texts and numbers
+	raw, _ := json.Marshal(claimText{c.ID, c.Name, c.Created.UnixMilli(), c.Revision, c.Until.UnixMilli(), c.Worker, c.Form}) // of texts and numbers
 	return base64.RawURLEncoding.EncodeToString(raw)
 }
 
@@ -34,8 +35,8 @@ var errNoClaim = errors.New("it is not what POST /tasks/claim gave as claim: sen
 func ParseClaim(text string) (*workflow.TaskClaim, error) {
 	raw, err := base64.RawURLEncoding.DecodeString(text)
 	var c claimText
-	if len(text) > mostClaim || err != nil || json.Unmarshal(raw, &c) != nil || c.Revision <= 0 || workflow.CheckName("name", c.Name) != nil || workflow.CheckName("worker", c.Worker) != nil {
+	if len(text) > mostClaim || err != nil || json.Unmarshal(raw, &c) != nil || c.Revision <= 0 || workflow.CheckName("name", c.Name) != nil || workflow.CheckName("worker", c.Worker) != nil || workflow.CheckName("form", c.Form) != nil {
 		return nil, errNoClaim
 	}
-	return &workflow.TaskClaim{ID: c.ID, Name: c.Name, Created: time.UnixMilli(c.Created).UTC(), Revision: c.Revision, Until: time.UnixMilli(c.Until).UTC(), Worker: c.Worker}, nil
+	return &workflow.TaskClaim{ID: c.ID, Name: c.Name, Created: time.UnixMilli(c.Created).UTC(), Revision: c.Revision, Until: time.UnixMilli(c.Until).UTC(), Worker: c.Worker, Form: c.Form}, nil
 }

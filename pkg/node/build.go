@@ -28,6 +28,7 @@ import (
 	"github.com/weft-run/weft/internal/tracing"
 	"github.com/weft-run/weft/internal/upkeep"
 	"github.com/weft-run/weft/internal/webhook"
+	"github.com/weft-run/weft/pkg/activities/declared"
 	"github.com/weft-run/weft/pkg/activities/sql"
 	"github.com/weft-run/weft/pkg/archive"
 	"github.com/weft-run/weft/pkg/client"
@@ -74,6 +75,10 @@ func (n *Node) build(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	types, err := n.cfg.declared()
+	if err != nil {
+		return err
+	}
 	if len(n.cfg.Databases) > 0 {
 		databases := sql.NewDatabases(n.cfg.Databases...)
 		n.undo.Add("connections to databases", databases.Close)
@@ -104,7 +109,7 @@ func (n *Node) build(ctx context.Context) error {
 	if err = errors.Join(refused, err); err != nil {
 		return err
 	}
-	n.catalog, err = catalog.New(catalog.Config{Store: store.Definitions, Registry: registry, Evaluators: n.cfg.evaluators(), Secrets: n.secretSource(), Checker: n.cfg.Wings, Log: n.log, Now: n.cfg.Now})
+	n.catalog, err = catalog.New(catalog.Config{Store: store.Definitions, Registry: registry, Declared: types, Evaluators: n.cfg.evaluators(), Secrets: n.secretSource(), Checker: n.cfg.Wings, Log: n.log, Now: n.cfg.Now})
 	if err != nil {
 		return err
 	}
@@ -178,7 +183,7 @@ func (n *Node) join(ctx context.Context, clients etcd.Clients, registry *engine.
 		n.session, err = cluster.Open(ctx, cluster.Config{
 			Client: clients.Main, LeaseClient: clients.Lease, Cluster: n.cfg.Cluster, NodeID: n.cfg.NodeID,
 			Address: n.advertised(), Version: n.cfg.Version, Mode: n.cfg.Coordination, TTL: n.cfg.SessionTTL,
-			Program: program, Abilities: engine.Abilities(registry, n.cfg.evaluators()), Reads: etcdstore.FormOfParts,
+			Program: program, Abilities: declared.Abilities(registry, n.cfg.evaluators()), Reads: etcdstore.FormOfParts,
 			Logger: n.log, Metrics: n.metrics, Now: n.cfg.Now,
 			OneMachine: len(n.cfg.EtcdEndpoints) == 0, // its socket is a file
 		})

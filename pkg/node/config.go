@@ -94,6 +94,9 @@ type Config struct {
 	SessionTTL   time.Duration // after this time without an answer it counts as dead
 	Coordination string        // "distributed", or "local": alone, without locks in etcd
 	Definitions  string        // directory of definitions that are published at start; default: none
+	// ActivityTypes is a directory of files that declare activity types which workers do, see docs/workers.md; default: none. A
+	// file with a mistake ends the start.
+	ActivityTypes string
 
 	// Activities adds activity types of the program's own to the built-in ones; see
 	// [engine.RegisterFunc]. A node leaves definitions with other types to the nodes that

@@ -2,14 +2,17 @@ package runtime
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
+	"strings"
 
 	"github.com/weft-run/weft/internal/answers"
 	"github.com/weft-run/weft/internal/inspect"
 	"github.com/weft-run/weft/internal/intake"
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore"
+	"github.com/weft-run/weft/pkg/activities/declared"
 	"github.com/weft-run/weft/pkg/runtime/front"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -70,6 +73,9 @@ func (b *Bookmarks) resumeBookmark(ctx context.Context, bookmarkID string, key *
 		}
 		if claim != nil && look == 0 { // who has a claim knows that it waits, and what
 			cmd.Input, _ = inputFor(workflow.TaskType)
+			if err := b.fits(ctx, claim.Form, id, nil, cmd.Input); err != nil {
+				return front.SendResult{}, err
+			}
 			if res, done, err := b.mailer.InHand(ctx, id, b.cfg.Node.Found(id, bookmarkID), cmd); err != nil || done {
 				return res, err
 			}
@@ -96,12 +102,55 @@ func (b *Bookmarks) resumeBookmark(ctx context.Context, bookmarkID string, key *
 		if cmd.Input, err = inputFor(typeOf(h, bookmarkID)); err != nil {
 			return front.SendResult{}, err
 		}
+		if err := b.fits(ctx, formOf(h, bookmarkID), id, h, cmd.Input); err != nil {
+			return front.SendResult{}, err
+		}
 		res, done, err := b.mailer.Resume(ctx, ref, cmd)
 		if err != nil || done {
 			return res, err
 		}
 	}
 	return front.SendResult{}, front.Busy(id)
+}
+
+// fits refuses a result that is not as the activity type of its task is declared: who reports it is told, and the task stays. The
+// instance is read if h is nil and the declaration is not known here.
+func (b *Bookmarks) fits(ctx context.Context, form, instance string, h *workflow.Instance, input map[string]any) error {
+	if form == "" || input["error"] != nil {
+		return nil
+	}
+	d, err := b.cfg.Catalog.Declared(ctx, form, func() (string, int, error) {
+		if h == nil {
+			rec, err := inspect.Header(ctx, b.cfg.Reader, instance)
+			if err != nil {
+				return "", 0, err
+			}
+			h = &rec.Header
+		}
+		return h.DefinitionID, h.Version, nil
+	})
+	if err != nil || d == nil {
+		return err // with none of this digest the activity itself looks
+	}
+	var no *declared.MisfitError
+	if !errors.As(d.Fits(input["result"]), &no) {
+		return nil
+	}
+	at := "/result"
+	if no.Field != "" {
+		at += "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(workflow.Shorten(no.Field))
+	}
+	return &workflow.Error{Code: workflow.CodeInvalid, Detail: no.Why, Problems: workflow.Problems{{Code: "bad-result", Place: workflow.Place{Pointer: at}, Detail: no.Why}}}
+}
+
+// formOf is the digest of the declaration that the result of a task has to fit; "": of none.
+func formOf(h *workflow.Instance, bookmarkID string) string {
+	for i := range h.Bookmarks {
+		if h.Bookmarks[i].ID == bookmarkID {
+			return declared.Form(&h.Bookmarks[i])
+		}
+	}
+	return ""
 }
 
 // claimStands is the error of a worker whose claim has ended.

@@ -13,6 +13,7 @@ import (
 	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/internal/store/etcdstore/claims"
 	"github.com/weft-run/weft/internal/tasks"
+	"github.com/weft-run/weft/pkg/activities/declared"
 	"github.com/weft-run/weft/pkg/runtime/front"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -68,8 +69,10 @@ func (t *Tasks) Claim(ctx context.Context, ask TaskAsk) ([]ClaimedTask, error) {
 	out := make([]ClaimedTask, len(got))
 	for i := range got {
 		g := &got[i]
+		named := g.Named()
+		named.Form = declared.Form(&g.Task)
 		out[i] = ClaimedTask{Task: Task{TaskID: g.Task.ID, Name: g.Task.Name, InstanceID: g.Instance, Payload: g.Task.Metadata, CreatedAt: g.Task.CreatedAt},
-			DefinitionID: g.Definition, Claim: tasks.ClaimText(g.Named()), Attempt: g.Claim.Attempt, LeaseUntil: g.Claim.Until}
+			DefinitionID: g.Definition, Claim: tasks.ClaimText(named), Attempt: g.Claim.Attempt, LeaseUntil: g.Claim.Until}
 	}
 	return out, nil
 }

@@ -61,11 +61,11 @@ type Command struct {
 	Claim     *TaskClaim      `json:"-"`                  // of the task that it completes, until it is durable; nil: it was sent without one
 }
 
-// TaskClaim names a worker's claim of a task: of the task its name, and when it came to be.
+// TaskClaim names a worker's claim of a task: of it the name, when it came to be, and the digest of the form of its result ("": none).
 type TaskClaim struct {
-	ID, Name, Worker string
-	Created, Until   time.Time // the end of its lease as it was given
-	Revision         int64     // at which the claim was put
+	ID, Name, Worker, Form string
+	Created, Until         time.Time // the end of its lease as it was given
+	Revision               int64     // at which the claim was put
 }
 
 // Begun is one process that took a command over, began to run it, and has neither

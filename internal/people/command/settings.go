@@ -52,6 +52,7 @@ func (s *settings) flags(fs *pflag.FlagSet) {
 	fs.StringVar(&n.Cluster, "cluster", n.Cluster, "name of the cluster: the root of its keys in etcd")
 	fs.StringVar(&n.NodeID, "node-id", "", "unique in the cluster (default: the host's name and a random part)")
 	fs.StringVar(&n.Definitions, "definitions", "", "directory of definitions (YAML and Elsa JSON) to publish at start")
+	fs.StringVar(&n.ActivityTypes, "activities", "", "directory of files that declare activity types which workers do (YAML and JSON)")
 	fs.DurationVar(&n.SessionTTL, "session-ttl", n.SessionTTL, "after this time without an answer a node counts as dead")
 	fs.DurationVar(&n.QueueTTL, "queue-ttl", n.QueueTTL, "a stimulus that nothing waits for becomes a dead letter after this, and up to a sixteenth of it later")
 	fs.IntVar(&n.MetricsDefinitions, "metrics-definitions", n.MetricsDefinitions, "definitions that have series of their own in metrics, the first that the node meets; the rest share the label other")

@@ -20,6 +20,7 @@ import (
 	"github.com/weft-run/weft/internal/upkeep"
 	"github.com/weft-run/weft/internal/upkeep/retention"
 	"github.com/weft-run/weft/pkg/activities"
+	"github.com/weft-run/weft/pkg/activities/declared"
 	"github.com/weft-run/weft/pkg/archive"
 	"github.com/weft-run/weft/pkg/client"
 	"github.com/weft-run/weft/pkg/client/admission"
@@ -140,7 +141,7 @@ func (m *Member) build(cfg *Config, name, id string) error {
 		return err
 	}
 	joins := cluster.Config{Now: cfg.Now, Client: etcd, Cluster: name, NodeID: id, TTL: 10 * time.Second, Logger: m.log,
-		Program: program, Abilities: engine.Abilities(cfg.Registry, expression.All())}
+		Program: program, Abilities: declared.Abilities(cfg.Registry, expression.All())}
 	if cfg.Session != nil {
 		cfg.Session(&joins)
 	}

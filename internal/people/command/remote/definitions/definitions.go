@@ -16,7 +16,6 @@ import (
 
 	"github.com/weft-run/weft/internal/authoring/check"
 	"github.com/weft-run/weft/internal/authoring/graph"
-	"github.com/weft-run/weft/internal/elsastate"
 	"github.com/weft-run/weft/internal/expression"
 	"github.com/weft-run/weft/internal/people/command/ask"
 	"github.com/weft-run/weft/internal/people/command/typesflag"
@@ -257,17 +256,6 @@ type checked struct {
 	over          *int64 // the version that is there, published or not; nil: a server of a version that does not say has none published
 	wasOf         string // the set that it is of; "": none
 	later         bool   // it uses others of the call, which are not published yet: the server looks at it when they are
-}
-
-// sources reads the definitions that args name.
-func (a commands) sources(args []string) ([]ask.Source, error) {
-	all, err := a.ask.Sources(args)
-	for _, s := range all {
-		if elsastate.Looks(s.Src) {
-			return nil, ask.Usage("%s is an instance that Elsa exported, and no definition: weft migrate elsa --instances makes it one of Weft's", s.Name)
-		}
-	}
-	return all, err
 }
 
 // check reads the sources that args name and lets the server look at all of them before anything

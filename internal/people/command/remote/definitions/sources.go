@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/weft-run/weft/internal/elsastate"
 	"github.com/weft-run/weft/internal/people/command/ask"
 	"github.com/weft-run/weft/pkg/activities/declared"
 )
@@ -23,6 +24,11 @@ func (a commands) sources(args []string) ([]ask.Source, error) {
 	})
 	if n := there - len(all); n > 0 {
 		a.ask.Note(fmt.Sprintf("%d files that declare activity types are no definitions, and left alone", n))
+	}
+	for _, s := range all {
+		if elsastate.Looks(s.Src) {
+			return nil, ask.Usage("%s is an instance that Elsa exported, and no definition: weft migrate elsa --instances makes it one of Weft's", s.Name)
+		}
 	}
 	if len(all) == 0 {
 		return nil, ask.Usage("%s has no %s", strings.Join(args, ", "), what)

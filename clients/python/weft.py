@@ -802,6 +802,7 @@ Incident = TypedDict("Incident", {
 })
 
 Instance = TypedDict("Instance", {
+    "archived": "NotRequired[bool]",  # It has left etcd, and the archive told it. See docs/operations/archive.md.
     "bookmarks": "List[Bookmark]",
     "correlationId": "Union[str, None]",
     "createdAt": "str",
@@ -1623,6 +1624,7 @@ Suggestion = TypedDict("Suggestion", {
 })
 
 Summary = TypedDict("Summary", {
+    "archived": "NotRequired[bool]",  # It has left etcd, and the archive told it. See docs/operations/archive.md.
     "correlationId": "Union[str, None]",
     "createdAt": "str",
     "damage": "NotRequired[str]",  # Why it cannot be read.

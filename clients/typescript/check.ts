@@ -1,6 +1,8 @@
 // What the types of weft.js let through and what they refuse: bash .ci/run types compiles it, and nothing runs it.
 import { Client, WeftNoAnswer, WeftProblem } from "./weft.js";
 import type { Answer, Instance, StreamEvent } from "./weft.js";
+import { Failure, run } from "./worker.js";
+import type { Task } from "./worker.js";
 
 export async function use(): Promise<void> {
   const client = new Client({ server: "https://weft.example", token: "t", attempts: 2, fetch });
@@ -41,4 +43,17 @@ export async function use(): Promise<void> {
   client.stream({});
   // @ts-expect-error the body is an instance
   started.body = undefined;
+}
+
+export async function work(client: Client): Promise<void> {
+  const pack = async (task: Task) => {
+    task.say(50, task.taskId);
+    if (task.signal.aborted || task.attempt > 3) throw new Failure("late", "it takes too long", true);
+    return { boxes: 2 };
+  };
+  await run(client, { pack }, { max: 4, lease: 30_000, grace: 5_000, signal: AbortSignal.timeout(1000) });
+  // @ts-expect-error there is no such option
+  await run(client, { pack }, { most: 4 });
+  // @ts-expect-error a handler is a function
+  await run(client, { pack: 1 });
 }

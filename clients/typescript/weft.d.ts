@@ -912,6 +912,8 @@ export interface Incident {
 }
 
 export interface Instance {
+  /** It has left etcd, and the archive told it. See docs/operations/archive.md. */
+  archived?: boolean;
   bookmarks: Array<Bookmark>;
   correlationId: string | null;
   createdAt: string;
@@ -2043,6 +2045,8 @@ export interface Suggestion {
 }
 
 export interface Summary {
+  /** It has left etcd, and the archive told it. See docs/operations/archive.md. */
+  archived?: boolean;
   correlationId: string | null;
   createdAt: string;
   /** Why it cannot be read. */

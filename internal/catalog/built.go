@@ -19,7 +19,7 @@ func (c *Catalog) Write(def *workflow.Definition) (PublishRequest, error) {
 	if problems := valuesOf(def); len(problems) > 0 {
 		return PublishRequest{}, invalid(def.ID, problems)
 	}
-	src, err := notation.Write(notation.YAML, def, c.cfg.Registry)
+	src, err := notation.Write(notation.YAML, def, c.types.Now().Registry)
 	if err != nil {
 		return PublishRequest{}, &workflow.Error{Code: workflow.CodeDefinitionInvalid, Detail: "definition " + def.ID + " cannot be written as YAML", Err: err}
 	}

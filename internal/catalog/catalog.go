@@ -12,21 +12,22 @@ import (
 
 	"github.com/weft-run/weft/internal/secrets"
 	"github.com/weft-run/weft/internal/store/etcdstore"
+	"github.com/weft-run/weft/pkg/activities/declared"
 	"github.com/weft-run/weft/pkg/engine"
-	"github.com/weft-run/weft/pkg/workflow"
 )
 
 // Config is what [New] needs.
 type Config struct {
-	Store      *etcdstore.Definitions // required
-	Registry   *engine.Registry       // required
-	Evaluators []engine.Evaluator     // of the expressions that definitions may use
-	Secrets    func() *secrets.Set    // what this node can read; nil: it has no secrets, and cannot check their names
-	Checker    Checker                // of what is published; nil: the compiler alone
-	Log        *slog.Logger           // nil: discarded
-	Now        func() time.Time       // nil: time.Now
-	Sweep      time.Duration          // between two sweeps behind the watch; default 30 s
-	Programs   int                    // how many compiled versions are kept; default 500
+	Store      *etcdstore.Definitions  // required
+	Registry   *engine.Registry        // required
+	Declared   []*declared.Declaration // activity types that files declare
+	Evaluators []engine.Evaluator      // of the expressions that definitions may use
+	Secrets    func() *secrets.Set     // what this node can read; nil: it has no secrets, and cannot check their names
+	Checker    Checker                 // of what is published; nil: the compiler alone
+	Log        *slog.Logger            // nil: discarded
+	Now        func() time.Time        // nil: time.Now
+	Sweep      time.Duration           // between two sweeps behind the watch; default 30 s
+	Programs   int                     // how many compiled versions are kept; default 500
 }
 
 // Catalog publishes definitions and knows those that are published. Make it
@@ -35,6 +36,7 @@ type Catalog struct {
 	cfg       Config
 	store     *etcdstore.Definitions
 	log       *slog.Logger
+	types     *declared.Types
 	programs  *programs
 	flights   singleflight.Group
 	table     atomic.Pointer[table]
@@ -69,7 +71,11 @@ func New(cfg Config) (*Catalog, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Catalog{cfg: cfg, store: cfg.Store, log: cfg.Log, programs: programs, abilities: engine.Abilities(cfg.Registry, cfg.Evaluators), loaded: make(chan struct{})}
+	types, err := declared.NewTypes(cfg.Registry, cfg.Declared)
+	if err != nil {
+		return nil, err
+	}
+	c := &Catalog{cfg: cfg, store: cfg.Store, log: cfg.Log, types: types, programs: programs, abilities: declared.Abilities(cfg.Registry, cfg.Evaluators), loaded: make(chan struct{})}
 	c.table.Store(&table{replaced: make(chan struct{})})
 	return c, nil
 }
@@ -77,8 +83,8 @@ func New(cfg Config) (*Catalog, error) {
 // Loaded is closed when the table was read for the first time.
 func (c *Catalog) Loaded() <-chan struct{} { return c.loaded }
 
-// Types are the activity types of this node's program.
-func (c *Catalog) Types() workflow.Types { return c.cfg.Registry }
+// Types are the activity types of this node's program, and those that its files declare.
+func (c *Catalog) Types() *engine.Registry { return c.types.Now().Registry }
 
 // Evaluators are those of the languages that definitions may use.
 func (c *Catalog) Evaluators() []engine.Evaluator { return c.cfg.Evaluators }

@@ -213,11 +213,12 @@ func (c *Catalog) updateConsumer(ctx context.Context, id string) (*store.Definit
 		if err != nil {
 			return nil, err
 		}
-		def, problems := c.readStored(v)
+		view := c.types.Now() // as what is used was published with
+		def, problems := readAs(v, view)
 		if len(problems) > 0 {
 			return nil, c.notRunnable(v, problems)
 		}
-		prog, uses, problems, err := c.compile(ctx, def, nil)
+		prog, uses, problems, err := c.compile(ctx, def, view, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -229,7 +230,10 @@ func (c *Catalog) updateConsumer(ctx context.Context, id string) (*store.Definit
 			return nil, invalid(id, problems)
 		}
 		next := *v
-		next.Uses, next.Needs, next.VersionID = uses, prog.Needs(), ""
+		next.Uses, next.VersionID = uses, ""
+		if next.Needs, next.Types, err = view.Split(prog.Needs()); err != nil {
+			return nil, err
+		}
 		st.Seen = v.Version // the content is published: it stands in the head
 		updated = true
 		return c.store.PublishDefinition(ctx, st, next, pub, c.now())

@@ -7,6 +7,7 @@ import (
 
 	"github.com/weft-run/weft/internal/catalog/notation"
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/pkg/activities/declared"
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/workflow"
 	"github.com/weft-run/weft/pkg/workflow/elsajson/names"
@@ -50,13 +51,13 @@ func (c *Catalog) load(ctx context.Context, key versionKey) (*engine.Program, er
 	if err != nil {
 		return nil, err
 	}
-	def, problems := c.readStored(v)
+	def, view, problems := c.readStored(v)
 	if len(problems) > 0 {
 		err := c.notRunnable(v, problems)
 		c.programs.refuse(key, err)
 		return nil, err
 	}
-	prog, _, problems, err := c.compile(ctx, def, v.Uses)
+	prog, _, problems, err := c.compile(ctx, def, view, v.Uses)
 	if err != nil {
 		return nil, err
 	}
@@ -84,13 +85,39 @@ func (c *Catalog) version(ctx context.Context, id string, n int) (*store.Definit
 	return v, nil
 }
 
-func (c *Catalog) readStored(v *store.DefinitionVersion) (*workflow.Definition, workflow.Problems) {
+// readStored reads a version with what its activity types meant when it was published.
+func (c *Catalog) readStored(v *store.DefinitionVersion) (*workflow.Definition, *declared.View, workflow.Problems) {
+	view, err := c.types.Of(v.Types)
+	if err != nil {
+		return nil, nil, workflow.Problems{{Code: "unknown-activity-type", Detail: err.Error()}}
+	}
+	def, problems := readAs(v, view)
+	return def, view, problems
+}
+
+func readAs(v *store.DefinitionVersion, view *declared.View) (*workflow.Definition, workflow.Problems) {
 	// The file's name stands in for an id that the source does not give.
-	def, problems := notation.Read(notation.Notation(v.Notation), []byte(v.Source), v.ID+"."+v.Notation, c.cfg.Registry)
+	def, problems := notation.Read(notation.Notation(v.Notation), []byte(v.Source), v.ID+"."+v.Notation, view.Registry)
 	if def != nil {
 		def.ID, def.Version = v.ID, v.Version
 	}
 	return def, problems
+}
+
+// Declared is the declaration of this digest with which a version was published, of says which; nil: with none.
+func (c *Catalog) Declared(ctx context.Context, digest string, of func() (id string, version int, err error)) (*declared.Declaration, error) {
+	if d := c.types.Known(digest); d != nil {
+		return d, nil
+	}
+	id, version, err := of()
+	if err != nil {
+		return nil, err
+	}
+	v, err := c.version(ctx, id, version)
+	if err == nil {
+		_, err = c.types.Of(v.Types)
+	}
+	return c.types.Known(digest), err
 }
 
 func invalid(id string, problems workflow.Problems) error {
@@ -104,8 +131,8 @@ func invalid(id string, problems workflow.Problems) error {
 // compile compiles def, which was checked when it was published. References to other
 // definitions mean what pinned says; those that it does not know are resolved now. It
 // gives all that were met.
-func (c *Catalog) compile(ctx context.Context, def *workflow.Definition, pinned []store.Use) (*engine.Program, []store.Use, workflow.Problems, error) {
-	r := &resolver{c: c, ctx: ctx, self: def, pinned: pinned}
+func (c *Catalog) compile(ctx context.Context, def *workflow.Definition, view *declared.View, pinned []store.Use) (*engine.Program, []store.Use, workflow.Problems, error) {
+	r := &resolver{c: c, ctx: ctx, view: view, self: def, pinned: pinned}
 	prog, problems := engine.Compile(def, r.options())
 	if r.err != nil {
 		return nil, nil, nil, r.err
@@ -116,7 +143,7 @@ func (c *Catalog) compile(ctx context.Context, def *workflow.Definition, pinned 
 // check compiles what an author wrote, and finds its mistakes, warnings among them. Definitions of with are published with
 // it, and are not known here.
 func (c *Catalog) check(ctx context.Context, def *workflow.Definition, with ...string) (*engine.Program, []store.Use, workflow.Problems, error) {
-	r := &resolver{c: c, ctx: ctx, self: def, with: with}
+	r := &resolver{c: c, ctx: ctx, view: c.types.Now(), self: def, with: with}
 	prog, problems := c.cfg.Checker.Check(def, r.options(), &Known{r})
 	if r.err != nil {
 		return nil, nil, nil, r.err
@@ -135,7 +162,7 @@ func startable(ctx context.Context, c *Catalog, id string) *workflow.Definition 
 	if err != nil {
 		return nil
 	}
-	def, problems := c.readStored(v)
+	def, _, problems := c.readStored(v)
 	if len(problems) > 0 {
 		return nil
 	}
@@ -143,13 +170,14 @@ func startable(ctx context.Context, c *Catalog, id string) *workflow.Definition 
 }
 
 func (r *resolver) options() engine.Options {
-	return engine.Options{Registry: r.c.cfg.Registry, Evaluators: r.c.cfg.Evaluators, Resolve: r.resolve}
+	return engine.Options{Registry: r.view.Registry, Evaluators: r.c.cfg.Evaluators, Resolve: r.resolve}
 }
 
 // resolver resolves the references of one compilation.
 type resolver struct {
 	c      *Catalog
 	ctx    context.Context // of the compilation, which is one call
+	view   *declared.View  // what activity types mean in it
 	self   *workflow.Definition
 	pinned []store.Use
 	with   []string // ids of definitions that are published with it
@@ -176,9 +204,12 @@ func (r *resolver) resolve(ref workflow.DefinitionRef) (*workflow.Definition, bo
 		}
 		return nil, false
 	}
-	def, problems := r.c.readStored(v)
+	def, _, problems := r.c.readStored(v)
 	if len(problems) > 0 {
 		r.err = r.c.notRunnable(v, problems)
+		return nil, false
+	}
+	if r.err = r.view.Agrees(v.ID, v.Version, v.Types); r.err != nil {
 		return nil, false
 	}
 	if !slices.Contains(r.uses, use) {

@@ -93,7 +93,7 @@ func (c *Catalog) parse(req PublishRequest) (*document, error) {
 		return nil, workflow.Fail(workflow.CodeTooLarge, fmt.Sprintf("the definition has %d bytes; up to %d are possible", len(req.Source), workflow.MaxSource))
 	}
 	d := &document{notation: notation.Of(req.ContentType, req.File, req.Source), publish: req.Publish}
-	d.def, d.problems = notation.Read(d.notation, req.Source, req.File, c.cfg.Registry)
+	d.def, d.problems = notation.Read(d.notation, req.Source, req.File, c.types.Now().Registry)
 	if d.def == nil {
 		return nil, invalid("in "+source(req.File), d.problems)
 	}
@@ -109,6 +109,7 @@ func (c *Catalog) parse(req PublishRequest) (*document, error) {
 	if d.hash, err = notation.ContentHash(d.notation, req.Source); err != nil {
 		return nil, &workflow.Error{Code: workflow.CodeDefinitionInvalid, Detail: err.Error(), Err: err}
 	}
+	d.hash = c.types.Now().Hash(d.hash, d.def)
 	return d, nil
 }
 
@@ -225,7 +226,11 @@ func (c *Catalog) dryRun(ctx context.Context, st *store.DefinitionState, d *docu
 }
 
 func (c *Catalog) write(ctx context.Context, st *store.DefinitionState, d *document, src []byte, uses []store.Use, needs []string, pub etcdstore.Published) (*store.DefinitionHead, error) {
-	v := store.DefinitionVersion{VersionID: d.def.VersionID, Hash: d.hash, Notation: string(d.notation), Source: string(src), Uses: uses, Needs: needs}
+	v := store.DefinitionVersion{VersionID: d.def.VersionID, Hash: d.hash, Notation: string(d.notation), Source: string(src), Uses: uses}
+	var err error
+	if v.Needs, v.Types, err = c.types.Now().Split(needs); err != nil {
+		return nil, err
+	}
 	if !d.publish {
 		return c.store.SaveDraft(ctx, st, v, pub.Name, pub.Description, c.now())
 	}

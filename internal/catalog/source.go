@@ -36,12 +36,12 @@ func (c *Catalog) Source(ctx context.Context, id string, version int, as notatio
 	if as == "" || as == out.Notation {
 		return out, nil
 	}
-	def, problems := c.readStored(v)
+	def, view, problems := c.readStored(v)
 	if len(problems) > 0 {
 		return Source{}, c.notRunnable(v, problems)
 	}
 	out.Notation, out.Converted = as, true
-	if out.Content, err = notation.Write(as, def, c.cfg.Registry); err != nil {
+	if out.Content, err = notation.Write(as, def, view.Registry); err != nil {
 		return Source{}, &workflow.Error{Code: workflow.CodeInvalid, Detail: "definition " + id + " cannot be written as " + string(as) + ": " + err.Error(), Err: err}
 	}
 	return out, nil
@@ -58,7 +58,7 @@ func (c *Catalog) Definition(ctx context.Context, id string, version int) (*work
 	if err != nil {
 		return nil, err
 	}
-	def, problems := c.readStored(v)
+	def, _, problems := c.readStored(v)
 	if def == nil || def.Root == nil {
 		return nil, c.notRunnable(v, problems)
 	}
@@ -79,4 +79,4 @@ func (c *Catalog) sourceHead(ctx context.Context, id string, version int) (*stor
 
 // Schema is the JSON Schema of the YAML notation with the activities that this
 // catalogue knows, for editors.
-func (c *Catalog) Schema() []byte { return yaml.Schema(c.cfg.Registry) }
+func (c *Catalog) Schema() []byte { return yaml.Schema(c.Types()) }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/internal/find"
+	"github.com/weft-run/weft/internal/inspect"
 	"github.com/weft-run/weft/internal/intake"
 	"github.com/weft-run/weft/internal/recent"
 	"github.com/weft-run/weft/internal/store"
@@ -177,13 +178,14 @@ type NearMiss struct {
 
 // Config is what an [Explainer] asks. All but Now are required.
 type Config struct {
-	Reader  *etcdstore.Reader
-	Stimuli *etcdstore.Stimuli // asked, never told
-	Session *cluster.Session
-	Intake  *intake.Intake   // what this node takes up
-	Recent  *recent.Events   // that this node sent
-	Node    *client.Node     // what this node runs
-	Now     func() time.Time // default [time.Now]
+	Reader   *etcdstore.Reader
+	Stimuli  *etcdstore.Stimuli // asked, never told
+	Session  *cluster.Session
+	Intake   *intake.Intake     // what this node takes up
+	Recent   *recent.Events     // that this node sent
+	Node     *client.Node       // what this node runs
+	Now      func() time.Time   // default [time.Now]
+	Archived *inspect.Inspector // asked for instances that are not in etcd
 	// Retry tells why a retry of an instance would be refused; "" if it would not. Nil: nobody is asked.
 	Retry func(ctx context.Context, id string) string
 }
@@ -225,7 +227,11 @@ func (x *Explainer) Instance(ctx context.Context, id string, peers Peers) (*Expl
 		return nil, etcdstore.ReadFailed("state of instance "+id, err)
 	}
 	if f.Record == nil && f.Damage == nil && f.Gate == nil {
-		return nil, workflow.Fail(workflow.CodeInstanceNotFound, fmt.Sprintf("there is no instance %q", id))
+		none := workflow.Fail(workflow.CodeInstanceNotFound, fmt.Sprintf("there is no instance %q", id))
+		if err := x.archived(ctx, id, &f, none); err != nil {
+			return nil, err
+		}
+		return judge(id, &f), nil
 	}
 	if f.claims, err = x.cfg.Session.Locks().Claims(ctx, cluster.InstanceLock(id), f.Revision); err != nil {
 		return nil, etcdstore.ReadFailed("state of instance "+id, err)
@@ -237,6 +243,20 @@ func (x *Explainer) Instance(ctx context.Context, id string, peers Peers) (*Expl
 		f.noRetry = x.cfg.Retry(ctx, id)
 	}
 	return judge(id, &f), nil
+}
+
+// archived is of an instance that left etcd; none says that there is no such instance.
+func (x *Explainer) archived(ctx context.Context, id string, f *facts, none error) error {
+	if x.cfg.Archived == nil {
+		return none
+	}
+	in, err := x.cfg.Archived.Instance(ctx, id)
+	if err != nil {
+		return err
+	}
+	f.Record = &store.Record{Header: in}
+	f.noRetry = "it has left etcd; to run it again export it, which the archive answers, and import what comes"
+	return nil
 }
 
 // asideOf reads what is not part of the instance, and asks the other nodes, all at once and

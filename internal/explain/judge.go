@@ -268,7 +268,11 @@ func (x *Explanation) ended(f *facts) {
 	}
 	if h.SubStatus != workflow.Faulted {
 		x.State, x.Cause = Finished, CauseEnd
-		x.because(Reason{Kind: "none", Text: "it is " + strings.ToLower(string(h.SubStatus)), Since: end, Key: f.Keys.Instance})
+		text := "it is " + strings.ToLower(string(h.SubStatus))
+		if h.Archived {
+			text += ", and in the archive"
+		}
+		x.because(Reason{Kind: "none", Text: text, Since: end, Key: f.Keys.Instance})
 		return
 	}
 	x.State, x.Cause = Faulted, CauseFault

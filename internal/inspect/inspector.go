@@ -5,11 +5,13 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore"
+	"github.com/weft-run/weft/pkg/archive"
 )
 
-// Config says what is read, and by which clocks. All fields are required.
+// Config says what is read, and by which clocks. All fields but Archive are required.
 type Config struct {
-	Reader *etcdstore.Reader
+	Reader  *etcdstore.Reader
+	Archive *archive.Archive // what left etcd; nil: there is none
 	// Age tells how old what lies in etcd is: callers are told by it when what waits
 	// expires.
 	Age      func() *store.Age

@@ -22,7 +22,7 @@ import (
 func (i *Inspector) Instance(ctx context.Context, id string) (workflow.Instance, error) {
 	rec, err := Header(ctx, i.cfg.Reader, id)
 	if err != nil {
-		return workflow.Instance{}, err
+		return i.orArchived(ctx, id, err)
 	}
 	return rec.Header, nil
 }
@@ -31,7 +31,7 @@ func (i *Inspector) Instance(ctx context.Context, id string) (workflow.Instance,
 func (i *Inspector) Brief(ctx context.Context, id string) (workflow.Instance, error) {
 	rec, err := Brief(ctx, i.cfg.Reader, id)
 	if err != nil {
-		return workflow.Instance{}, err
+		return i.orArchived(ctx, id, err)
 	}
 	return rec.Header, nil
 }
@@ -92,7 +92,7 @@ func (i *Inspector) WaitInstance(ctx context.Context, id string, wait time.Durat
 		rec, err := Header(ctx, i.cfg.Reader, id)
 		if err != nil || rec.Header.Status == workflow.StatusFinished {
 			if err != nil {
-				return workflow.Instance{}, err
+				return i.orArchived(ctx, id, err)
 			}
 			return rec.Header, nil
 		}
@@ -136,6 +136,9 @@ func (i *Inspector) Instances(ctx context.Context, f find.Filter, p Paging) (Ins
 	if now.IsZero() {
 		now = i.cfg.Now().UTC().Truncate(time.Millisecond)
 	}
+	if at, archived := strings.CutPrefix(place, archivePlace); archived {
+		return i.archivedPage(ctx, f, p, now, at)
+	}
 	read, err := i.cfg.Reader.Instances(ctx, etcdstore.InstanceQuery{Filter: f.Resolve(now), Cursor: place, Limit: int64(limitOf(p.Limit)), Show: p.Show, Whole: p.Whole})
 	if err != nil {
 		return InstancePage{}, etcdstore.ReadFailed("instances", err)
@@ -146,8 +149,9 @@ func (i *Inspector) Instances(ctx context.Context, f find.Filter, p Paging) (Ins
 	}
 	if read.Next != "" {
 		out.Next = makeCursor(now, f, read.Next)
+		return out, nil
 	}
-	return out, nil
+	return i.goOn(ctx, f, p, out), nil
 }
 
 // A cursor of instances has the time that durations of its filter count from, so that all pages
@@ -187,7 +191,7 @@ func openCursor(cursor string, f find.Filter) (now time.Time, place string, err 
 }
 
 // placeForm is what the place of an instance in a list looks like.
-var placeForm = regexp.MustCompile(`^[0-9]{13}/[^/\x00]{1,400}$`)
+var placeForm = regexp.MustCompile(`^[0-9]{13}/[^/\x00]{1,400}$|^` + archivePlace + `(-?[0-9]{1,15}/[^/\x00]{1,400})?$`)
 
 // StateExport is an instance as it is exported and imported.
 type StateExport struct {
@@ -209,7 +213,11 @@ type StateFile struct {
 func (i *Inspector) Export(ctx context.Context, id string) (StateExport, error) {
 	rec, err := Record(ctx, i.cfg.Reader, id)
 	if err != nil {
-		return StateExport{}, err
+		it, err := i.archived(ctx, id, err)
+		if err != nil {
+			return StateExport{}, err
+		}
+		return StateExport{Sequence: it.Sequence, Instance: it.Instance, State: it.State}, nil
 	}
 	return StateExport{Sequence: rec.Seq, Instance: rec.Header, State: rec.State}, nil
 }

@@ -54,7 +54,7 @@ func (i *Inspector) JournalPart(ctx context.Context, id string, q JournalQuery) 
 		return JournalPage{}, err
 	}
 	page, found, err := q.read(func(scan etcdstore.JournalScan, do func(*workflow.JournalEntry) bool) (*etcdstore.JournalSpan, error) {
-		return i.cfg.Reader.ScanJournal(ctx, id, scan, do)
+		return i.scanJournal(ctx, id, scan, do)
 	})
 	return page, unread(id, found, err)
 }

@@ -68,7 +68,7 @@ func (i *Inspector) Variables(ctx context.Context, id string, at ...int64) (Vari
 		from = 0 // from the end
 	}
 	names := map[int64]string{} // of activities, by execution
-	journal, err := i.cfg.Reader.ScanJournal(ctx, id, etcdstore.JournalScan{From: from, Back: true}, func(e *workflow.JournalEntry) (enough bool) {
+	journal, err := i.scanJournal(ctx, id, etcdstore.JournalScan{From: from, Back: true}, func(e *workflow.JournalEntry) (enough bool) {
 		if views == nil {
 			views = lookbacks(at, e.Sequence)
 		}

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"encoding/json"
 	"errors"
 	"slices"
 	"time"
@@ -67,15 +68,17 @@ func (h *DefinitionHead) Wrote(id string) bool { return h != nil && slices.Conta
 // DefinitionVersion is one immutable version of a definition, as its author
 // wrote it.
 type DefinitionVersion struct {
-	ID        string    `json:"id"`
-	Version   int       `json:"version"`
-	VersionID string    `json:"versionId,omitempty"` // Elsa's id of this version
-	Hash      string    `json:"hash"`                // of the content
-	Notation  string    `json:"notation"`            // yaml or json
-	Source    string    `json:"source"`              // the bytes that were published
-	Uses      []Use     `json:"uses,omitempty"`
-	Needs     []string  `json:"needs,omitempty"` // what a program must have to compile it
-	CreatedAt time.Time `json:"createdAt"`
+	ID        string   `json:"id"`
+	Version   int      `json:"version"`
+	VersionID string   `json:"versionId,omitempty"` // Elsa's id of this version
+	Hash      string   `json:"hash"`                // of the content
+	Notation  string   `json:"notation"`            // yaml or json
+	Source    string   `json:"source"`              // the bytes that were published
+	Uses      []Use    `json:"uses,omitempty"`
+	Needs     []string `json:"needs,omitempty"` // what a program must have to compile it
+	// Types are the declarations of the activity types of files that it uses, by type, as they were when it was made; it runs by these.
+	Types     map[string]json.RawMessage `json:"types,omitempty"`
+	CreatedAt time.Time                  `json:"createdAt"`
 }
 
 // Use is a reference to a definition that is used as an activity, and what it

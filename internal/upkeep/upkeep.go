@@ -14,6 +14,7 @@ import (
 	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/internal/tracing"
 	"github.com/weft-run/weft/internal/upkeep/retention"
+	"github.com/weft-run/weft/pkg/archive"
 	"github.com/weft-run/weft/pkg/client"
 	"github.com/weft-run/weft/pkg/cluster"
 	"github.com/weft-run/weft/pkg/metrics"
@@ -38,6 +39,7 @@ type Config struct {
 	Locks   *cluster.Locks // nil on a node that is alone
 
 	Retention retention.Limits // zero: everything is kept
+	Archive   *archive.Archive // where finished instances go; nil: nowhere
 	// EtcdQuota is etcd's quota in bytes, for an etcd that does not tell; default
 	// 2 GiB, etcd's own.
 	EtcdQuota int64
@@ -114,7 +116,7 @@ func New(cfg Config) (*Upkeep, error) {
 		mailboxes: &mailboxes{worker: w}, outbox: &outbox{w}, timers: &timers{worker: w}, queue: &queue{w}, gates: &gatekeeper{w},
 		expiry: &expiry{w}, aging: &aging{w}, balance: &balancing{w}, space: &spaceWatch{w}, control: &control{w}, jobs: &jobs{w}, census: &census{worker: w},
 		retention: retention.New(retention.Config{
-			Limits: cfg.Retention, Store: cfg.Store, Catalog: cfg.Catalog, Session: cfg.Session, Locks: cfg.Locks, Intake: w.intake, Age: cfg.Age.Now, Log: cfg.Log, Metrics: cfg.Metrics,
+			Limits: cfg.Retention, Store: cfg.Store, Catalog: cfg.Catalog, Session: cfg.Session, Locks: cfg.Locks, Intake: w.intake, Archive: cfg.Archive, Age: cfg.Age.Now, Now: cfg.Now, Log: cfg.Log, Metrics: cfg.Metrics,
 		}),
 	}, nil
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weft-run/weft/pkg/activities/declared"
 	"github.com/weft-run/weft/pkg/activities/flowchart"
 	"github.com/weft-run/weft/pkg/activities/retry"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -26,6 +27,7 @@ var goldenMemory = map[string]any{
 		Items: []any{int64(1), "<x>"}, Index: 3, Definition: "child", Common: map[string]any{"amount": 0.5}, Key: "Item", Wait: true, Labels: map[string]string{"team": "north"},
 		Finished: 4, Faulted: 2, Cancelled: 1,
 	},
+	"declared":  &declared.State{Attempt: 2, Last: "task ship failed: weather: rain"},
 	"flowchart": &flowchart.State{Start: 1, Token: true, Seen: flowchart.Counts{1, 0, 2}, Paths: flowchart.Counts{3, 2}, Marks: []flowchart.Token{{Edge: 1}}},
 	"for":       &forState{Next: 9223372036854775807, End: -3, Step: 2, Inclusive: true, Over: true},
 	"forEach":   &forEachState{Items: []any{int64(1), 2.5, "x", nil, map[string]any{}}, Next: 2},

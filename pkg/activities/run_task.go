@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/pkg/activities/retry"
+	"github.com/weft-run/weft/pkg/activities/taskjournal"
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/workflow"
 	"github.com/weft-run/weft/pkg/workflow/task"
@@ -16,8 +17,6 @@ const (
 	// The input keys of a resume that anybody may give.
 	taskResult = "result"
 	taskError  = task.Error
-
-	mostFailed = 512 // bytes that a task says of why the attempt before it failed
 
 	mostTaskTime = 3660 * 24 * time.Hour // of its limits
 )
@@ -120,14 +119,14 @@ func termsOf(x *engine.Execution) (t task.Terms, err error) {
 		}
 	}
 	if s := retry.Of(x); s != nil {
-		t.Attempt, t.Failed = s.Attempt, workflow.CutBytes(s.Last, mostFailed)
+		t.Attempt, t.Failed = s.Attempt, workflow.CutBytes(s.Last, taskjournal.MostFailed)
 	}
 	return t, nil
 }
 
 func (runTaskActivity) Resume(_ context.Context, x *engine.Execution, r engine.Resume) error {
 	e := r.Input[taskError]
-	journalTask(x, &r, e != nil)
+	taskjournal.Answer(x, &r, e != nil)
 	if e == nil {
 		return x.TakeOutput("result", r.Input[taskResult])
 	}
@@ -136,27 +135,4 @@ func (runTaskActivity) Resume(_ context.Context, x *engine.Execution, r engine.R
 		err = &retry.LastingError{Err: err}
 	}
 	return engine.BeginAgain(err)
-}
-
-// journalTask notes who had the task when it ended, if somebody had, and what ended it.
-func journalTask(x *engine.Execution, r *engine.Resume, failed bool) {
-	worker, _ := r.Input[task.Worker].(string)
-	why, timedOut := r.Input[task.Timeout].(string)
-	if !timedOut && worker == "" {
-		return
-	}
-	data := map[string]any{"taskId": r.Bookmark.ID}
-	for _, name := range []string{task.Worker, task.Attempt, task.Since} {
-		if v, ok := r.Input[name]; ok {
-			data[name] = v
-		}
-	}
-	if failed {
-		data["failed"] = true
-	}
-	if timedOut {
-		x.Journal(workflow.TaskTimedOut, why, data)
-		return
-	}
-	x.Journal(workflow.TaskAnswered, "worker "+worker, data)
 }

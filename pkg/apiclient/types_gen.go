@@ -660,6 +660,7 @@ type Incident struct {
 
 // Instance is the answer of [Client.AlterInstance], [Client.CancelInstance], [Client.ExecuteDefinition], [Client.GetInstance], [Client.RetryInstance].
 type Instance struct {
+	Archived         bool              `json:"archived,omitempty"` // It has left etcd, and the archive told it. See docs/operations/archive.md.
 	Bookmarks        []Bookmark        `json:"bookmarks"`
 	CorrelationID    *string           `json:"correlationId"`
 	CreatedAt        time.Time         `json:"createdAt"`
@@ -1579,6 +1580,7 @@ type Suggestion struct {
 
 // Summary is a part of other answers.
 type Summary struct {
+	Archived         bool              `json:"archived,omitempty"` // It has left etcd, and the archive told it. See docs/operations/archive.md.
 	CorrelationID    *string           `json:"correlationId"`
 	CreatedAt        time.Time         `json:"createdAt"`
 	Damage           string            `json:"damage,omitempty"`  // Why it cannot be read.

@@ -62,7 +62,7 @@ func TestUpkeepIsPossibleAtAnyWidth(t *testing.T) {
 
 			do("fault", "j", place("j", func(b workflow.Bookmark) bool { return b.Name == "first" }))
 			began = time.Now()
-			if purged := must(m.store.Upkeep.Purge(ctx, []string{"i", "j"}, locks))(t); len(purged) != 2 {
+			if purged := must(m.store.Upkeep.Purge(ctx, []string{"i", "j"}, locks, nil))(t); len(purged) != 2 {
 				t.Errorf("purged: %v", purged)
 			}
 			t.Logf("%d places: a purge took %s", n, time.Since(began).Round(time.Millisecond))

@@ -64,6 +64,19 @@ const (
 	PurgedKey PurgedKind = "idempotency_key"
 	// PurgedVersion is a version of a definition that nothing used.
 	PurgedVersion PurgedKind = "definition_version"
+	// PurgedArchived is an instance of the archive.
+	PurgedArchived PurgedKind = "archived_instance"
+)
+
+// ArchiveResult is what became of instances that were to be archived: the label result of weft_archived_total.
+type ArchiveResult string
+
+// What became of them.
+const (
+	// ArchiveKept is that they are durable in the archive.
+	ArchiveKept ArchiveResult = "kept"
+	// ArchiveFailed is that the archive did not take them; they stay in etcd, and are tried again.
+	ArchiveFailed ArchiveResult = "failed"
 )
 
 // ShedWanted is what a refused call wanted: the label wanted of weft_shed_total.
@@ -299,7 +312,8 @@ var (
 	// A refused child is not among them: the transaction that would create it leaves
 	// the dead letter, and nobody is told.
 	knownDeadLetters     = texts(workflow.DeadExpired, workflow.DeadGated, workflow.DeadInstanceFinished, workflow.DeadInstanceGone, workflow.DeadPoison, workflow.DeadTooLarge, workflow.DeadUnrunnable)
-	knownPurged          = texts(PurgedInstance, PurgedDeadLetter, PurgedRecord, PurgedKey, PurgedVersion)
+	knownPurged          = texts(PurgedInstance, PurgedDeadLetter, PurgedRecord, PurgedKey, PurgedVersion, PurgedArchived)
+	knownArchived        = texts(ArchiveKept, ArchiveFailed)
 	knownShed            = texts(ShedStart, ShedResume, ShedOther, ShedConnection)
 	knownShedReasons     = texts(ShedSpace, ShedSession, ShedInFlight, ShedWaiting, ShedBodies, ShedStreams, ShedConnections)
 	knownStreamEnds      = texts(StreamLeft, StreamSlow, StreamDrained, StreamRefused, StreamFailed)

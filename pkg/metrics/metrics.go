@@ -70,6 +70,7 @@ type Metrics struct {
 	gatedWaiting    prometheus.Gauge
 	deadLetters     *prometheus.CounterVec
 	purged          *prometheus.CounterVec
+	archived        *prometheus.CounterVec
 	shed            *prometheus.CounterVec
 	storeBytes      *prometheus.GaugeVec
 	diskBytes       *prometheus.GaugeVec
@@ -223,6 +224,9 @@ func New(reg prometheus.Registerer) (*Metrics, error) { //nolint:funlen // all n
 		purged: b.counterVec("purged_total",
 			"What this node deleted because it was kept long enough or there was too much of it: finished instances with their journals, dead letters, expired idempotency records, answers to callers' Idempotency-Keys of which there were too many, and versions of definitions that nothing needed.",
 			label{"kind", knownPurged}),
+		archived: b.counterVec("archived_total",
+			"Finished instances that this node was to put into the archive: kept there; or failed, so that they stay in etcd and are tried again.",
+			label{"result", knownArchived}),
 		shed: b.counterVec("shed_total",
 			"Calls that this node refused to protect what it has, by what they wanted and why: etcd is nearly full, the session's lease is renewed late, too many requests are in flight or wait, too many streams are open, their bodies fill the memory that they may have, or there are too many connections.",
 			label{"wanted", knownShed}, label{"reason", knownShedReasons}),
@@ -621,6 +625,14 @@ func (m *Metrics) Purged(kind PurgedKind, n int) {
 		return
 	}
 	m.purged.WithLabelValues(string(kind)).Add(float64(n))
+}
+
+// Archived counts instances that were to be archived.
+func (m *Metrics) Archived(result ArchiveResult, n int) {
+	if m == nil {
+		return
+	}
+	m.archived.WithLabelValues(string(result)).Add(float64(n))
 }
 
 // Shed counts a call that was refused to protect what the node has.

@@ -80,7 +80,8 @@ var contract = map[string][]string{
 	"weft_instance_loads_total":   {"from"},    // what an instance that comes back to its node saves
 	"weft_idle_bytes":             nil,         // and what that costs
 	// Retention runs by itself, and what it does is seen nowhere else.
-	"weft_purged_total": {"kind"},
+	"weft_purged_total":   {"kind"},
+	"weft_archived_total": {"result"}, // an archive that is away is seen before etcd is full
 	// What a node sheds on, from where it looks: etcd's own metrics are not in
 	// everybody's Prometheus.
 	"weft_shed_total": {"reason", "wanted"}, "weft_store_bytes": {"part"}, "weft_disk_bytes": {"part"}, "weft_store_level": nil,

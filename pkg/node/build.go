@@ -28,7 +28,9 @@ import (
 	"github.com/weft-run/weft/internal/tracing"
 	"github.com/weft-run/weft/internal/upkeep"
 	"github.com/weft-run/weft/internal/webhook"
+	"github.com/weft-run/weft/pkg/activities/declared"
 	"github.com/weft-run/weft/pkg/activities/sql"
+	"github.com/weft-run/weft/pkg/archive"
 	"github.com/weft-run/weft/pkg/client"
 	"github.com/weft-run/weft/pkg/client/admission"
 	"github.com/weft-run/weft/pkg/cluster"
@@ -73,6 +75,10 @@ func (n *Node) build(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	types, err := n.cfg.declared()
+	if err != nil {
+		return err
+	}
 	if len(n.cfg.Databases) > 0 {
 		databases := sql.NewDatabases(n.cfg.Databases...)
 		n.undo.Add("connections to databases", databases.Close)
@@ -103,14 +109,23 @@ func (n *Node) build(ctx context.Context) error {
 	if err = errors.Join(refused, err); err != nil {
 		return err
 	}
-	n.catalog, err = catalog.New(catalog.Config{Store: store.Definitions, Registry: registry, Evaluators: n.cfg.evaluators(), Secrets: n.secretSource(), Checker: n.cfg.Wings, Log: n.log, Now: n.cfg.Now})
+	n.catalog, err = catalog.New(catalog.Config{Store: store.Definitions, Registry: registry, Declared: types, Evaluators: n.cfg.evaluators(), Secrets: n.secretSource(), Checker: n.cfg.Wings, Log: n.log, Now: n.cfg.Now})
 	if err != nil {
+		return err
+	}
+	if err := n.openArchive(ctx); err != nil {
 		return err
 	}
 	if err := n.buildRuntime(store); err != nil {
 		return err
 	}
 	return n.buildAPI(gatherer, n.buildRefresh(), store)
+}
+
+func (n *Node) openArchive(ctx context.Context) (err error) {
+	n.archive, err = archive.Start(ctx, archive.Config{Databases: n.cfg.Databases, Connection: n.cfg.Archive, PasswordFile: n.cfg.ArchivePasswordFile, Cluster: n.cfg.Cluster, Log: n.log})
+	n.undo.Add("connections to the archive", func(context.Context) error { return n.archive.Close() })
+	return err
 }
 
 // checkFormat refuses data of another format: no patience changes that.
@@ -173,7 +188,7 @@ func (n *Node) join(ctx context.Context, clients etcd.Clients, registry *engine.
 		n.session, err = cluster.Open(ctx, cluster.Config{
 			Client: clients.Main, LeaseClient: clients.Lease, Cluster: n.cfg.Cluster, NodeID: n.cfg.NodeID,
 			Address: n.advertised(), Version: n.cfg.Version, Mode: n.cfg.Coordination, TTL: n.cfg.SessionTTL,
-			Program: program, Abilities: engine.Abilities(registry, n.cfg.evaluators()), Reads: etcdstore.FormOfParts,
+			Program: program, Abilities: declared.Abilities(registry, n.cfg.evaluators()), Reads: etcdstore.FormOfParts,
 			Logger: n.log, Metrics: n.metrics, Now: n.cfg.Now,
 			OneMachine: len(n.cfg.EtcdEndpoints) == 0, // its socket is a file
 		})
@@ -217,12 +232,12 @@ func (n *Node) buildRuntime(kept *etcdstore.Store) error {
 	}
 	n.runtime, err = runtime.New(runtime.Config{
 		Stimuli: kept.Stimuli, Reader: kept.Reader, Jobs: kept.Jobs, Contents: kept.Contents, Claims: kept.Claims, Catalog: n.catalog, Session: n.session, Client: open, Node: n.bursts, Wakeups: wakeups, Age: age.Now,
-		ReplyWait: n.cfg.ReplyWait, QueueTTL: n.cfg.QueueTTL, Show: n.redact, Purge: n.purge(kept), Log: n.log, Metrics: n.metrics, Tracer: n.tracer, Now: n.cfg.Now,
+		ReplyWait: n.cfg.ReplyWait, QueueTTL: n.cfg.QueueTTL, Show: n.redact, Archive: n.archive, Purge: n.purge(kept), Log: n.log, Metrics: n.metrics, Tracer: n.tracer, Now: n.cfg.Now,
 	})
 	if err != nil {
 		return err
 	}
-	n.explainer, err = explain.New(explain.Config{Reader: kept.Reader, Stimuli: kept.Stimuli, Session: n.session, Intake: n.runtime.Intake(), Recent: n.runtime.Recent(), Node: n.bursts, Now: n.cfg.Now, Retry: n.runtime.Commands.WhyNoRetry})
+	n.explainer, err = explain.New(explain.Config{Reader: kept.Reader, Stimuli: kept.Stimuli, Session: n.session, Intake: n.runtime.Intake(), Recent: n.runtime.Recent(), Node: n.bursts, Archived: n.runtime.Inspector, Now: n.cfg.Now, Retry: n.runtime.Commands.WhyNoRetry})
 	if err != nil {
 		return err
 	}
@@ -241,7 +256,7 @@ func (n *Node) buildRuntime(kept *etcdstore.Store) error {
 	}
 	n.upkeep, err = upkeep.New(upkeep.Config{
 		Runtime: n.runtime, Store: kept.Upkeep, Reader: kept.Reader, Jobs: kept.Jobs, Contents: kept.Contents, Catalog: n.catalog, Session: n.session, Client: open, Node: n.bursts, Wakeups: wakeups, Age: age, Locks: locks,
-		Retention: n.cfg.Retention.upkeep(), EtcdQuota: n.cfg.EtcdQuota, Defragment: n.defragment, Disk: n.disk,
+		Archive: n.archive, Retention: n.cfg.Retention.upkeep(), EtcdQuota: n.cfg.EtcdQuota, Defragment: n.defragment, Disk: n.disk,
 		Log: n.log, Metrics: n.metrics, Tracer: n.tracer, Now: n.cfg.Now,
 	})
 	return err
@@ -254,7 +269,7 @@ func (n *Node) purge(kept *etcdstore.Store) func(context.Context, string) (bool,
 		locks = func(id string) string { return n.session.LockPrefix(cluster.InstanceLock(id)) }
 	}
 	return func(ctx context.Context, id string) (bool, error) {
-		purged, err := kept.Upkeep.Purge(ctx, []string{id}, locks)
+		purged, err := kept.Upkeep.Purge(ctx, []string{id}, locks, nil)
 		n.metrics.Purged(metrics.PurgedInstance, len(purged))
 		return len(purged) > 0, err
 	}

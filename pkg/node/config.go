@@ -94,6 +94,9 @@ type Config struct {
 	SessionTTL   time.Duration // after this time without an answer it counts as dead
 	Coordination string        // "distributed", or "local": alone, without locks in etcd
 	Definitions  string        // directory of definitions that are published at start; default: none
+	// ActivityTypes is a directory of files that declare activity types which workers do, see docs/workers.md; default: none. A
+	// file with a mistake ends the start.
+	ActivityTypes string
 
 	// Activities adds activity types of the program's own to the built-in ones; see
 	// [engine.RegisterFunc]. A node leaves definitions with other types to the nodes that
@@ -153,6 +156,11 @@ type Config struct {
 	// Databases are the kinds of databases that activities may ask; none: they ask none. pkg/node/full has
 	// PostgreSQL and SQLite.
 	Databases []*sql.Dialect
+
+	// Archive is where finished instances go before etcd forgets them: sqlite:/path or postgres://user@host/database, of one of
+	// Databases; see [archive.Open]. ArchivePasswordFile has the password of a server. Default: nowhere.
+	Archive             string
+	ArchivePasswordFile string
 
 	// LinkKeyFile has the keys that sign resume links, one a line: the first signs, and
 	// links of all are good. Default: the cluster makes one and keeps it in etcd.
@@ -266,7 +274,7 @@ func (c Config) withDefaults() (Config, error) {
 
 // check says everything that is wrong at once.
 func (c Config) check() error {
-	return errors.Join(workflow.CheckID("node-id", c.NodeID), workflow.CheckID("cluster", c.Cluster), c.checkModes(), c.checkLimits(), c.Retention.check(),
+	return errors.Join(workflow.CheckID("node-id", c.NodeID), workflow.CheckID("cluster", c.Cluster), c.checkModes(), c.checkLimits(), c.Retention.check(c.Archive != ""),
 		c.checkCertificate(), c.checkEtcd(), c.checkListen(), c.checkAuth(), c.checkHosts(), c.checkOrigins(), c.checkDefinitions(), c.checkSMTP())
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/weft-run/weft/internal/secrets"
 	"github.com/weft-run/weft/pkg/activities"
+	"github.com/weft-run/weft/pkg/activities/declared"
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/runtime"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -30,6 +31,18 @@ func (c Config) registry(current func() *secrets.Set) (*engine.Registry, error) 
 		return nil, fmt.Errorf("the program's own activities: %w", err)
 	}
 	return r, nil
+}
+
+// declared are the activity types that the files of a directory declare.
+func (c Config) declared() ([]*declared.Declaration, error) {
+	if c.ActivityTypes == "" {
+		return nil, nil
+	}
+	all, problems, err := declared.ReadFolder(c.ActivityTypes)
+	if err != nil {
+		return nil, err
+	}
+	return all, problems.Err()
 }
 
 // publishWorkflows publishes those of the program's definitions whose content is

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -117,5 +119,29 @@ func TestMistakesOfTheProgramEndTheStart(t *testing.T) {
 	_, err := full.New(t.Context(), node.Config{HTTPAddr: "127.0.0.1:0", DataDir: t.TempDir(), Activities: func(*engine.Registry) error { return broken }})
 	if !errors.Is(err, broken) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// A node whose files of activity types have a mistake does not start, and says where.
+func TestTypesWithAMistakeEndTheStart(t *testing.T) {
+	t.Parallel()
+	for src, want := range map[string]string{
+		"type: acme.Ship\ninptus: {}\n": "ship.yaml: line 2, column 1: a declaration of an activity type has no key inptus (did you mean inputs?)",
+		"type: Elsa.Event\n":            "ship.yaml: line 1, column 7: the type is \"Elsa.Event\": names that begin with Elsa. are the built-in activities",
+		"type: own.Work\n":              "ship.yaml: line 1, column 7: register activity own.Work: the type is registered already: take another name",
+	} {
+		cfg := node.Config{HTTPAddr: "127.0.0.1:0", DataDir: t.TempDir(), ActivityTypes: t.TempDir(), Activities: func(r *engine.Registry) error {
+			return engine.RegisterFunc(r, workflow.Descriptor{Type: "own.Work"}, func(context.Context, *engine.Execution, struct{}) (struct{}, error) { return struct{}{}, nil })
+		}}
+		if err := os.WriteFile(filepath.Join(cfg.ActivityTypes, "ship.yaml"), []byte(src), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		n, err := full.New(t.Context(), cfg)
+		if err == nil {
+			err = errors.Join(n.Start(t.Context()), n.Stop(t.Context()))
+		}
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", src, err)
+		}
 	}
 }

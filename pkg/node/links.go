@@ -3,8 +3,6 @@ package node
 import (
 	"context"
 	"crypto/rand"
-	"fmt"
-	"os"
 	"strings"
 
 	"github.com/weft-run/weft/internal/httpapi"
@@ -16,7 +14,7 @@ import (
 // takes the one that the cluster keeps in etcd, which the first node makes.
 func readLinkKeys(ctx context.Context, file string, store *etcdstore.Store) (resumelink.Keys, error) {
 	if file != "" {
-		return linkKeysOf(file)
+		return resumelink.ReadKeys(file)
 	}
 	made := make([]byte, resumelink.MinKey)
 	if _, err := rand.Read(made); err != nil {
@@ -27,24 +25,6 @@ func readLinkKeys(ctx context.Context, file string, store *etcdstore.Store) (res
 		return nil, err
 	}
 	return resumelink.Keys{key}, nil
-}
-
-func linkKeysOf(file string) (resumelink.Keys, error) {
-	raw, err := os.ReadFile(file)
-	if err != nil {
-		return nil, fmt.Errorf("link-key-file: %w", err)
-	}
-	var keys resumelink.Keys
-	for line := range strings.FieldsSeq(string(raw)) {
-		if len(line) < resumelink.MinKey {
-			return nil, fmt.Errorf("link-key-file %s: key %d has %d characters; it needs at least %d, such as weft secret FILE writes", file, len(keys)+1, len(line), resumelink.MinKey)
-		}
-		keys = append(keys, []byte(line))
-	}
-	if len(keys) == 0 {
-		return nil, fmt.Errorf("link-key-file %s has no key in it; weft secret FILE writes one", file)
-	}
-	return keys, nil
 }
 
 // link makes the URL of a resume link.

@@ -23,6 +23,7 @@ import (
 	"github.com/weft-run/weft/internal/undo"
 	"github.com/weft-run/weft/internal/upkeep"
 	"github.com/weft-run/weft/internal/webhook"
+	"github.com/weft-run/weft/pkg/archive"
 	"github.com/weft-run/weft/pkg/client"
 	"github.com/weft-run/weft/pkg/cluster"
 	"github.com/weft-run/weft/pkg/cluster/etcdmembers"
@@ -49,6 +50,7 @@ type Node struct {
 	keepFormat func(context.Context) error // returns when the data is of another format
 	secrets    *secrets.Dir                // nil: none
 	linkKeys   resumelink.Keys
+	archive    *archive.Archive // nil: there is none
 	catalog    *catalog.Catalog
 	bursts     *client.Node
 	runtime    *runtime.Runtime

@@ -2,6 +2,7 @@ package node
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"time"
 
@@ -22,6 +23,8 @@ type Retention struct {
 	// 10 min. While etcd is nearly full they are kept to a tenth of its quota in any case.
 	Idempotency                        time.Duration
 	IdempotencyCount, IdempotencyBytes int64
+
+	Archived time.Duration // instances in the archive, from their end
 
 	// Versions is how many versions of each definition are kept, the newest, and
 	// beside them those that something needs.
@@ -50,7 +53,7 @@ func (r *Retention) upkeep() retention.Limits {
 	return retention.Limits{
 		Finished: r.Finished, FinishedCount: r.FinishedCount, FinishedBytes: r.FinishedBytes,
 		DeadLetters: r.DeadLetters, DeadLettersCount: r.DeadLettersCount, DeadLettersBytes: r.DeadLettersBytes,
-		IdempotencyCount: r.IdempotencyCount, IdempotencyBytes: r.IdempotencyBytes,
+		IdempotencyCount: r.IdempotencyCount, IdempotencyBytes: r.IdempotencyBytes, Archived: r.Archived,
 		Versions: r.Versions, Grace: r.Grace,
 	}
 }
@@ -61,12 +64,15 @@ func (r *Retention) keepKeys() time.Duration {
 	return cmp.Or(r.Idempotency, forEver)
 }
 
-func (r *Retention) check() error {
+func (r *Retention) check(archive bool) error {
+	if r.Archived > 0 && !archive {
+		return errors.New("retain-archived is about an archive, and there is none")
+	}
 	for name, n := range map[string]int64{
 		"retain-finished": int64(r.Finished), "retain-finished-count": r.FinishedCount, "retain-finished-bytes": r.FinishedBytes,
 		"retain-dead-letters": int64(r.DeadLetters), "retain-dead-letters-count": r.DeadLettersCount, "retain-dead-letters-bytes": r.DeadLettersBytes,
 		"retain-idempotency": int64(r.Idempotency), "retain-idempotency-count": r.IdempotencyCount, "retain-idempotency-bytes": r.IdempotencyBytes,
-		"retain-journal": r.Journal, "retain-versions": r.Versions,
+		"retain-archived": int64(r.Archived), "retain-journal": r.Journal, "retain-versions": r.Versions,
 	} {
 		if n < 0 {
 			return fmt.Errorf("%s is %d; it must be positive, or 0 to keep everything", name, n)

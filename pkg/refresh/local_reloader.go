@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/internal/catalog"
+	"github.com/weft-run/weft/pkg/activities/declared"
 	"github.com/weft-run/weft/pkg/metrics"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -91,6 +92,10 @@ func (l *LocalReloader) distinctIDs(ctx context.Context, files []file, r *Result
 	for _, f := range files {
 		if f.err != nil {
 			l.bad(ctx, r, f.name, f.err)
+			continue
+		}
+		if declared.IsDeclaration(f.source, f.name) {
+			l.Log.InfoContext(ctx, "file declares an activity type, and is no definition: --activities names the directory of such files", "file", f.name)
 			continue
 		}
 		req := catalog.PublishRequest{Source: f.source, File: f.name, Publish: true, OnlyNew: true}

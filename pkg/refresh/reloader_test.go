@@ -45,6 +45,7 @@ func TestReloadReadsYAMLAndJSONSideBySide(t *testing.T) {
 		"sub/deep/b.yml":    waiting("b", "e"),
 		"sub/c.json":        `{"definitionId": "c", "root": {"type": "Elsa.WriteLine", "text": {"typeName": "String", "expression": {"type": "Literal", "value": "x"}}}}`,
 		"README.md":         "# not a definition",
+		"activities/a.yaml": "type: acme.Ship\n",
 		".hidden/d.yaml":    waiting("d", "e"),
 		".e.yaml":           waiting("e", "e"),
 		"uses.yaml":         "id: uses\nroot:\n  - workflow: zchild\n",

@@ -2,8 +2,10 @@ package runtime
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
+	"strings"
 	"time"
 
 	"github.com/weft-run/weft/internal/answers"
@@ -11,6 +13,7 @@ import (
 	"github.com/weft-run/weft/internal/intake"
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore"
+	"github.com/weft-run/weft/pkg/activities/declared"
 	"github.com/weft-run/weft/pkg/runtime/front"
 	"github.com/weft-run/weft/pkg/workflow"
 	"github.com/weft-run/weft/pkg/workflow/task"
@@ -72,6 +75,9 @@ func (b *Bookmarks) resumeBookmark(ctx context.Context, bookmarkID string, key *
 		}
 		if claim != nil && look == 0 { // who has a claim knows that it waits, and what
 			cmd.Input, _ = inputFor(workflow.TaskType)
+			if err := b.fits(ctx, claim.Form, id, nil, cmd.Input); err != nil {
+				return front.SendResult{}, err
+			}
 			if res, done, err := b.mailer.InHand(ctx, id, b.cfg.Node.Found(id, bookmarkID), cmd); err != nil || done {
 				return res, err
 			}
@@ -89,13 +95,7 @@ func (b *Bookmarks) resumeBookmark(ctx context.Context, bookmarkID string, key *
 		if ref == nil {
 			return front.SendResult{}, front.NoBookmark(bookmarkID)
 		}
-		if err := b.claimStands(ctx, bookmarkID, claim); err != nil {
-			return front.SendResult{}, err
-		}
-		if waitsForChild(h, bookmarkID) {
-			return front.SendResult{}, workflow.Fail(workflow.CodeBookmarkReserved, fmt.Sprintf("bookmark %q waits for the end of a child instance; that end resumes it, and nothing else", bookmarkID))
-		}
-		if cmd.Input, err = inputFor(typeOf(h, bookmarkID)); err != nil {
+		if cmd.Input, err = b.inputOf(ctx, h, bookmarkID, claim, inputFor); err != nil {
 			return front.SendResult{}, err
 		}
 		res, done, err := b.mailer.Resume(ctx, ref, cmd)
@@ -104,6 +104,61 @@ func (b *Bookmarks) resumeBookmark(ctx context.Context, bookmarkID string, key *
 		}
 	}
 	return front.SendResult{}, front.Busy(id)
+}
+
+// inputOf is what resumes a bookmark that is there, unless it is not the caller's to resume.
+func (b *Bookmarks) inputOf(ctx context.Context, h *workflow.Instance, bookmarkID string, claim *workflow.TaskClaim, inputFor func(activityType string) (map[string]any, error)) (map[string]any, error) {
+	if err := b.claimStands(ctx, bookmarkID, claim); err != nil {
+		return nil, err
+	}
+	if waitsForChild(h, bookmarkID) {
+		return nil, workflow.Fail(workflow.CodeBookmarkReserved, fmt.Sprintf("bookmark %q waits for the end of a child instance; that end resumes it, and nothing else", bookmarkID))
+	}
+	input, err := inputFor(typeOf(h, bookmarkID))
+	if err != nil {
+		return nil, err
+	}
+	return input, b.fits(ctx, formOf(h, bookmarkID), h.ID, h, input)
+}
+
+// fits refuses a result that is not as the activity type of its task is declared: who reports it is told, and the task stays. The
+// instance is read if h is nil and the declaration is not known here.
+func (b *Bookmarks) fits(ctx context.Context, form, instance string, h *workflow.Instance, input map[string]any) error {
+	if form == "" || input["error"] != nil {
+		return nil
+	}
+	d, err := b.cfg.Catalog.Declared(ctx, form, func() (string, int, error) {
+		if h == nil {
+			rec, err := inspect.Header(ctx, b.cfg.Reader, instance)
+			if err != nil {
+				return "", 0, err
+			}
+			h = &rec.Header
+		}
+		return h.DefinitionID, h.Version, nil
+	})
+	if err != nil || d == nil {
+		return err // with none of this digest the activity itself looks
+	}
+	var no *declared.MisfitError
+	if !errors.As(d.Fits(input["result"]), &no) {
+		return nil
+	}
+	at := "/result"
+	if no.Field != "" {
+		at += "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(workflow.Shorten(no.Field))
+	}
+	return &workflow.Error{Code: workflow.CodeInvalid, Detail: no.Why, Problems: workflow.Problems{{Code: "bad-result", Place: workflow.Place{Pointer: at}, Detail: no.Why}}}
+}
+
+// formOf is the digest of the declaration that the result of a task has to fit; "": of none.
+func formOf(h *workflow.Instance, bookmarkID string) string {
+	for i := range h.Bookmarks {
+		if h.Bookmarks[i].ID == bookmarkID {
+			return declared.Form(&h.Bookmarks[i])
+		}
+	}
+	return ""
 }
 
 // claimStands is the error of a worker whose claim has ended.

@@ -50,7 +50,7 @@ func New(cfg front.Config) (*Runtime, error) {
 		cfg.Now = time.Now
 	}
 	r := &Runtime{
-		Inspector: inspect.New(inspect.Config{Reader: cfg.Reader, Age: cfg.Age, QueueTTL: cfg.QueueTTL, Now: cfg.Now}),
+		Inspector: inspect.New(inspect.Config{Reader: cfg.Reader, Archive: cfg.Archive, Age: cfg.Age, QueueTTL: cfg.QueueTTL, Now: cfg.Now}),
 		cfg:       &cfg,
 		intake:    intake.New(cfg.Session.Overdue, cfg.Metrics),
 		recent:    new(recent.Events),

@@ -13,6 +13,7 @@ import (
 	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/internal/store/etcdstore/claims"
 	"github.com/weft-run/weft/internal/tasks"
+	"github.com/weft-run/weft/pkg/activities/declared"
 	"github.com/weft-run/weft/pkg/runtime/front"
 	"github.com/weft-run/weft/pkg/workflow"
 	"github.com/weft-run/weft/pkg/workflow/task"
@@ -70,8 +71,10 @@ func (t *Tasks) Claim(ctx context.Context, ask TaskAsk) ([]ClaimedTask, error) {
 	out := make([]ClaimedTask, len(got))
 	for i := range got {
 		g := &got[i]
+		named := g.Named()
+		named.Form = declared.Form(&g.Task)
 		out[i] = ClaimedTask{Task: Task{TaskID: g.Task.ID, Name: g.Task.Name, InstanceID: g.Instance, Payload: g.Task.Metadata, CreatedAt: g.Task.CreatedAt},
-			DefinitionID: g.Definition, Claim: tasks.ClaimText(g.Task.ID, g.Named()), Attempt: g.Attempt(), Retried: g.Retried(), LeaseUntil: g.Claim.Until}
+			DefinitionID: g.Definition, Claim: tasks.ClaimText(g.Task.ID, named), Attempt: g.Attempt(), Retried: g.Retried(), LeaseUntil: g.Claim.Until}
 	}
 	return out, nil
 }

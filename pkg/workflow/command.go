@@ -61,9 +61,10 @@ type Command struct {
 	Claim     *TaskClaim      `json:"-"`                  // of the task that it completes, until it is durable; nil: it was sent without one
 }
 
-// TaskClaim names a worker's claim of a task: of the task its name, and when it came to be.
+// TaskClaim names a worker's claim of a task: of it the name, and when it came to be.
 type TaskClaim struct {
 	ID, Name, Worker string
+	Form             string    // the digest of the form of its result; "": none
 	Created, Until   time.Time // the rank of the task, and the end of the lease as it was given
 	Since            time.Time // when it began; zero: a program of before did not say
 	Attempt          int       // from 1; 0: likewise

@@ -67,6 +67,9 @@ type Instance struct {
 	// MoreWaits is at how many more places it waits, of one that was read for a list, and waits at thousands.
 	MoreWaits int `json:"-"`
 
+	// Archived tells that it has left etcd, and was read from the archive.
+	Archived bool `json:"-"`
+
 	// Damaged says why the record of a listed instance cannot be read; the other
 	// fields then have its id and what the list knows. "": it can be read.
 	Damaged string `json:"-"`

@@ -22,6 +22,7 @@ import (
 	"github.com/weft-run/weft/internal/live"
 	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/internal/upkeep"
+	"github.com/weft-run/weft/pkg/activities/declared"
 	"github.com/weft-run/weft/pkg/client"
 	"github.com/weft-run/weft/pkg/cluster"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
@@ -95,7 +96,7 @@ func newMember(ctx context.Context, tb testing.TB, w *world, id string, seed uin
 		return nil, err
 	}
 	m.session, err = cluster.Open(ctx, cluster.Config{Client: kv, LeaseClient: lease, Cluster: w.name, NodeID: id, TTL: w.ttl, Logger: log, Metrics: collectors,
-		Now: m.now, Program: program, Abilities: engine.Abilities(known, expression.All())})
+		Now: m.now, Program: program, Abilities: declared.Abilities(known, expression.All())})
 	if err != nil {
 		return nil, err
 	}

@@ -35,7 +35,7 @@ func TestEveryGoroutineHasAnOwner(t *testing.T) {
 			listed[path.Join(path.Dir(goroutinePage), l.name)] = true
 		}
 	}
-	started := starters(t, tree, "cmd", "pkg", "internal")
+	started := starters(t, tree, "cmd", "pkg", "internal", "clients")
 	if len(started) < 10 {
 		t.Fatalf("only %d files start goroutines", len(started))
 	}

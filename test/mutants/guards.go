@@ -27,6 +27,7 @@ const (
 	inLookup    = "./internal/store/etcdstore/internal/lookup"
 	inClient    = "./pkg/client"
 	inAdmission = "./pkg/client/admission"
+	inArchive   = "./pkg/archive"
 	inWarm      = "./pkg/client/warm"
 	inRuntime   = "./pkg/runtime"
 	inUpkeep    = "./internal/upkeep"
@@ -525,6 +526,24 @@ var guards = []patch{
 		"\t\t\tc.gone = time.Now()\n", "\t\t\tc.gone = time.Now()\n\t\t\tdelete(m.clocks, n.Process)\n", inCluster, "TestWhatIsKnownOfAClock"},
 	{"finished instances go by their age", "internal/upkeep/retention/retention.go",
 		"\t\tis := age.Of(f.Created)\n", "\t\tis := time.Since(f.At)\n\t\t_ = age\n", inUpkeep, "TestEachKind"},
+	{"an instance is archived before it is purged", "internal/store/etcdstore/upkeep/retention.go",
+		"\tif keep != nil {\n", "\tif keep != nil && false {\n", inUpkeep, "TestTheArchiveTells"},
+	{"what the archive does not take stays", "internal/store/etcdstore/upkeep/retention.go",
+		".all(ctx, resp, len(ids)); err != nil {\n", ".all(ctx, resp, len(ids)); err != nil && false {\n", inUpkeep, "TestAnArchiveThatIsAway"},
+	{"what is older does not take the place of what is newer in the archive", "pkg/archive/put.go",
+		" WHERE excluded.sequence > weft_archive.sequence", "", inArchive, "TestWhatIsPut"},
+	{"an archive belongs to one cluster", "pkg/archive/archive.go",
+		"case found[\"cluster\"] != a.cluster:", "case false:", inArchive, "TestAnArchiveBelongs"},
+	{"a month goes only when all in it is old", "pkg/archive/expire.go",
+		".Scan(&later, &n); err != nil || later {", ".Scan(&later, &n); err != nil {", inArchive, "TestWhatIsOldGoes"},
+	{"a clock that is ahead expires nothing", "pkg/archive/expire.go",
+		"min(now.UnixMilli(), newest)", "max(now.UnixMilli(), newest)", inArchive, "TestWhatIsOldGoes"},
+	{"what is in etcd and in the archive is listed once", "internal/inspect/archived.go",
+		"\t\t\treturn l.ID == in.ID &&", "\t\t\treturn false && l.ID == in.ID &&", inUpkeep, "TestTheArchiveTells"},
+	{"nobody is told that there is no instance while the archive is away", "internal/inspect/archived.go",
+		"\t\treturn workflow.Instance{}, away(id, err)\n", "\t\treturn workflow.Instance{}, live\n", inUpkeep, "TestAnArchiveThatIsAway"},
+	{"a delete is one of the archive, too", "pkg/runtime/commands/commander.go",
+		"\tif c.cfg.Archive == nil || err", "\tif true || err", inUpkeep, "TestTheArchiveTells"},
 	{"what the order of the ends hides is found", "internal/upkeep/retention/retention.go",
 		"old := keep.Finished > 0 && has > keep.Finished", "old := false", inUpkeep, "TestAClockThatIsBehind"},
 	{"dead letters go by their age", "internal/upkeep/retention/retention.go",

@@ -4,6 +4,9 @@ const (
 	inTasks  = "./internal/tasks"
 	inRemote = "./internal/people/command/remote"
 	inWorker = "internal/people/command/remote/worker"
+
+	inDeclared = "./pkg/activities/declared"
+	inClients  = "./clients"
 )
 
 // taskGuards are those of tasks that workers claim.
@@ -86,4 +89,18 @@ var taskGuards = []patch{
 		"if err == nil || !passing(err) || ctx.Err() != nil {", "if err == nil || err != nil {", inRemote, "TestAWorkerBears"},
 	{"what failed often enough is not tried again", inWorker + "/task.go",
 		"again := t.Retried || t.Attempt < int64(c.attempts)", "again := t.Attempt > 0", inRemote, "TestAWorkerThatFails"},
+	{"a result that does not fit its declaration is refused", "pkg/runtime/bookmarks.go",
+		"if !errors.As(d.Fits(input[\"result\"]), &no) {", "if !errors.As(d.Fits(input[\"result\"]), &no) || no != nil {", inAPI, "TestAResultIsOfItsType"},
+	{"a version runs by the declarations that it was published with", "internal/catalog/compile.go",
+		"view, err := c.types.Of(v.Types)", "view, err := c.types.Now(), error(nil)", inCatalog, "TestAVersionKeeps"},
+	{"another meaning is another version", "internal/catalog/publish.go",
+		"\td.hash = c.types.Now().Hash(d.hash, d.def)\n", "", inCatalog, "TestAVersionKeeps"},
+	{"what is used means the same in both", "internal/catalog/compile.go",
+		"if r.err = r.view.Agrees(v.ID, v.Version, v.Types); r.err != nil {", "if false {", inCatalog, "TestAUsedDefinitionHas"},
+	{"a type is declared once", "pkg/activities/declared/read.go",
+		"before != \"\" {", "false && before != \"\" {", inDeclared, "TestAFolderHas"},
+	{"a report of the library is sent until there is an answer", "clients/worker/report.go",
+		"if err == nil || !passing(err) || ctx.Err() != nil {", "if err == nil || err != nil {", inClients, "TestAReportIsSentUntil"},
+	{"a handler of the library is told when nobody waits", "clients/worker/loop.go",
+		"\t\t\tstop(ErrInVain)\n", "", inClients, "TestAWorkerInGo"},
 }

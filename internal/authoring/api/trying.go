@@ -10,6 +10,8 @@ import (
 	"github.com/weft-run/weft/internal/auth"
 	"github.com/weft-run/weft/internal/httpapi/serve"
 	"github.com/weft-run/weft/internal/httpapi/shape"
+	"github.com/weft-run/weft/pkg/activities"
+	"github.com/weft-run/weft/pkg/activities/declared"
 	"github.com/weft-run/weft/pkg/workflow"
 	"github.com/weft-run/weft/pkg/workflowtest"
 )
@@ -84,8 +86,14 @@ func tryDefinition(c *serve.Call) (serve.Reply, error) {
 		src, err := c.API.Config.Catalog.Source(ctx, id, 0, "")
 		return src.Content, err
 	}
+	// What the node's own program has may do something outside; what workers do is only waited for.
+	types := activities.Default()
+	if err := declared.Copy(types, c.API.Config.Catalog.Types()); err != nil {
+		return serve.Reply{}, err
+	}
 	sent := workflowtest.Sent{
-		Test: []byte(b.Tests), Definition: []byte(b.Text), Strict: b.Strict, Crash: b.Crash, Evaluators: c.API.Config.Catalog.Evaluators(),
+		Registry: types,
+		Test:     []byte(b.Tests), Definition: []byte(b.Text), Strict: b.Strict, Crash: b.Crash, Evaluators: c.API.Config.Catalog.Evaluators(),
 		Other: func(ctx context.Context, name string) ([]byte, error) {
 			return source(ctx, workflowtest.DefinitionID(name))
 		},

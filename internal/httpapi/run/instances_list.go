@@ -51,6 +51,8 @@ type summaryView struct {
 	Waits            int                `json:"waits" doc:"At how many bookmarks it waits."`
 	WaitsFor         []waitView         `json:"waitsFor" doc:"The first 5 of them."`
 
+	Archived bool `json:"archived,omitempty" doc:"It has left etcd, and the archive told it. See docs/operations/archive.md."`
+
 	Damaged bool   `json:"damaged,omitempty" doc:"The record cannot be read by any node: what is shown is what its key says. See docs/operations/repair.md."`
 	Damage  string `json:"damage,omitempty" doc:"Why it cannot be read."`
 }
@@ -155,7 +157,7 @@ func viewSummary(in workflow.Instance) summaryView {
 		InstanceID: in.ID, DefinitionID: in.DefinitionID, Version: in.Version, Name: shape.Some(in.Name), Status: in.Status, SubStatus: in.SubStatus,
 		CorrelationID: shape.Some(in.CorrelationID), Labels: shape.ViewLabels(in.Labels), ParentInstanceID: shape.ParentOf(in),
 		CreatedAt: in.CreatedAt.UTC(), UpdatedAt: in.UpdatedAt.UTC(), FinishedAt: shape.SomeTime(in.FinishedAt),
-		Incidents: len(in.Incidents), Waits: len(in.Bookmarks) + in.MoreWaits, Damaged: in.Damaged != "", Damage: in.Damaged,
+		Incidents: len(in.Incidents), Waits: len(in.Bookmarks) + in.MoreWaits, Archived: in.Archived, Damaged: in.Damaged != "", Damage: in.Damaged,
 		WaitsFor: shape.Each(in.Bookmarks[:min(len(in.Bookmarks), mostWaits)], viewWait),
 	}
 	if n := len(in.Incidents); n > 0 {

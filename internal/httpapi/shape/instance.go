@@ -42,6 +42,8 @@ type Instance struct {
 	Interrupted string `json:"interrupted,omitempty" doc:"In the answer to a cancel: the activity whose call to the outside it ended. Absent: none was under way, or it is not known yet."`
 	NotYet      string `json:"notYet,omitempty" doc:"In the 202 of a cancel: what the instance is at, and whether that was told to end. Absent: it is not known."`
 
+	Archived bool `json:"archived,omitempty" doc:"It has left etcd, and the archive told it. See docs/operations/archive.md."`
+
 	Damaged bool   `json:"damaged,omitempty" doc:"The record cannot be read by any node: what is shown is what its key says. See docs/operations/repair.md."`
 	Damage  string `json:"damage,omitempty" doc:"Why it cannot be read."`
 }
@@ -222,7 +224,7 @@ func ViewInstance(in workflow.Instance) Instance {
 			return Bookmark{b.ID, b.ActivityID, b.ActivityType, Some(b.Name), SomeTime(b.DueAt), viewRetry(b.Retry()), b.Child()}
 		}),
 	}
-	v.MoreBookmarks = in.MoreWaits
+	v.MoreBookmarks, v.Archived = in.MoreWaits, in.Archived
 	v.Damaged, v.Damage = in.Damaged != "", in.Damaged
 	return v
 }

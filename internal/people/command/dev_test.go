@@ -315,3 +315,24 @@ func TestDevRefusesWhatIsNoDirectory(t *testing.T) {
 		}
 	}
 }
+
+// Types that files declare are those of all nodes, and such a file among the definitions is no definition.
+func TestDevKnowsDeclaredTypes(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	types := filepath.Join(dir, "activities")
+	if err := os.Mkdir(types, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range map[string]string{"activities/ship.yaml": "type: acme.Ship\ntask: ship\n", "order.yaml": "id: order\nroot: [acme.Ship: {}]\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d := runDev(t, dir, "--activities", types, "--nodes", "2")
+	d.wants(1, `published +order v1`)
+	d.wants(1, `activity type +.*ship\.yaml: these are read when weft dev starts`)
+	if strings.Contains(d.text(), "not published") {
+		t.Error("a file of a type is published")
+	}
+}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/weft-run/weft/internal/people/command/ask"
 	"github.com/weft-run/weft/internal/people/command/dev"
+	"github.com/weft-run/weft/internal/people/command/typesflag"
 	"github.com/weft-run/weft/pkg/node"
 )
 
@@ -59,6 +60,7 @@ func newDevCommand(stdout, stderr io.Writer) *cobra.Command {
 	f.IntVar(&cfg.Nodes, "nodes", 1, "so many nodes, up to 9")
 	f.StringVar(&cfg.HTTPAddr, "http-addr", "", "the first node listens here (default: 127.0.0.1:8080, or another port if that is taken)")
 	f.StringVar(&cfg.DataDir, "data-dir", "", "keep the data here (default: it is gone at the end)")
+	typesflag.Add(f, &cfg.Types)
 	f.StringVar(&cfg.Secrets, "secrets-dir", "", "directory with one file per secret, for expressions (secrets.NAME) and webhooks")
 	f.StringVar(&level, "log-level", "error", "what of the nodes' logs is shown: debug, info, warn or error")
 	f.BoolVar(&keys, "keys", false, "take keys also where standard input is no terminal")

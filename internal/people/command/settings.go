@@ -28,6 +28,25 @@ type settings struct {
 	config    string
 }
 
+// retention are the flags of how long what has ended is kept, and where.
+func (s *settings) retention(fs *pflag.FlagSet) {
+	n, keep := &s.node, s.node.Retention
+	fs.DurationVar(&keep.Finished, "retain-finished", keep.Finished, "keep finished instances this long; at least 10m; 0: for ever")
+	fs.Int64Var(&keep.FinishedCount, "retain-finished-count", keep.FinishedCount, "keep about this many finished instances, the newest; 0: all")
+	fs.Int64Var(&keep.FinishedBytes, "retain-finished-bytes", keep.FinishedBytes, "keep about this many bytes of finished instances, the newest; 0: all")
+	fs.Int64Var(&keep.Journal, "retain-journal", keep.Journal, "keep about this many of the newest journal entries (one a burst) of each instance; at least 100; 0: all")
+	fs.StringVar(&n.Archive, "archive", "", "database where finished instances go when etcd forgets them: sqlite:/path/of/archive.db, or postgres://user@host:port/database?sslmode=verify-full")
+	fs.StringVar(&n.ArchivePasswordFile, "archive-password-file", "", "file with the password of the archive's user")
+	fs.DurationVar(&keep.Archived, "retain-archived", keep.Archived, "keep instances in the archive this long, from their end; 0: for ever")
+	fs.DurationVar(&keep.DeadLetters, "retain-dead-letters", keep.DeadLetters, "keep dead letters this long; 0: for ever")
+	fs.Int64Var(&keep.DeadLettersCount, "retain-dead-letters-count", keep.DeadLettersCount, "keep this many dead letters, the newest; 0: all")
+	fs.Int64Var(&keep.DeadLettersBytes, "retain-dead-letters-bytes", keep.DeadLettersBytes, "keep this many bytes of dead letters, the newest; 0: all")
+	fs.DurationVar(&keep.Idempotency, "retain-idempotency", keep.Idempotency, "keep the answers to Idempotency-Keys this long; at least 10m; 0: for ever")
+	fs.Int64Var(&keep.IdempotencyCount, "retain-idempotency-count", keep.IdempotencyCount, "keep about this many of them, the newest; 0: no limit")
+	fs.Int64Var(&keep.IdempotencyBytes, "retain-idempotency-bytes", keep.IdempotencyBytes, "keep about this many bytes of them, the newest; 0: no limit while etcd has room")
+	fs.Int64Var(&keep.Versions, "retain-versions", keep.Versions, "keep this many versions of each definition, the newest, and those that something needs; 0: all")
+}
+
 // flags declares every setting once; the environment and the file know the same
 // names. Their defaults are pkg/node's.
 func (s *settings) flags(fs *pflag.FlagSet) {
@@ -52,6 +71,7 @@ func (s *settings) flags(fs *pflag.FlagSet) {
 	fs.StringVar(&n.Cluster, "cluster", n.Cluster, "name of the cluster: the root of its keys in etcd")
 	fs.StringVar(&n.NodeID, "node-id", "", "unique in the cluster (default: the host's name and a random part)")
 	fs.StringVar(&n.Definitions, "definitions", "", "directory of definitions (YAML and Elsa JSON) to publish at start")
+	fs.StringVar(&n.ActivityTypes, "activities", "", "directory of files that declare activity types which workers do (YAML and JSON)")
 	fs.DurationVar(&n.SessionTTL, "session-ttl", n.SessionTTL, "after this time without an answer a node counts as dead")
 	fs.DurationVar(&n.QueueTTL, "queue-ttl", n.QueueTTL, "a stimulus that nothing waits for becomes a dead letter after this, and up to a sixteenth of it later")
 	fs.IntVar(&n.MetricsDefinitions, "metrics-definitions", n.MetricsDefinitions, "definitions that have series of their own in metrics, the first that the node meets; the rest share the label other")
@@ -62,18 +82,7 @@ func (s *settings) flags(fs *pflag.FlagSet) {
 	fs.Int64Var(&n.BodyBytes, "body-bytes", n.BodyBytes, "bytes of memory that the bodies of requests in flight take, as estimated; more are refused")
 	fs.IntVar(&n.MaxConnections, "max-connections", 0, "connections to the API (default: 10000, or half of the descriptors that the process may open)")
 	fs.IntVar(&n.MaxConnectionsPerAddress, "max-connections-per-address", 0, "connections to the API from one address (default: half of all)")
-	keep := n.Retention
-	fs.DurationVar(&keep.Finished, "retain-finished", keep.Finished, "keep finished instances this long; at least 10m; 0: for ever")
-	fs.Int64Var(&keep.FinishedCount, "retain-finished-count", keep.FinishedCount, "keep about this many finished instances, the newest; 0: all")
-	fs.Int64Var(&keep.FinishedBytes, "retain-finished-bytes", keep.FinishedBytes, "keep about this many bytes of finished instances, the newest; 0: all")
-	fs.Int64Var(&keep.Journal, "retain-journal", keep.Journal, "keep about this many of the newest journal entries (one a burst) of each instance; at least 100; 0: all")
-	fs.DurationVar(&keep.DeadLetters, "retain-dead-letters", keep.DeadLetters, "keep dead letters this long; 0: for ever")
-	fs.Int64Var(&keep.DeadLettersCount, "retain-dead-letters-count", keep.DeadLettersCount, "keep this many dead letters, the newest; 0: all")
-	fs.Int64Var(&keep.DeadLettersBytes, "retain-dead-letters-bytes", keep.DeadLettersBytes, "keep this many bytes of dead letters, the newest; 0: all")
-	fs.DurationVar(&keep.Idempotency, "retain-idempotency", keep.Idempotency, "keep the answers to Idempotency-Keys this long; at least 10m; 0: for ever")
-	fs.Int64Var(&keep.IdempotencyCount, "retain-idempotency-count", keep.IdempotencyCount, "keep about this many of them, the newest; 0: no limit")
-	fs.Int64Var(&keep.IdempotencyBytes, "retain-idempotency-bytes", keep.IdempotencyBytes, "keep about this many bytes of them, the newest; 0: no limit while etcd has room")
-	fs.Int64Var(&keep.Versions, "retain-versions", keep.Versions, "keep this many versions of each definition, the newest, and those that something needs; 0: all")
+	s.retention(fs)
 	fs.DurationVar(&n.DrainDelay, "drain-delay", n.DrainDelay, "not ready but serving before the node stops taking work")
 	fs.DurationVar(&n.DrainTimeout, "drain-timeout", n.DrainTimeout, "time for running work to finish at the end")
 	fs.StringVar(&n.Coordination, "coordination", n.Coordination, "distributed, or local: this node is alone and takes no locks in etcd")

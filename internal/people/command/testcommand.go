@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/weft-run/weft/internal/people/command/typesflag"
 	"github.com/weft-run/weft/pkg/workflowtest"
 )
 
@@ -18,7 +19,7 @@ var errFailed = errors.New("tests failed")
 
 // newTestCommand is weft test: it runs test files, without a node.
 func newTestCommand(stdout io.Writer) *cobra.Command {
-	var only, junit string
+	var only, junit, types string
 	var against []string
 	var asJSON, strict, again, crash bool
 	cmd := &cobra.Command{
@@ -33,7 +34,11 @@ func newTestCommand(stdout io.Writer) *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			opts := workflowtest.FileOptions{Strict: strict, Against: against, Crash: crash}
+			registry, err := typesflag.Types(types)
+			if err != nil {
+				return &usageError{err}
+			}
+			opts := workflowtest.FileOptions{Registry: registry, Strict: strict, Against: against, Crash: crash}
 			if only != "" {
 				var err error
 				if opts.Only, err = regexp.Compile(only); err != nil {
@@ -53,6 +58,7 @@ func newTestCommand(stdout io.Writer) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&only, "run", "", "only the cases whose name matches this regular expression")
+	typesflag.Add(cmd.Flags(), &types)
 	cmd.Flags().StringArrayVar(&against, "against", nil, "a definition, or a directory of them, that each case is run on too, in the place of the one with its id: what differs fails the case")
 	cmd.Flags().BoolVar(&strict, "strict", false, "what may be a mistake in a definition fails its cases")
 	cmd.Flags().BoolVar(&crash, "crash", false, "run each case that passes again for each failure that a node may have in it")

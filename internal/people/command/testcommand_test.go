@@ -81,6 +81,49 @@ func weftTest(t *testing.T, args ...string) (string, error) {
 	return out.String(), err
 }
 
+// A worker of an activity type that a file declares is a step of a case.
+func TestTestKnowsDeclaredTypes(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for name, content := range map[string]string{
+		"types/ship.yaml": "type: acme.Ship\ntask: ship\noutputs: {tracking: {type: string, required: true}}\nretry: {attempts: 2, delay: 1m}\n",
+		"order.yaml":      "id: order\noutputs: {tracking: \"${{ variables.t }}\"}\nvariables: {t: string}\nroot:\n  - {acme.Ship: {}, outputs: {tracking: t}}\n",
+		"order.test.yaml": `definition: order.yaml
+cases:
+  - name: mocked
+    mocks: {acme.Ship: {outputs: {tracking: T1}}}
+    expect: {status: Finished, output: {tracking: T1}}
+  - name: the second attempt
+    steps:
+      - {task: ship, error: no carrier}
+      - {advance: 1m}
+      - {task: ship, result: {tracking: T2}}
+    expect: {status: Finished, output: {tracking: T2}}
+  - name: a result that does not fit
+    steps:
+      - {task: ship, result: {tracking: 2}}
+    expect: {status: Faulted}
+`,
+	} {
+		file := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if out, err := weftTest(t, "--crash", "--activities", filepath.Join(dir, "types"), "--against", dir, dir); err != nil || !strings.Contains(out, "ok: 3 of 3 cases passed") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	if out, err := weftTest(t, dir); err == nil || !strings.Contains(out, "there is no activity type") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	if _, err := weftTest(t, "--activities", filepath.Join(dir, "none"), dir); err == nil || !strings.Contains(err.Error(), "no such file or directory") {
+		t.Error(err)
+	}
+}
+
 func TestTestRunsTheExamples(t *testing.T) {
 	t.Parallel()
 	out, err := weftTest(t, "../../../examples")

@@ -261,6 +261,9 @@ const QueueShards = upkeep.QueueShards
 // Finished is an instance that has ended.
 type Finished = upkeep.Finished
 
+// Ended is a finished instance with what is left of its journal.
+type Ended = upkeep.Ended
+
 // MaxPurge is how many instances [etcdstore.Upkeep.Purge] takes at once. It reads so many records
 // in one answer, as they are stored, and decodes one at a time.
 const MaxPurge = upkeep.MaxPurge

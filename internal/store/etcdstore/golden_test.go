@@ -210,6 +210,10 @@ var golden = []struct {
 	{"definition-version/<id>/<n>", "definition-version", &store.DefinitionVersion{
 		ID: "order-approval", Version: 3, VersionID: "v3", Hash: "h3", Notation: "yaml", Source: "id: order-approval\n# <&>\n", Uses: goldenUses, Needs: []string{"Elsa.Event"}, CreatedAt: goldenAt,
 	}},
+	{"definition-version/<id>/<n>", "definition-version-types", &store.DefinitionVersion{
+		ID: "order-approval", Version: 4, Hash: "h4", Notation: "yaml", Source: "x", Needs: []string{"declared:1"}, CreatedAt: goldenAt,
+		Types: map[string]json.RawMessage{"acme.Ship": json.RawMessage(`{"type":"acme.Ship","task":"ship","inputs":[{"name":"address","type":"string","required":true}]}`)},
+	}},
 	{"definition-content/<id>/<hash>", "definition-content", &record.VersionRef{ID: "order-approval", Version: 3}},
 	{"definition-ref/<version id>/<id>", "definition-ref", &record.VersionRef{ID: "order-approval", Version: 3}},
 	{"definition-index/<id>", "definition-index", &store.IndexedKeys{

@@ -20,6 +20,8 @@ import (
 	"github.com/weft-run/weft/internal/upkeep"
 	"github.com/weft-run/weft/internal/upkeep/retention"
 	"github.com/weft-run/weft/pkg/activities"
+	"github.com/weft-run/weft/pkg/activities/declared"
+	"github.com/weft-run/weft/pkg/archive"
 	"github.com/weft-run/weft/pkg/client"
 	"github.com/weft-run/weft/pkg/client/admission"
 	"github.com/weft-run/weft/pkg/cluster"
@@ -70,6 +72,7 @@ type Config struct {
 	Metrics             *metrics.Metrics // of all that the node does
 	QueueTTL, ReplyWait time.Duration
 	Retention           retention.Limits
+	Archive             *archive.Archive
 	AgeEvery, Rest      time.Duration
 	CensusEvery         time.Duration
 	JobRests            time.Duration
@@ -138,7 +141,7 @@ func (m *Member) build(cfg *Config, name, id string) error {
 		return err
 	}
 	joins := cluster.Config{Now: cfg.Now, Client: etcd, Cluster: name, NodeID: id, TTL: 10 * time.Second, Logger: m.log,
-		Program: program, Abilities: engine.Abilities(cfg.Registry, expression.All())}
+		Program: program, Abilities: declared.Abilities(cfg.Registry, expression.All())}
 	if cfg.Session != nil {
 		cfg.Session(&joins)
 	}
@@ -167,12 +170,12 @@ func (m *Member) build(cfg *Config, name, id string) error {
 		return err
 	}
 	m.Runtime, err = runtime.New(runtime.Config{Stimuli: m.Store.Stimuli, Reader: m.Store.Reader, Jobs: m.Store.Jobs, Contents: m.Store.Contents, Claims: m.Store.Claims, Catalog: m.Catalog, Session: m.Session, Client: cfg.Client, Node: m.Node, Wakeups: m.Wakeups, Age: m.Age.Now,
-		QueueTTL: cfg.QueueTTL, ReplyWait: cfg.ReplyWait, Show: cfg.Show, Log: cfg.Log, Metrics: cfg.Metrics, Now: cfg.Now})
+		QueueTTL: cfg.QueueTTL, ReplyWait: cfg.ReplyWait, Archive: cfg.Archive, Show: cfg.Show, Log: cfg.Log, Metrics: cfg.Metrics, Now: cfg.Now})
 	if err != nil {
 		return err
 	}
 	m.Upkeep, err = upkeep.New(upkeep.Config{Runtime: m.Runtime, Store: m.Store.Upkeep, Reader: m.Store.Reader, Jobs: m.Store.Jobs, Contents: m.Store.Contents, Catalog: m.Catalog, Session: m.Session, Client: cfg.Client, Node: m.Node, Wakeups: m.Wakeups, Age: m.Age,
-		Locks: m.Session.Locks(), Retention: cfg.Retention, Opening: cfg.Opening, AgeEvery: cfg.AgeEvery, Rest: cfg.Rest, CensusEvery: cfg.CensusEvery, JobRests: cfg.JobRests, BalanceEvery: cfg.BalanceEvery, Skew: cfg.Skew, Log: cfg.Log, Metrics: cfg.Metrics, Now: cfg.Now})
+		Locks: m.Session.Locks(), Retention: cfg.Retention, Archive: cfg.Archive, Opening: cfg.Opening, AgeEvery: cfg.AgeEvery, Rest: cfg.Rest, CensusEvery: cfg.CensusEvery, JobRests: cfg.JobRests, BalanceEvery: cfg.BalanceEvery, Skew: cfg.Skew, Log: cfg.Log, Metrics: cfg.Metrics, Now: cfg.Now})
 	return err
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/internal/upkeep/loop"
+	"github.com/weft-run/weft/pkg/archive"
 	"github.com/weft-run/weft/pkg/cluster"
 	"github.com/weft-run/weft/pkg/metrics"
 )
@@ -35,6 +36,9 @@ type Limits struct {
 	// Versions is how many versions of each definition are kept, the newest, and
 	// beside them those that something needs; 0 keeps all.
 	Versions int64
+
+	// Archived is how long instances are kept in the archive, from their end.
+	Archived time.Duration
 
 	// Grace is how long a finished instance and the answer to a key stay at least.
 	// Default 10 min, the life of the records that refuse a late copy of an
@@ -77,7 +81,9 @@ type Config struct {
 	Session *cluster.Session
 	Locks   *cluster.Locks // nil on a node that is alone
 	Intake  *intake.Intake
+	Archive *archive.Archive // where finished instances go; nil: nowhere
 	Age     func() *store.Age
+	Now     func() time.Time
 	Log     *slog.Logger
 	Metrics *metrics.Metrics
 
@@ -91,6 +97,7 @@ type Retention struct {
 	Dead     *Dead
 	Keys     *Keys
 	Versions *Versions
+	Archived *Archived
 }
 
 // New starts nothing. All of the configuration is required but for the locks, and limits
@@ -99,12 +106,12 @@ func New(cfg Config) *Retention {
 	cfg.Limits.Grace = cmp.Or(cfg.Limits.Grace, recordLife)
 	cfg.SizesPage = cmp.Or(cfg.SizesPage, 1000)
 	r := Retaining{&cfg}
-	return &Retention{&Finished{r}, &Dead{r}, &Keys{r}, &Versions{r}}
+	return &Retention{&Finished{r}, &Dead{r}, &Keys{r}, &Versions{r}, &Archived{r}}
 }
 
 // Works are the loops, each until its context ends.
 func (r *Retention) Works() []func(context.Context) error {
-	return []func(context.Context) error{r.Finished.run, r.Dead.run, r.Keys.run, r.Versions.run}
+	return []func(context.Context) error{r.Finished.run, r.Dead.run, r.Keys.run, r.Versions.run, r.Archived.run}
 }
 
 // Retaining is what the workers of retention share.
@@ -379,7 +386,7 @@ const anywherePage = 1000
 
 // purgeIDs deletes finished instances, at most MaxPurge, and tells how many went.
 func (f *Finished) purgeIDs(ctx context.Context, shard int, s *Shard, ids []string) (int, error) {
-	purged, err := f.Cfg.Store.Purge(ctx, ids, f.lockPrefixes())
+	purged, err := f.purge(ctx, ids)
 	s.total -= int64(len(purged))
 	f.Cfg.Metrics.Purged(metrics.PurgedInstance, len(purged))
 	if len(purged) > 0 {

@@ -52,9 +52,25 @@ func (c *Commander) Cancel(ctx context.Context, id string, key *front.Key) (Canc
 	return did, err
 }
 
-// Delete ends an instance and removes it with its journal. While etcd has raised its alarm, one that has ended is removed
+// Delete ends an instance and removes it with its journal, and from the archive. While etcd has raised its alarm, one that has ended is removed
 // without a record of that.
 func (c *Commander) Delete(ctx context.Context, id string) (accepted bool, err error) {
+	accepted, err = c.remove(ctx, id)
+	if c.cfg.Archive == nil || err != nil && workflow.CodeOf(err) != workflow.CodeInstanceNotFound {
+		return accepted, err
+	}
+	// Also one that is in etcd may be in the archive, if something came for it before it was purged.
+	switch archived, failed := c.cfg.Archive.Delete(ctx, id); {
+	case failed != nil:
+		return accepted, failed
+	case archived:
+		return accepted, nil
+	}
+	return accepted, err
+}
+
+// remove is Delete, in etcd.
+func (c *Commander) remove(ctx context.Context, id string) (accepted bool, err error) {
 	if c.intake.Alarmed() && c.cfg.Purge != nil {
 		removed := false
 		err := front.RetryUnknown(ctx, func() (err error) { removed, err = c.cfg.Purge(ctx, id); return err })

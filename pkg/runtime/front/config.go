@@ -9,6 +9,7 @@ import (
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/internal/tracing"
+	"github.com/weft-run/weft/pkg/archive"
 	"github.com/weft-run/weft/pkg/client"
 	"github.com/weft-run/weft/pkg/cluster"
 	"github.com/weft-run/weft/pkg/metrics"
@@ -34,6 +35,8 @@ type Config struct {
 	// QueueTTL is how long a stimulus waits in the queue before it becomes a dead
 	// letter. That of the node that does it counts.
 	QueueTTL time.Duration
+	// Archive has the instances that left etcd; nil: there is none.
+	Archive *archive.Archive
 	// Purge removes an instance that has ended and has no mail, in a transaction that puts nothing; false: it has not
 	// ended, or is not there, or has too long a journal. It is for an etcd that takes no puts. Nil: nothing does.
 	Purge func(ctx context.Context, id string) (removed bool, err error)

@@ -11,6 +11,8 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -46,6 +48,25 @@ type Keys [][]byte
 
 // MinKey is how many bytes a key has at least.
 const MinKey = 32
+
+// ReadKeys reads the keys that a file has, one a line. Its errors name the setting, and no key.
+func ReadKeys(file string) (Keys, error) {
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("link-key-file: %w", err)
+	}
+	var keys Keys
+	for line := range strings.FieldsSeq(string(raw)) {
+		if len(line) < MinKey {
+			return nil, fmt.Errorf("link-key-file %s: key %d has %d characters; it needs at least %d, such as weft secret FILE writes", file, len(keys)+1, len(line), MinKey)
+		}
+		keys = append(keys, []byte(line))
+	}
+	if len(keys) == 0 {
+		return nil, fmt.Errorf("link-key-file %s has no key in it; weft secret FILE writes one", file)
+	}
+	return keys, nil
+}
 
 // linkPurpose keeps signatures of links apart from any other use of a key.
 const linkPurpose = "weft resume link\n"

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/weft-run/weft/internal/elsastate"
+	"github.com/weft-run/weft/pkg/activities/declared"
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/workflowtest/compare"
 	"github.com/weft-run/weft/pkg/workflowtest/trial"
@@ -94,7 +95,13 @@ func definitionsIn(paths []string) (files []string, err error) {
 			switch {
 			case err != nil || d.IsDir() || isTest(name):
 			case ext == ".yaml", ext == ".yml":
-				files = append(files, name)
+				src, err := trial.ReadLimited(name, maxRecord)
+				if err != nil {
+					return err
+				}
+				if !declared.IsDeclaration(src, name) {
+					files = append(files, name)
+				}
 			case ext == ".json":
 				src, err := trial.ReadLimited(name, maxRecord)
 				if err != nil {

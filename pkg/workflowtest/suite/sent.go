@@ -19,7 +19,7 @@ import (
 
 // Sent is a test file that somebody sent, with the definition that it tests. It runs as
 // [RunFile] runs a file, but it reads no files, so that it names other definitions without
-// folders, has the built-in activities only, so that others have to be mocked, and ends with
+// folders, has the activities of Registry only, so that others have to be mocked, and ends with
 // its context.
 type Sent struct {
 	Test       []byte // the test file
@@ -27,6 +27,8 @@ type Sent struct {
 	// Other gives the source of another definition by what the file calls it, and is asked once
 	// for each; nil: there are none.
 	Other func(ctx context.Context, name string) ([]byte, error)
+	// Registry has the activities; nil: the built-in ones. What they do outside, they do.
+	Registry *engine.Registry
 	// Evaluators are those of the languages that may be used; nil: all.
 	Evaluators []engine.Evaluator
 	Strict     bool // a warning about a definition fails the case
@@ -66,7 +68,7 @@ func RunSent(ctx context.Context, sent Sent) (FileResult, error) {
 	for i := range s.cases {
 		c := &s.cases[i]
 		caseCtx, stop := context.WithCancelCause(ctx)
-		c.cfg.Registry = activities.Default()
+		c.cfg.Registry = cmp.Or(sent.Registry, activities.Default())
 		c.bounds = &trial.Bounds{Context: caseCtx, Stop: stop, Source: sources.source, Evaluators: sent.Evaluators}
 		res.add(c, FileOptions{Strict: sent.Strict, Crash: sent.Crash}, nil)
 		stop(nil)

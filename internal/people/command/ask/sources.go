@@ -31,7 +31,7 @@ func IsDefinitionFile(name string) bool {
 	return false
 }
 
-// ReadDefinition reads a definition from a file or, for -, from standard input.
+// ReadDefinition reads a definition from a file or, for -, from standard input. Of a directory it leaves out what declares activity types, and says so.
 func (a *Asker) ReadDefinition(name string) ([]byte, error) {
 	src, err := a.ReadSmall(name, MaxBody, "a definition")
 	switch {
@@ -60,12 +60,6 @@ func ContentType(name string) apiclient.Option {
 type Source struct {
 	Name string // of the file; - is standard input
 	Src  []byte
-}
-
-// Sources reads the definitions of a file, of a directory and what is below it, or of
-// standard input.
-func (a *Asker) Sources(args []string) ([]Source, error) {
-	return a.Files(args, "definitions (*.yaml, *.yml, *.json)", IsDefinitionFile, a.ReadDefinition)
 }
 
 // WriteFile leaves what was there or the new content, whole; of an old file the mode stays, a new one is for its owner only.

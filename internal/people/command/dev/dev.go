@@ -29,6 +29,7 @@ type Config struct {
 	HTTPAddr string // of the first node; "": port 8080 of loopback, or any other if that is taken
 	DataDir  string // "": a new one, which is removed at the end
 	Secrets  string // the directory with a file for each secret; "": there are none
+	Types    string // the directory of files that declare activity types; "": there are none
 
 	Program []string // what starts one more node, without its settings
 	Version string
@@ -160,7 +161,7 @@ func (s *session) first(ctx context.Context) (*node.Node, error) {
 	cfg := node.DefaultConfig()
 	cfg.HTTPAddr, cfg.DataDir, cfg.NodeID, cfg.Version = cmp.Or(s.HTTPAddr, free(ctx, standard)), s.DataDir, "node-1", s.Version
 	cfg.SessionTTL, cfg.DrainTimeout, cfg.AllowPrivateAddresses = sessionTTL, 2*time.Second, true
-	cfg.Logger, cfg.Lines, cfg.SecretsDir = s.Log, s.Out, s.Secrets
+	cfg.Logger, cfg.Lines, cfg.SecretsDir, cfg.ActivityTypes = s.Log, s.Out, s.Secrets, s.Types
 	n, err := full.New(ctx, cfg)
 	if err != nil {
 		return nil, err
@@ -190,7 +191,7 @@ func (s *session) startChildren(ctx context.Context, n *node.Node) error {
 		id := fmt.Sprintf("node-%d", i)
 		c := &child{id: id, out: s.Out, errOut: s.ErrOut, program: append(append([]string{}, s.Program...),
 			"--node-id", id, "--http-addr", "127.0.0.1:0", "--etcd-endpoints", strings.Join(n.EtcdEndpoints(), ","), "--session-ttl", sessionTTL.String(),
-			"--drain-delay", "0s", "--drain-timeout", "2s", "--allow-private-addresses", "--secrets-dir", s.Secrets)}
+			"--drain-delay", "0s", "--drain-timeout", "2s", "--allow-private-addresses", "--secrets-dir", s.Secrets, "--activities", s.Types)}
 		if err := c.start(); err != nil {
 			return err
 		}

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/weft-run/weft/internal/people/command/ask"
+	"github.com/weft-run/weft/pkg/activities/declared"
 	"github.com/weft-run/weft/pkg/apiclient"
 )
 
@@ -85,6 +86,10 @@ func (p *publisher) file(ctx context.Context, name string) (problem string, publ
 		return fmt.Sprintf("%s: it is larger than a definition may be (%d KiB)", name, maxBody>>10), false, nil
 	case strings.TrimSpace(string(src)) == "":
 		return name + ": it is empty", false, nil
+	case declared.IsDeclaration(src, name) && p.done[name] != string(src):
+		p.done[name] = string(src)
+		p.say("activity type  %s: these are read when weft dev starts, from the directory of --activities", name)
+		return "", false, nil
 	case p.done[name] == string(src):
 		return "", false, nil
 	}

@@ -17,10 +17,16 @@ import (
 // Add adds the commands of all families to a root. version is that of the program, commit what it was built from.
 func Add(root *cobra.Command, s ask.Streams, environ []string, version, commit string) {
 	a := ask.New(s, environ, version, commit)
+	inCluster := cluster.Commands(a)
+	for _, c := range inCluster {
+		if c.Name() == "jobs" {
+			c.AddCommand(instances.JobCommand(a))
+		}
+	}
 	for _, g := range []ask.Group{
 		{ID: "work", Title: "Workflows:", Commands: definitions.Commands(a)},
 		{ID: "instances", Title: "Instances and events:", Commands: slices.Concat(instances.Commands(a), events.Commands(a), worker.Commands(a))},
-		{ID: "cluster", Title: "The cluster:", Commands: cluster.Commands(a)},
+		{ID: "cluster", Title: "The cluster:", Commands: inCluster},
 		{ID: "here", Title: "This machine:", Commands: here.Commands(a)},
 	} {
 		a.Add(root, g)

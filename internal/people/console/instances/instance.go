@@ -14,7 +14,7 @@ import (
 
 // Open tells whether something of the instance can still be changed.
 func (v instanceView) Open() bool {
-	return !v.Damaged && (v.Status != string(workflow.StatusFinished) || v.SubStatus == string(workflow.Faulted))
+	return !v.Damaged && !v.Archived && (v.Status != string(workflow.StatusFinished) || v.SubStatus == string(workflow.Faulted))
 }
 
 // State is another one whenever the instance is in another state: its status, what it waits for,

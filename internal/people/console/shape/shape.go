@@ -49,7 +49,7 @@ type Instance struct {
 	Input, Output                               json.RawMessage
 	Incidents                                   []Incident
 	Bookmarks                                   []Bookmark
-	Damaged                                     bool
+	Damaged, Archived                           bool
 	Damage                                      string
 }
 

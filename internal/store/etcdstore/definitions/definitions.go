@@ -42,7 +42,8 @@ func (s *Definitions) Version(ctx context.Context, id string, n int) (*store.Def
 	return v, db.DecodeWhole(resp.Kvs[0].Value, v)
 }
 
-// Needs reads what a program must have to compile some versions, in as many requests at most: of
+// Needs reads what a program must have to compile some versions, and the declared activity types that they use as if
+// they were of the program, in as many requests at most: of
 // small sources each has up to 64, of large ones fewer. looked is how many of versions, from the
 // first, it looked at; beside an error too. It leaves out a version that is not there, cannot be
 // read, or was written by a program that did not say it.
@@ -66,10 +67,14 @@ func (s *Definitions) Needs(ctx context.Context, versions []record.VersionRef, r
 			}
 			bytes.Count(kv.Value)
 			var v struct {
-				Needs []string `json:"needs"`
+				Needs []string            `json:"needs"`
+				Types map[string]struct{} `json:"types"`
 			}
 			if db.Decode(kv.Value, &v) == nil && len(v.Needs) > 0 {
 				needs[ref] = v.Needs
+				for typ := range v.Types {
+					needs[ref] = append(needs[ref], "activity:"+typ)
+				}
 			}
 		}
 		looked += len(chunk)

@@ -55,7 +55,7 @@ func (s *Trace) ScanJournal(ctx context.Context, id string, scan JournalScan, do
 
 func (s *Trace) scanJournal(ctx context.Context, id string, at int64, scan *JournalScan, j *JournalSpan, do func(*workflow.JournalEntry) bool) error {
 	var b db.Budget
-	back, read := scan.Back, readEntry
+	back, read := scan.Back, record.ReadEntry
 	if scan.Heads {
 		read = record.ReadHead
 	}
@@ -95,13 +95,4 @@ func (s *Trace) scanJournal(ctx context.Context, id string, at int64, scan *Jour
 		}
 	}
 	return nil
-}
-
-// readEntry never fails: an entry that cannot be read is shown as what it is.
-func readEntry(seq int64, raw []byte) workflow.JournalEntry {
-	var e record.JournalEntry
-	if err := db.Decode(raw, &e); err != nil {
-		return record.BrokenEntry(seq, err.Error())
-	}
-	return e.Entry()
 }

@@ -101,7 +101,9 @@ const MaxPurge = 30
 // would bring it back.
 //
 // Of a journal of more than a slice, a slice goes first.
-func (s *Upkeep) Purge(ctx context.Context, ids []string, locks func(id string) string) (purged []string, err error) {
+//
+// What goes was given to keep before, as it was read; nil keeps nothing.
+func (s *Upkeep) Purge(ctx context.Context, ids []string, locks func(id string) string, keep Keep) (purged []string, err error) {
 	var ask db.Reads
 	for _, id := range ids {
 		ask.Value(s.conn.Keys.Instance(id))
@@ -109,6 +111,12 @@ func (s *Upkeep) Purge(ctx context.Context, ids []string, locks func(id string) 
 	resp, err := s.conn.Read(ctx, "read finished instances", ask.Ops...)
 	if err != nil {
 		return nil, err
+	}
+	var moved map[string]bool
+	if keep != nil {
+		if moved, err = (&keeping{s.conn, keep}).all(ctx, resp, len(ids)); err != nil {
+			return nil, err
+		}
 	}
 	batch := purge{s: s}
 	var failed error
@@ -122,7 +130,7 @@ func (s *Upkeep) Purge(ctx context.Context, ids []string, locks func(id string) 
 			s.conn.Log.ErrorContext(ctx, "a finished instance cannot be read; it is kept", "instanceId", ids[i], "error", err)
 			continue
 		}
-		if rec.Header.Status != workflow.StatusFinished || len(rec.Header.Bookmarks) > 0 {
+		if !mayGo(rec) || moved[rec.Header.ID] {
 			continue
 		}
 		guard := []clientv3.Cmp{db.ModifiedAt(s.conn.Keys.Instance(ids[i]), rec.Modified), db.NoneNewer(s.conn.Keys.Mailbox(ids[i]), 0)}
@@ -149,6 +157,10 @@ func (s *Upkeep) Purge(ctx context.Context, ids []string, locks func(id string) 
 	}
 	purged, err = batch.send(ctx, purged)
 	return purged, errors.Join(failed, err)
+}
+
+func mayGo(rec *store.Record) bool {
+	return rec.Header.Status == workflow.StatusFinished && len(rec.Header.Bookmarks) == 0
 }
 
 // purge is one transaction of Upkeep.Purge: each instance nested, so that one

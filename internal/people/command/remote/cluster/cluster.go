@@ -134,7 +134,7 @@ func (a commands) jobsCommand() *cobra.Command {
 	v := ask.View{Name: "jobs/id", Empty: "no jobs", Columns: []ask.Column{
 		{Head: "JOB", Path: "id"}, {Head: "KIND", Path: "kind"}, {Head: "STATE", Path: "state"}, {Head: "QUERY", Path: "query"}, {Head: "WHAT CAME OF IT", Path: "report"}, {Head: "CREATED", Path: "createdAt", Show: ask.When}, {Head: "BY", Path: "by", Wide: true},
 	}}
-	jobs := &cobra.Command{Use: "jobs", Aliases: []string{"job"}, Short: "What is done to all instances of a filter"}
+	jobs := &cobra.Command{Use: "jobs", Aliases: []string{"job"}, Short: "What is done to all instances of a filter; and run, one task as a job of its own"}
 	jobs.AddCommand(
 		a.ask.ListCommand("List jobs", v, func(ctx context.Context, c *apiclient.Client, limit int64, cursor string) ([]byte, error) {
 			return ask.BytesOf(c.ListJobs(ctx, apiclient.ListJobsQuery{Limit: limit, Cursor: cursor}))

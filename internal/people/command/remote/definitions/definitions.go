@@ -16,10 +16,9 @@ import (
 
 	"github.com/weft-run/weft/internal/authoring/check"
 	"github.com/weft-run/weft/internal/authoring/graph"
-	"github.com/weft-run/weft/internal/elsastate"
 	"github.com/weft-run/weft/internal/expression"
 	"github.com/weft-run/weft/internal/people/command/ask"
-	"github.com/weft-run/weft/pkg/activities"
+	"github.com/weft-run/weft/internal/people/command/typesflag"
 	"github.com/weft-run/weft/pkg/apiclient"
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -259,17 +258,6 @@ type checked struct {
 	later         bool   // it uses others of the call, which are not published yet: the server looks at it when they are
 }
 
-// sources reads the definitions that args name.
-func (a commands) sources(args []string) ([]ask.Source, error) {
-	all, err := a.ask.Sources(args)
-	for _, s := range all {
-		if elsastate.Looks(s.Src) {
-			return nil, ask.Usage("%s is an instance that Elsa exported, and no definition: weft migrate elsa --instances makes it one of Weft's", s.Name)
-		}
-	}
-	return all, err
-}
-
 // check reads the sources that args name and lets the server look at all of them before anything
 // is changed. The problems of all are told at once; found has them for programs, and shown says that these see it:
 // what may be a mistake is no line of text then.
@@ -431,6 +419,7 @@ func (a commands) diffCommand() *cobra.Command {
 
 func (a commands) validateCommand() *cobra.Command {
 	var strict bool
+	var types string
 	cmd := &cobra.Command{
 		Use: "validate FILE|DIRECTORY|-...", Short: "Check definitions: here with the built-in activities, or with those of --server", Args: cobra.MinimumNArgs(1),
 		Long: "Check definitions. Without --server and --context nothing is asked: the built-in activities and the definitions of all files are known,\n" +
@@ -450,9 +439,10 @@ func (a commands) validateCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.validateHere(all, strict)
+			return a.validateHere(all, types, strict)
 		},
 	}
+	typesflag.Add(cmd.Flags(), &types)
 	cmd.Flags().BoolVar(&strict, "strict", false, "what may be a mistake is one")
 	return cmd
 }
@@ -483,10 +473,14 @@ func findingOf(file string, p workflow.Problem) map[string]any {
 	return finding(file, map[bool]string{true: "warning", false: "error"}[p.Warning], p.Code, p.Detail, p.Meant, p.Excerpt, p.Place.Line, p.Place.Column)
 }
 
-func (a commands) validateHere(all []ask.Source, strict bool) error {
+func (a commands) validateHere(all []ask.Source, dir string, strict bool) error {
+	types, err := typesflag.Types(dir)
+	if err != nil {
+		return err
+	}
 	var lines []string
 	var found []any
-	for _, c := range checkHere(all, readSource) {
+	for _, c := range checkHere(all, types, readSource) {
 		if strict {
 			c.problems = c.problems.Strict()
 		}
@@ -517,10 +511,9 @@ type reading struct {
 	problems workflow.Problems
 }
 
-// checkHere checks definitions with the built-in activities. They know each other; of two with one id the later version
+// checkHere checks definitions with the activity types of a registry. They know each other; of two with one id the later version
 // is known, and of two with one version the later source.
-func checkHere(all []ask.Source, read func(ask.Source, workflow.Types) (*workflow.Definition, workflow.Problems)) []reading {
-	registry := activities.Default()
+func checkHere(all []ask.Source, registry *engine.Registry, read func(ask.Source, workflow.Types) (*workflow.Definition, workflow.Problems)) []reading {
 	defs := map[string]*workflow.Definition{}
 	out := make([]reading, len(all))
 	for i, s := range all {
@@ -560,7 +553,7 @@ func readSource(s ask.Source, types workflow.Types) (*workflow.Definition, workf
 }
 
 func (a commands) graphCommand() *cobra.Command {
-	var format, out string
+	var format, out, types string
 	var version int64
 	cmd := &cobra.Command{
 		Use: "graph FILE|DEFINITION|instances/ID", Short: "Draw a definition, or an instance with what it did", Args: cobra.ExactArgs(1), ValidArgsFunction: ask.OrFiles(a.ask.Completes("definitions")),
@@ -570,7 +563,7 @@ func (a commands) graphCommand() *cobra.Command {
 			if o := a.ask.Form(); o != "" && cmd.Flags().Changed("format") && o != format {
 				return ask.Usage("-o is %s, and --format is %s: they are the same, say one of them", o, format)
 			}
-			picture, err := a.picture(cmd.Context(), args[0], cmp.Or(a.ask.Form(), format), version)
+			picture, err := a.picture(cmd.Context(), args[0], types, cmp.Or(a.ask.Form(), format), version)
 			if err != nil {
 				return err
 			}
@@ -582,6 +575,7 @@ func (a commands) graphCommand() *cobra.Command {
 		},
 	}
 	ask.Forms(cmd, pictures...)
+	typesflag.Add(cmd.Flags(), &types)
 	cmd.Flags().StringVar(&format, "format", "text", "text, svg, mermaid or dot, as -o")
 	cmd.Flags().StringVar(&out, "out", "", "file to write (default: standard output)")
 	cmd.Flags().Int64Var(&version, "version", 0, "version of the definition (default: the published one)")
@@ -590,7 +584,7 @@ func (a commands) graphCommand() *cobra.Command {
 
 var pictures = []string{"text", "svg", "mermaid", "dot"}
 
-func (a commands) picture(ctx context.Context, arg, format string, version int64) ([]byte, error) {
+func (a commands) picture(ctx context.Context, arg, dir, format string, version int64) ([]byte, error) {
 	if !slices.Contains(pictures, format) {
 		return nil, ask.Usage("--format is %q; it may be text, svg, mermaid or dot", format)
 	}
@@ -599,7 +593,11 @@ func (a commands) picture(ctx context.Context, arg, format string, version int64
 		if err != nil {
 			return nil, err
 		}
-		return drawn(ask.Source{Name: arg, Src: src}, format)
+		types, err := typesflag.Types(dir)
+		if err != nil {
+			return nil, err
+		}
+		return drawn(ask.Source{Name: arg, Src: src}, types, format)
 	}
 	c, err := a.ask.Client()
 	if err != nil {
@@ -628,8 +626,7 @@ func (a commands) picture(ctx context.Context, arg, format string, version int64
 }
 
 // drawn draws the definition of a file.
-func drawn(s ask.Source, format string) ([]byte, error) {
-	types := activities.Default()
+func drawn(s ask.Source, types workflow.Types, format string) ([]byte, error) {
 	def, problems := readSource(s, types)
 	if def == nil || def.Root == nil {
 		if len(problems) > 0 {

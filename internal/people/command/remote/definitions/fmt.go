@@ -13,7 +13,7 @@ import (
 
 	"github.com/weft-run/weft/internal/authoring/format"
 	"github.com/weft-run/weft/internal/people/command/ask"
-	"github.com/weft-run/weft/pkg/activities"
+	"github.com/weft-run/weft/internal/people/command/typesflag"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -22,6 +22,7 @@ type fmtFlags struct{ write, check, diff bool }
 
 func (a commands) fmtCommand() *cobra.Command {
 	var f fmtFlags
+	var types string
 	cmd := &cobra.Command{
 		Use: "fmt FILE|DIRECTORY|-...", Short: "Give definitions and their tests one form; comments stay", Args: cobra.MinimumNArgs(1),
 		Long: "Give definitions and their tests one form. Of a directory those files are taken that are called *.test.yaml, and those with a\n" +
@@ -55,9 +56,10 @@ func (a commands) fmtCommand() *cobra.Command {
 			if len(all) == 0 {
 				return ask.Usage("%s has no %s", strings.Join(args, ", "), what)
 			}
-			return a.formatAll(all, f)
+			return a.formatAll(all, types, f)
 		},
 	}
+	typesflag.Add(cmd.Flags(), &types)
 	cmd.Flags().BoolVarP(&f.write, "write", "w", false, "write the files, and name those that change")
 	cmd.Flags().BoolVar(&f.check, "check", false, "write nothing, name the files that would change; exit code 1 if there are any")
 	cmd.Flags().BoolVarP(&f.diff, "diff", "d", false, "show what changes")
@@ -72,11 +74,14 @@ func (a commands) readToFormat(name string) ([]byte, error) {
 }
 
 // formatAll formats all before one is written.
-func (a commands) formatAll(all []ask.Source, f fmtFlags) error {
+func (a commands) formatAll(all []ask.Source, dir string, f fmtFlags) error {
 	if len(all) > 1 && f == (fmtFlags{}) {
 		return ask.Usage("these are %d files: say --write, --check or --diff", len(all))
 	}
-	types := activities.Default()
+	types, err := typesflag.Types(dir)
+	if err != nil {
+		return err
+	}
 	formatted := make([][]byte, len(all))
 	var wrong []string
 	for i, s := range all {

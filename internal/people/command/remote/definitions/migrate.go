@@ -215,7 +215,7 @@ func (g *migration) moving(sources []ask.Source) []*move {
 		}
 	}
 	first := map[string]string{}
-	for i, r := range checkHere(read, func(s ask.Source, types workflow.Types) (*workflow.Definition, workflow.Problems) {
+	for i, r := range checkHere(read, activities.Default(), func(s ask.Source, types workflow.Types) (*workflow.Definition, workflow.Problems) {
 		return elsajson.Read(s.Src, s.Name, types)
 	}) {
 		m := &move{reading: r, verdict: unchanged}
@@ -420,7 +420,7 @@ func asYAML(moves []*move, texts map[*move][]byte) {
 			all, of = append(all, m.Source), append(of, m)
 		}
 	}
-	for i, r := range checkHere(all, readSource) {
+	for i, r := range checkHere(all, activities.Default(), readSource) {
 		if bad, _ := r.problems.Split(); len(bad) > 0 && texts[of[i]] != nil {
 			of[i].why, of[i].file = fmt.Sprintf("it has no form as YAML (%v); weft apply takes the JSON", bad.Err()), ""
 			delete(texts, of[i])

@@ -9,13 +9,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/weft-run/weft/internal/people/command/ask"
+	"github.com/weft-run/weft/internal/people/command/typesflag"
 	"github.com/weft-run/weft/pkg/activities"
 	"github.com/weft-run/weft/pkg/apiclient"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
 func (a commands) activitiesCommand() *cobra.Command {
-	return &cobra.Command{
+	var dir string
+	cmd := &cobra.Command{
 		Use: "activities [TYPE]", Aliases: []string{"activity"}, Args: cobra.MaximumNArgs(1),
 		Short: "The activities, or one with its inputs, outputs, outcomes and an example: the built-in ones, or those of --server",
 		Long: "The activities, or one with its inputs, outputs, outcomes and an example. Without --server and --context nothing is asked: they are the\n" +
@@ -29,7 +31,7 @@ func (a commands) activitiesCommand() *cobra.Command {
 			return names, cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			all, asked, err := a.activities(cmd.Context())
+			all, asked, err := a.activities(cmd.Context(), dir)
 			if err != nil {
 				return err
 			}
@@ -57,13 +59,19 @@ func (a commands) activitiesCommand() *cobra.Command {
 			return ask.Usage("there is no activity %q%s; %s", name, workflow.DidYouMean(name, names), where)
 		},
 	}
+	typesflag.Add(cmd.Flags(), &dir)
+	return cmd
 }
 
 // activities are those of the server that a flag names, or the built-in ones.
-func (a commands) activities(ctx context.Context) (all *apiclient.Activities, asked bool, err error) {
+func (a commands) activities(ctx context.Context, dir string) (all *apiclient.Activities, asked bool, err error) {
 	if !a.ask.Named() {
+		types, err := typesflag.Types(dir)
+		if err != nil {
+			return nil, false, err
+		}
 		all = &apiclient.Activities{}
-		for _, d := range activities.Default().All() {
+		for _, d := range types.All() {
 			all.Items = append(all.Items, described(d))
 		}
 		return all, false, nil

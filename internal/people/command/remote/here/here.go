@@ -15,8 +15,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/weft-run/weft/internal/people/command/ask"
+	"github.com/weft-run/weft/internal/people/command/typesflag"
 	"github.com/weft-run/weft/internal/store/etcdstore"
-	"github.com/weft-run/weft/pkg/activities"
 	"github.com/weft-run/weft/pkg/apiclient"
 	weftyaml "github.com/weft-run/weft/pkg/workflow/yaml"
 	"github.com/weft-run/weft/pkg/workflowtest"
@@ -308,11 +308,16 @@ func (a commands) version() error {
 
 func (a commands) schemaCommand() *cobra.Command {
 	var tests bool
+	var dir string
 	cmd := &cobra.Command{
 		Use: "schema", Short: "The JSON Schema of definitions in YAML, for editors; of --server or --context with its own activities", Args: cobra.NoArgs,
 		Example: "  weft schema > weft.schema.json\n  # first line of a definition: # yaml-language-server: $schema=weft.schema.json\n  weft schema --tests > weft-test.schema.json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			schema := weftyaml.Schema(activities.Default())
+			types, err := typesflag.Types(dir)
+			if err != nil {
+				return err
+			}
+			schema := weftyaml.Schema(types)
 			if tests {
 				schema = workflowtest.Schema()
 			} else if a.ask.Named() {
@@ -326,10 +331,11 @@ func (a commands) schemaCommand() *cobra.Command {
 				}
 				schema = answer.Bytes
 			}
-			_, err := a.ask.Out.Write(schema)
+			_, err = a.ask.Out.Write(schema)
 			return err
 		},
 	}
+	typesflag.Add(cmd.Flags(), &dir)
 	cmd.Flags().BoolVar(&tests, "tests", false, "of test files (*.test.yaml)")
 	return cmd
 }

@@ -1,0 +1,98 @@
+package archive
+
+import (
+	"context"
+	stdsql "database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/weft-run/weft/pkg/activities/sql"
+)
+
+// kind is what a kind of database has of its own.
+type kind struct {
+	dialect     *sql.Dialect
+	connections int
+	tables      []string
+	prepare     func(context.Context, *stdsql.Conn) error
+	partitioned bool
+}
+
+const columns = `id TEXT NOT NULL, created BIGINT NOT NULL, sequence BIGINT NOT NULL, finished BIGINT NOT NULL, definition TEXT NOT NULL, correlation TEXT NOT NULL, header %[1]s NOT NULL, body %[1]s NOT NULL, PRIMARY KEY (id, created)`
+
+// indexes are what lists go through. Of those of PostgreSQL each partition has its own.
+var indexes = []string{
+	"CREATE INDEX IF NOT EXISTS weft_archive_created ON weft_archive (created, id)",
+	"CREATE INDEX IF NOT EXISTS weft_archive_definition ON weft_archive (definition, created, id)",
+	"CREATE INDEX IF NOT EXISTS weft_archive_correlation ON weft_archive (correlation, created, id)",
+	"CREATE INDEX IF NOT EXISTS weft_archive_finished ON weft_archive (finished)",
+}
+
+const metaTable = "CREATE TABLE IF NOT EXISTS weft_archive_meta (name TEXT PRIMARY KEY, value TEXT NOT NULL)"
+
+// lock keeps two nodes from making tables at once, which PostgreSQL answers with an error to one of them.
+const lock = "SELECT pg_advisory_xact_lock(8385262201)"
+
+// kindOf knows the databases by their schemes; nil: it is none that can be an archive.
+func kindOf(d *sql.Dialect) *kind {
+	switch d.Schemes[0] {
+	case "sqlite":
+		return &kind{
+			dialect: d, connections: 8,
+			tables: append([]string{metaTable, fmt.Sprintf("CREATE TABLE IF NOT EXISTS weft_archive ("+columns+")", "BLOB")}, indexes...),
+			// Readers and the writer do not wait for each other then. The file keeps it; it cannot be set within a transaction.
+			prepare: func(ctx context.Context, c *stdsql.Conn) error {
+				_, err := c.ExecContext(ctx, "PRAGMA journal_mode=WAL")
+				return err
+			},
+		}
+	case "postgres":
+		return &kind{
+			dialect: d, connections: 8, partitioned: true,
+			tables: append([]string{
+				lock, metaTable, fmt.Sprintf("CREATE TABLE IF NOT EXISTS weft_archive ("+columns+") PARTITION BY RANGE (created)", "BYTEA"),
+				"CREATE TABLE IF NOT EXISTS weft_archive_other PARTITION OF weft_archive DEFAULT",
+			}, indexes...),
+			prepare: func(context.Context, *stdsql.Conn) error { return nil },
+		}
+	}
+	return nil
+}
+
+// connection adds the password, and what the archive needs, to the text.
+func (k *kind) connection(text, password string) (string, error) {
+	if !k.partitioned {
+		if password != "" {
+			return "", errors.New("a file of SQLite has no password")
+		}
+		if strings.Contains(text, "?") {
+			return "", errors.New("it is to be sqlite:/path/of/a/file.db, with nothing behind the path")
+		}
+		return text + "?mode=rwc", nil
+	}
+	u, err := url.Parse(text)
+	if err != nil {
+		return "", errors.New("it cannot be read; it is to be postgres://user@host:port/database?sslmode=verify-full") // the cause has the text
+	}
+	if _, given := u.User.Password(); given || u.Query().Has("password") {
+		return "", errors.New("it has a password, which everybody sees who may list the processes; put it into a file of its own")
+	}
+	if password != "" {
+		u.User = url.UserPassword(u.User.Username(), password)
+	}
+	return u.String(), nil
+}
+
+// text has the parameters of the database in the place of question marks.
+func (k *kind) text(statement string) string {
+	var out strings.Builder
+	for n, part := range strings.Split(statement, "?") {
+		if n > 0 {
+			out.WriteString(k.dialect.Parameter(n))
+		}
+		out.WriteString(part)
+	}
+	return out.String()
+}

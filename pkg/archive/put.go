@@ -1,0 +1,168 @@
+package archive
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	stdsql "database/sql"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/weft-run/weft/pkg/workflow"
+)
+
+// body is what no list reads.
+type body struct {
+	State   json.RawMessage         `json:"state,omitempty"`
+	Journal []workflow.JournalEntry `json:"journal,omitempty"`
+}
+
+// row is an instance as it is kept.
+type row struct {
+	created, sequence, finished int64
+	id                          string
+	definition, correlation     string
+	header, body                []byte
+}
+
+// rowsAtOnce is how many rows a statement has.
+const rowsAtOnce = 100
+
+// Put keeps instances that have ended; all of them, or none. What is there of the same instance stays if it is as new.
+func (a *Archive) Put(ctx context.Context, items []Item) error {
+	if err := a.Check(ctx); err != nil {
+		return err
+	}
+	rows := map[Place]row{}
+	for i := range items {
+		r, err := rowOf(&items[i])
+		if err != nil {
+			return fmt.Errorf("instance %q cannot be archived: %w", items[i].Instance.ID, err)
+		}
+		if at := (Place{r.created, r.id}); rows[at].sequence <= r.sequence {
+			rows[at] = r
+		}
+	}
+	all := make([]row, 0, len(rows))
+	for _, r := range rows {
+		all = append(all, r)
+	}
+	// In one order, so that two nodes that put the same do not wait for each other.
+	slices.SortFunc(all, func(a, b row) int { return cmp.Or(cmp.Compare(a.created, b.created), strings.Compare(a.id, b.id)) })
+	ctx, cancel := context.WithTimeout(ctx, putTimeout)
+	defer cancel()
+	if err := a.partitions(ctx, all); err != nil {
+		return a.failed("a month of the archive could not be made", err)
+	}
+	err := a.write(ctx, putTimeout, func(tx *stdsql.Tx) error {
+		for chunk := range slices.Chunk(all, rowsAtOnce) {
+			if err := a.insert(ctx, tx, chunk); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return a.failed(fmt.Sprintf("%d instances could not be archived", len(all)), err)
+	}
+	return nil
+}
+
+func (a *Archive) insert(ctx context.Context, tx *stdsql.Tx, rows []row) error {
+	const one = "(?, ?, ?, ?, ?, ?, ?, ?)"
+	args := make([]any, 0, 8*len(rows))
+	for _, r := range rows {
+		args = append(args, r.id, r.created, r.sequence, r.finished, r.definition, r.correlation, r.header, r.body)
+	}
+	_, err := tx.ExecContext(ctx, a.kind.text("INSERT INTO weft_archive (id, created, sequence, finished, definition, correlation, header, body) VALUES "+
+		one+strings.Repeat(", "+one, len(rows)-1)+
+		" ON CONFLICT (id, created) DO UPDATE SET sequence = excluded.sequence, finished = excluded.finished, definition = excluded.definition, correlation = excluded.correlation, header = excluded.header, body = excluded.body WHERE excluded.sequence > weft_archive.sequence"), args...)
+	return err
+}
+
+func rowOf(it *Item) (row, error) {
+	in := &it.Instance
+	header, err := workflow.Marshal(in)
+	if err != nil {
+		return row{}, err
+	}
+	whole, err := workflow.Marshal(body{it.State, it.Journal})
+	if err != nil {
+		return row{}, err
+	}
+	ended := in.UpdatedAt
+	if in.FinishedAt != nil {
+		ended = *in.FinishedAt
+	}
+	return row{
+		id: in.ID, created: in.CreatedAt.UnixMilli(), sequence: it.Sequence, finished: ended.UnixMilli(),
+		definition: key(in.DefinitionID), correlation: key(in.CorrelationID), header: packer.EncodeAll(header, nil), body: packer.EncodeAll(whole, nil),
+	}, nil
+}
+
+// Coders of zstd that are asked for whole texts need no owner.
+var (
+	packer, _   = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest))
+	unpacker, _ = zstd.NewReader(nil, zstd.WithDecoderConcurrency(0))
+)
+
+// mostKey is how many bytes of a text an index has: PostgreSQL takes some 2,700 for all columns of one.
+const mostKey = 600
+
+// key is a text as it is indexed: PostgreSQL takes no zero byte, and no long text.
+func key(text string) string {
+	if len(text) <= mostKey && !strings.Contains(text, "\x00") {
+		return text
+	}
+	sum := sha256.Sum256([]byte(text))
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
+// Months that have a partition of their own: what is far from now is in the one for all others, so that nobody makes
+// thousands of tables with a date.
+const (
+	monthsBack  = 24
+	monthsAhead = 1
+)
+
+// partitions makes those that rows need.
+func (a *Archive) partitions(ctx context.Context, rows []row) error {
+	if !a.kind.partitioned {
+		return nil
+	}
+	now := time.Now().UTC()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, r := range rows {
+		at := time.UnixMilli(r.created).UTC()
+		from := time.Date(at.Year(), at.Month(), 1, 0, 0, 0, 0, time.UTC)
+		name := partition(from)
+		if a.months[name] || from.Before(now.AddDate(0, -monthsBack, 0)) || from.After(now.AddDate(0, monthsAhead, 0)) {
+			continue
+		}
+		err := a.write(ctx, timeout, func(tx *stdsql.Tx) error {
+			if _, err := tx.ExecContext(ctx, lock); err != nil {
+				return err
+			}
+			_, err := tx.ExecContext(ctx, fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s PARTITION OF weft_archive FOR VALUES FROM (%d) TO (%d)", name, from.UnixMilli(), from.AddDate(0, 1, 0).UnixMilli()))
+			return err
+		})
+		// Some of the month are in the partition for all others already, since a node had dropped it: there they stay.
+		if err != nil && a.kind.dialect.Failure(err).State != checkViolation {
+			return err
+		}
+		a.months[name] = true
+	}
+	return nil
+}
+
+// checkViolation is what PostgreSQL says then.
+const checkViolation = "23514"
+
+func partition(month time.Time) string { return month.Format("weft_archive_2006_01") }

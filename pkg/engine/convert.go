@@ -84,8 +84,6 @@ func toText(v any) (any, error) {
 		return strconv.FormatBool(v), nil
 	case int64:
 		return strconv.FormatInt(v, 10), nil
-	case float64:
-		return strconv.FormatFloat(v, 'g', -1, 64), nil
 	case json.Number:
 		return v.String(), nil
 	case nil:
@@ -95,7 +93,7 @@ func toText(v any) (any, error) {
 	case time.Time:
 		return v.UTC().Format(time.RFC3339Nano), nil
 	}
-	raw, err := workflow.Marshal(v)
+	raw, err := workflow.Marshal(v) // numbers too: 1234567.89 is no 1.23456789e+06 to people
 	return string(raw), err
 }
 

@@ -27,7 +27,7 @@ func TestConvert(t *testing.T) {
 		{"4", "Int32", "int64:4"}, {" 4 ", "Int64", "int64:4"}, {4.0, "Int32", "int64:4"}, {"4.0", "Int32", "int64:4"}, {4.5, "Int32", "error:4.5 is not a whole number"}, {"x", "Int32", `error:"x" is not a whole number`}, {true, "Int32", "int64:1"},
 		{"True", "Boolean", "bool:true"}, {"false", "Boolean", "bool:false"}, {"", "Boolean", "bool:false"}, {1, "Boolean", "bool:true"}, {"maybe", "Boolean", "error:"}, {[]any{}, "Boolean", "error:"},
 		{"1.5", "Double", "float64:1.5"}, {2, "Double", "float64:2"}, {"NaN", "Double", "error:"},
-		{5, "String", "string:5"}, {2.5, "String", "string:2.5"}, {true, "String", "string:true"}, {map[string]any{"b": 1, "a": "<"}, "String", `string:{"a":"<","b":1}`},
+		{5, "String", "string:5"}, {2.5, "String", "string:2.5"}, {1234567.89, "String", "string:1234567.89"}, {0.00001, "String", "string:0.00001"}, {1e21, "String", "string:1e+21"}, {true, "String", "string:true"}, {map[string]any{"b": 1, "a": "<"}, "String", `string:{"a":"<","b":1}`},
 		{"00:00:05", "TimeSpan", "time.Duration:5s"}, {5, "TimeSpan", "error:"}, {time.Minute, "TimeSpan", "time.Duration:1m0s"},
 		{"2026-01-31T08:00:00+01:00", "DateTimeOffset", "time.Time:2026-01-31 07:00:00 +0000 UTC"}, {"2026-01-31", "DateTime", "time.Time:2026-01-31 00:00:00 +0000 UTC"}, {"later", "DateTime", "error:"},
 		{253_402_300_799_999, "DateTime", "time.Time:9999-12-31 23:59:59.999 +0000 UTC"}, {1_767_225_600_000_000, "DateTime", "error:1767225600000000 is not a time in the years 0 to 9999; a number counts milliseconds"}, {-1_767_225_600_000_000, "DateTime", "error:"},

@@ -43,8 +43,8 @@ func TestSQLite(t *testing.T) {
 		}
 	}
 	for root, want := range map[string]string{
-		"  - sqlCommand: {command: \"UPDATE t SET n = 4\", connection: db}\n    result: out\n":                                 "2",
-		"  - sqlSingleValue: {command: \"SELECT n, 7 FROM t ORDER BY id\", connection: db}\n    result: out\n":                 "4",
+		"  - sqlCommand: {command: \"UPDATE t SET n = n\", connection: db}\n    result: out\n":                                 "2",
+		"  - sqlSingleValue: {command: \"SELECT n, 7 FROM t ORDER BY id\", connection: db}\n    result: out\n":                 "1.5",
 		"  - sqlSingleValue: {command: \"SELECT n FROM t WHERE 1 = 0\", connection: db}\n    result: out\n":                    "null",
 		"  - sqlQuery: {query: \"SELECT 1 AS a\", connectionString: \"${{ secrets.ro }}\", client: Sqlite}\n    result: out\n": `[{"a":1}]`,
 		"  - sqlQuery: {query: \"SELECT 1 AS a\", connectionString: {javascript: getSecret('ro')}}\n    result: out\n":         `[{"a":1}]`,

@@ -21,8 +21,13 @@ func GUID(v any) (any, error) {
 	return strings.ToLower(strings.Join(m[2:7], "-")), nil
 }
 
-// HoldsJSON tells whether the values of a type, by its alias, are objects, lists or anything: those of no type, of .NET's JSON and of
-// Elsa's dictionaries.
-func HoldsJSON(alias string) bool { return slices.Contains(jsonAliases, strings.ToLower(alias)) }
+// HoldsJSON tells whether the values of a type, by its alias, are objects, lists or anything: those of no type, of .NET's JSON, of
+// Elsa's dictionaries, and of classes that are not known, whose values .NET reads from the text of their JSON.
+func HoldsJSON(alias string) bool {
+	lower := strings.ToLower(alias)
+	return !slices.Contains(scalars, lower) && !strings.HasSuffix(lower, "]") && !strings.Contains(lower, "<") || strings.HasPrefix(lower, "idictionary")
+}
 
-var jsonAliases = []string{"", "object", "json", "jsonelement", "jsonnode", "jsonobject", "jsonarray", "expandoobject", "objectdictionary", "objectmap", "stringdictionary", "stringmap"}
+// scalars are aliases of types whose values are one text, number or truth value.
+var scalars = []string{"string", "char", "uri", "guid", "boolean", "bool", "byte", "int16", "int32", "int64", "short", "int", "integer", "long",
+	"single", "double", "decimal", "float", "number", "timespan", "duration", "datetime", "datetimeoffset", "dateonly", "timeonly", "httpstatuscode"}

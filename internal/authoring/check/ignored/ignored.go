@@ -28,13 +28,13 @@ func Settings(def *workflow.Definition) []Setting {
 			found = append(found, Setting{Name: name, Detail: name + " names classes of an application of Elsa, and has no effect here: keep in variables what they load"})
 		}
 	}
-	found = append(found, drivers(nil, def.Variables)...)
+	found = append(found, declared(nil, def.Variables)...)
 	for _, in := range def.Inputs {
-		found = append(found, drivers(nil, []workflow.Variable{{Name: in.Name, StorageDriver: in.StorageDriver, Place: in.Place}})...)
+		found = append(found, declared(nil, []workflow.Variable{{Name: in.Name, Type: in.Type, StorageDriver: in.StorageDriver, Place: in.Place}})...)
 	}
 	workflow.Walk(def.Root, func(a, _ *workflow.Activity, _ int) bool {
 		found = append(found, ofActivity(a)...)
-		found = append(found, drivers(a, a.Variables)...)
+		found = append(found, declared(a, a.Variables)...)
 		return len(found) < workflow.MaxProblems
 	})
 	return found
@@ -99,15 +99,25 @@ func chosen(strategy any) any {
 	return strategy
 }
 
-// drivers finds variables with a storage driver that is not known.
-func drivers(a *workflow.Activity, vars []workflow.Variable) (found []Setting) {
+// declared finds variables with a storage driver that is not known, or with a type that is a class of an application.
+func declared(a *workflow.Activity, vars []workflow.Variable) (found []Setting) {
 	for _, v := range vars {
 		if v.StorageDriver != "" && !strings.Contains(v.StorageDriver, "Memory") {
 			found = append(found, Setting{Activity: a, Place: v.Place, Name: v.StorageDriver,
 				Detail: fmt.Sprintf("%s has the storage driver %s, which is not known here: it is kept with the instance", v.Name, workflow.Shorten(v.StorageDriver))})
 		}
+		if isClass(v.Type) {
+			found = append(found, Setting{Activity: a, Place: v.Place, Name: v.Type,
+				Detail: fmt.Sprintf("%s has the type %s, a class that is not here: its value is JSON, with the members that are written there, by the names that they have there", v.Name, workflow.Shorten(v.Type))})
+		}
 	}
 	return found
+}
+
+// isClass tells whether the name of a type is that of a class outside .NET and Elsa, with its namespace.
+func isClass(name string) bool {
+	name, _, _ = strings.Cut(name, ",")
+	return strings.Contains(name, ".") && !strings.HasPrefix(name, "System.") && !strings.HasPrefix(name, "Elsa.")
 }
 
 // Inert reports whether a value says nothing: null, false, 0, and what is empty.

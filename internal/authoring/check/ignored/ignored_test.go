@@ -36,6 +36,8 @@ func TestSettings(t *testing.T) {
 		"no contexts":                 {json: `{"definitionId": "x", "customProperties": {"Elsa:WorkflowContextProviderTypes": []}, "root": {"id": "s", "type": "Elsa.Start"}}`},
 		"a driver":                    {json: `{"definitionId": "x", "variables": [{"id": "v", "name": "v", "storageDriverTypeName": "My.BlobStorageDriver, My"}], "root": {"id": "s", "type": "Elsa.Start"}}`, want: "My.BlobStorageDriver, My", says: "kept with the instance"},
 		"a driver of an input":        {json: `{"definitionId": "x", "inputs": [{"name": "v", "storageDriverType": "My.BlobStorageDriver, My"}], "root": {"id": "s", "type": "Elsa.Start"}}`, want: "My.BlobStorageDriver, My"},
+		"a class":                     {json: `{"definitionId": "x", "variables": [{"id": "v", "name": "v", "typeName": "My.Order, My", "value": "{}"}], "root": {"id": "s", "type": "Elsa.Start"}}`, want: "My.Order, My", says: "its value is JSON"},
+		"classes of .NET and Elsa":    {json: `{"definitionId": "x", "variables": [{"id": "v", "name": "v", "typeName": "System.Version, System"}], "inputs": [{"name": "f", "type": "Elsa.Http.HttpFile, Elsa.Http"}, {"name": "n", "type": "Int32"}], "root": {"id": "s", "type": "Elsa.Start"}}`},
 		"Elsa's drivers":              {json: `{"definitionId": "x", "variables": [{"id": "v", "name": "v", "storageDriverTypeName": "Elsa.Workflows.WorkflowStorageDriver, Elsa.Workflows.Core"}, {"id": "w", "name": "w", "storageDriverTypeName": "Elsa.Workflows.MemoryStorageDriver, Elsa.Workflows.Core"}], "root": {"id": "s", "type": "Elsa.Start"}}`},
 	} {
 		def, problems := elsajson.Read([]byte(c.json), "x.json", activities.Default())

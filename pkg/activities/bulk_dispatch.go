@@ -16,7 +16,7 @@ func bulkDispatch() (workflow.Descriptor, engine.Activity) {
 			"The branches childCompleted and childFaulted run for each child that ends, with the variables ChildInstanceId, ChildSubStatus and ChildOutput.",
 		Main: "workflowDefinitionId",
 		Inputs: append(childInputs(false),
-			workflow.InputDescriptor{Name: "items", Type: "Object[]", Required: true, Description: "The items. An object's fields are input of its child."},
+			workflow.InputDescriptor{Name: "items", Type: "Object[]", Required: true, Null: true, Description: "The items; null is none. An object's fields are input of its child."},
 			workflow.InputDescriptor{Name: "defaultItemInputKey", Type: "String", Default: "Item", Description: "The name of the input that takes an item which is no object."},
 			workflow.InputDescriptor{Name: "correlationIdFunction", Type: "String", Raw: true, Description: "The correlation id of each child; the variables Item and Index are in scope."},
 		),

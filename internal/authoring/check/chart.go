@@ -306,6 +306,9 @@ func (c *checker) outcomes(a *workflow.Activity, depth int) (known []string, ope
 		known, open = completions(a.Ports["root"])
 		return append(known, engine.DoneOutcome), open
 	case is(a, "Elsa.FlowFork"):
+		if a.Inputs["branches"].IsZero() {
+			return []string{engine.DoneOutcome}, false
+		}
 		return literals(a.Inputs["branches"])
 	case is(a, "Elsa.FlowSendHttpRequest"):
 		known, open = []string{"200"}, false
@@ -342,6 +345,9 @@ func literals(e workflow.Expression) (list []string, open bool) {
 // some lists the first of some names.
 func some(names []string) string {
 	const most = 20
+	if len(names) == 0 {
+		return "none"
+	}
 	if len(names) <= most {
 		return strings.Join(names, ", ")
 	}

@@ -97,15 +97,22 @@ func Fork() (workflow.Descriptor, engine.Activity) {
 		NoEffect:    true,
 		Description: "Goes on along several branches at once; each branch's name is a port.",
 		Main:        "branches",
-		Inputs:      []workflow.InputDescriptor{{Name: "branches", Type: "String[]", Description: "The names of the branches."}},
+		Inputs:      []workflow.InputDescriptor{{Name: "branches", Type: "String[]", Description: "The names of the branches; an empty list goes nowhere, none at all along Done."}},
 		AnyOutcome:  true,
 	}, flowForkActivity{}
 }
 
 type flowForkActivity struct{}
 
+// nowhere is an outcome that no connection follows: one without a port follows Done.
+const nowhere = ""
+
 func (flowForkActivity) Execute(_ context.Context, x *engine.Execution) error {
-	x.SetOutcomes(x.Texts("branches")...)
+	branches := x.Texts("branches")
+	if len(branches) == 0 && x.Value("branches") != nil {
+		branches = []string{nowhere}
+	}
+	x.SetOutcomes(branches...)
 	return nil
 }
 

@@ -20,7 +20,15 @@ func Differences(def *workflow.Definition) (found []Difference) {
 	add := func(a *workflow.Activity, format string, args ...any) {
 		found = append(found, Difference{a, fmt.Sprintf(format, args...)})
 	}
-	workflow.Walk(def.Root, func(a, _ *workflow.Activity, _ int) bool {
+	around := map[*workflow.Activity]*workflow.Activity{}
+	workflow.Walk(def.Root, func(a, parent *workflow.Activity, _ int) bool {
+		around[a] = parent
+		switch {
+		case is(a, "Elsa.Break") && breaksBody(a, around):
+			add(a, "ends the run of the body for its item, and the others go on, where Elsa ends the loop, or the sequence, around the ParallelForEach when that is done")
+		case is(a, "Elsa.Flowchart") && startsElsewhere(a):
+			add(a, "begins at %s, its start, which Elsa reads over: there it begins at %s", workflow.Shorten(a.Start), workflow.Shorten(elsaBegins(a)))
+		}
 		switch {
 		case is(a, "Elsa.ExecuteWorkflow") && !waitsForChildren(a):
 			add(a, "goes on at once, and its result says Running, where Elsa first runs the child up to where that waits: with waitForCompletion: true it waits for the child's end, and has its output")
@@ -40,6 +48,46 @@ func Differences(def *workflow.Definition) (found []Difference) {
 		return len(found) < workflow.MaxProblems
 	})
 	return found
+}
+
+// breaksBody reports whether the nearest loop around a break is a ParallelForEach, which takes no break in Elsa.
+func breaksBody(a *workflow.Activity, around map[*workflow.Activity]*workflow.Activity) bool {
+	for p := around[a]; p != nil; p = around[p] {
+		switch {
+		case is(p, "Elsa.ParallelForEach"):
+			return true
+		case is(p, "Elsa.For"), is(p, "Elsa.ForEach"), is(p, "Elsa.While"):
+			return false
+		}
+	}
+	return false
+}
+
+// startsElsewhere reports whether a flowchart says that it starts at one of its activities, and Elsa begins at another one.
+func startsElsewhere(chart *workflow.Activity) bool {
+	there := func(a *workflow.Activity) bool { return a != nil && a.ID == chart.Start }
+	return chart.Start != "" && slices.ContainsFunc(chart.Activities, there) && elsaBegins(chart) != chart.Start
+}
+
+// elsaBegins is the id of the activity at which a flowchart begins in Elsa, which reads no start from JSON: "" if there is none.
+func elsaBegins(chart *workflow.Activity) string {
+	entered := map[string]bool{}
+	for _, c := range chart.Connections {
+		entered[c.Target] = true
+	}
+	for _, first := range []func(a *workflow.Activity) bool{
+		func(a *workflow.Activity) bool { return is(a, "Elsa.Start") },
+		func(a *workflow.Activity) bool { return a.CanStart },
+		func(a *workflow.Activity) bool { return !entered[a.ID] },
+		func(*workflow.Activity) bool { return true },
+	} {
+		for _, a := range chart.Activities {
+			if a != nil && first(a) {
+				return a.ID
+			}
+		}
+	}
+	return ""
 }
 
 func is(a *workflow.Activity, typ string) bool { return a.Ref == nil && strings.EqualFold(a.Type, typ) }

@@ -29,6 +29,11 @@ func chart(list, connections string) string {
 	return `{"id": "f", "type": "Elsa.Flowchart", "activities": [` + strings.Join(all, ", ") + `], "connections": [` + strings.Join(cons, ", ") + `]}`
 }
 
+// started is a flowchart that says where it begins.
+func started(chart, start string) string {
+	return strings.TrimSuffix(chart, "}") + `, "start": "` + start + `"}`
+}
+
 func TestDifferences(t *testing.T) {
 	t.Parallel()
 	input := func(name, typ, value string) string {
@@ -62,6 +67,13 @@ func TestDifferences(t *testing.T) {
 		"a join that waits for all":              {chart(lines+" "+input("mode", "FlowJoinMode", `"WaitAll"`), "s.Done>a s.Done>b a.Done>j b.Done>j"), ""},
 		"a join that says that it waits for any": {chart(lines+" "+input("mode", "FlowJoinMode", `"WaitAny"`), "s.Done>a s.Done>b a.Done>j b.Done>j"), "j"},
 		"a round":                                {chart("s:Start; a:WriteLine; b:FlowDecision; j:FlowJoin", "s.Done>j j.Done>b b.True>a a.Done>j"), ""},
+		"a break in a parallel loop":             {`{"id": "p", "type": "Elsa.ParallelForEach", "body": {"id": "i", "type": "Elsa.If", "then": {"id": "b", "type": "Elsa.Break"}}}`, "b"},
+		"a break in a loop in a parallel loop":   {`{"id": "p", "type": "Elsa.ParallelForEach", "body": {"id": "w", "type": "Elsa.While", "body": {"id": "b", "type": "Elsa.Break"}}}`, ""},
+		"a break in a loop":                      {`{"id": "w", "type": "Elsa.ForEach", "body": {"id": "b", "type": "Elsa.Break"}}`, ""},
+		"a start that nothing else says":         {started(chart(lines, "s.Done>a a.Done>b b.Done>j"), "a"), "f"},
+		"a start where Elsa begins":              {started(chart("a:WriteLine; b:WriteLine", "b.Done>a"), "b"), ""},
+		"a start beside a flag":                  {started(chart(`a:WriteLine; b:WriteLine "customProperties": {"canStartWorkflow": true}`, "b.Done>a"), "a"), "f"},
+		"a start in a round":                     {started(chart("a:WriteLine; b:WriteLine", "a.Done>b b.Done>a"), "b"), "f"},
 		"a transition without a trigger":         {machine(""), "m"},
 		"a transition with one":                  {machine(`, "trigger": {"id": "e", "type": "Elsa.Event", ` + event + `}`), ""},
 	} {

@@ -69,9 +69,11 @@ func TestMigrateElsa(t *testing.T) {
 	u.file("exports/own.json", elsaSequence("own", 1, elsaLine+`, {"type": "Acme.Invoice", "version": 1, "id": "invoice"}`))
 	u.file("exports/old.json", `{"definitionId": "old", "activities": [{"activityId": "a", "type": "WriteLine"}], "connections": []}`)
 	u.file("exports/warned.json", strings.Replace(elsaSequence("warned", 1, elsaLine), `"name": "warned"`, `"name": "warned", "variables": [{"id": "x", "name": "x", "typeName": "Decimal", "value": "1.00000000000000000000001"}]`, 1))
+	u.file("exports/half.json", elsaSequence("half", 1, elsaLine)[:20])
+	u.file("exports/none.json", "")
 	u.file("exports/huge.json", `{"root": {}, "description": "`+strings.Repeat("x", 2<<20)+`"}`)
 	got := u.wants(1, "*", "migrate", "elsa", dir)
-	for _, want := range []string{"/own.json: is refused\n    1:", "Acme.Invoice", "\n    instead: an activity in Go, or runTask and a worker", "/old.json: is refused\n    1:1: the definition has activities where a root is expected, as Elsa 1 and 2", "/fine.json: runs unchanged\n", "/huge.json: is refused\n", "    the definition has 2097183 bytes", "/warned.json: runs, with differences\n"} {
+	for _, want := range []string{"/own.json: is refused\n    1:", "Acme.Invoice", "\n    instead: an activity in Go, or runTask and a worker", "/old.json: is refused\n    1:1: the definition has activities where a root is expected, as Elsa 1 and 2", "/half.json: is refused\n    1:21: this is not JSON: it ends too early", "/none.json: is refused\n", "/fine.json: runs unchanged\n", "/huge.json: is refused\n", "    the definition has 2097183 bytes", "/warned.json: runs, with differences\n"} {
 		if !strings.Contains(got.out, want) {
 			t.Errorf("no %q in\n%s", want, got.out)
 		}

@@ -292,10 +292,10 @@ func headOf(src []byte) (h head, err error) {
 		return h, fmt.Errorf("it is a list of %d definitions: give each a file of its own", len(top.Items))
 	case elsastate.Looks(model):
 		return h, errInstance
-	case !format.LooksLikeDefinition(model, "x.json") && top.Activities == nil:
+	case !format.LooksLikeDefinition(model, "x.json") && top.Activities == nil && json.Valid(model):
 		return h, errNoDefinition
 	}
-	_ = json.Unmarshal(model, &h) // a field of another type is told when the definition is read
+	_ = json.Unmarshal(model, &h) // a field of another type is told when the definition is read, and where half of a file ends
 	return h, nil
 }
 

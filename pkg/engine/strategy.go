@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/elsajson/names"
 	"github.com/weft-run/weft/pkg/workflow/value"
 )
 
@@ -187,7 +188,7 @@ func excluded(modes map[string]any, name string, include bool) bool {
 			return !strings.EqualFold(kind, "Literal") || excluded(e, "value", include) // publishing tells of what only a run could say
 		}
 		for _, k := range sortedKeys(o) {
-			if s, ok := o[k].(string); ok && strings.Contains(strings.ToLower(s), "exclude") {
+			if s, ok := o[k].(string); ok && (strings.Contains(strings.ToLower(s), "exclude") || names.OwnLogStrategy(s)) {
 				return true
 			}
 		}

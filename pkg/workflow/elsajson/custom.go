@@ -58,9 +58,11 @@ func peekCustom(m map[string]any) custom {
 func logMode(v any, depth int) string {
 	switch v := v.(type) {
 	case string:
-		switch mode := names.Class(v, "Strategy"); mode {
-		case "Include", "Exclude":
+		switch mode := names.Class(v, "Strategy"); {
+		case mode == "Include", mode == "Exclude":
 			return mode
+		case names.OwnLogStrategy(v):
+			return "Exclude" // it may be there to keep a secret out; publishing tells of it
 		}
 	case map[string]any:
 		if depth > 2 {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/elsajson/names"
 )
 
 // A Setting has no effect. Activity is what it is of; nil: of the definition.
@@ -56,6 +57,9 @@ func ofActivity(a *workflow.Activity) (found []Setting) {
 		if evaluated(a.CustomProperties[key], 0) {
 			add(key, "a log persistence mode in "+key+" is an expression, which is not evaluated here: what it is for stays out of the journal")
 		}
+		if name := ownStrategy(a.CustomProperties[key], 0); name != "" {
+			add(key, "the log persistence strategy "+workflow.Shorten(name)+" is a class of an application of Elsa: what it is for stays out of the journal")
+		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(a.Extra)) {
 		var in struct{ Expression struct{ Type string } }
@@ -88,6 +92,23 @@ func evaluated(modes any, depth int) bool {
 		}
 	}
 	return false
+}
+
+// ownStrategy is the name of a log persistence strategy of an application, "" if there is none.
+func ownStrategy(modes any, depth int) string {
+	if s, ok := modes.(string); ok && names.OwnLogStrategy(s) {
+		return s
+	}
+	m, _ := modes.(map[string]any)
+	if _, has := m["expression"]; has && m["expression"] != nil || depth > 3 {
+		return ""
+	}
+	for _, key := range slices.Sorted(maps.Keys(m)) {
+		if s := ownStrategy(m[key], depth+1); s != "" {
+			return s
+		}
+	}
+	return ""
 }
 
 // chosen is what a resilience strategy is chosen by; all of it, if that cannot be told.

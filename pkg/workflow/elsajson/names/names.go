@@ -1,6 +1,7 @@
 package names
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -80,6 +81,11 @@ func Class(name, suffix string) string {
 		return s
 	}
 	return name
+}
+
+// OwnLogStrategy tells whether the name of a log persistence strategy is that of a class of an application, and not one of Elsa's.
+func OwnLogStrategy(name string) bool {
+	return strings.ContainsAny(name, ".,") && !slices.Contains([]string{"Include", "Exclude", "Inherit", "Configuration"}, Class(name, "Strategy"))
 }
 
 // Driver gives the domain's name of a storage driver: "" for those that keep a

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/weft-run/weft/pkg/workflow"
 	"github.com/weft-run/weft/pkg/workflow/elsajson/jsontree"
@@ -43,6 +45,8 @@ func (r *reader) definition(c cur) *workflow.Definition {
 			d.CustomProperties = r.dict(f)
 		case "options":
 			d.Options = r.options(f)
+		case "toolVersion":
+			r.madeBy(f)
 		case "root":
 			d.Root = r.activity(f.cur)
 		}
@@ -57,6 +61,14 @@ func (r *reader) definition(c cur) *workflow.Definition {
 	}
 	d.Extra = r.keep(fs, definitionFields(d), holdsRoot)
 	return d
+}
+
+// madeBy refuses what another major version of Elsa has written: what its fields mean there is not known.
+func (r *reader) madeBy(version field) {
+	major, _, _ := strings.Cut(version.Text, ".")
+	if n, err := strconv.Atoi(major); version.Kind == jsontree.String && err == nil && n != 3 {
+		r.problem("other-version", version.cur, "this was written by Elsa %s, and definitions of Elsa 3 are read: export it from Elsa 3, or take toolVersion away if it is one of those", workflow.Shorten(version.Text))
+	}
 }
 
 // each reads the items of a list; an empty list gives an empty slice, null nil.

@@ -98,7 +98,7 @@ func (c *compiler) newNode(parent *Node, id, local string, a *workflow.Activity,
 
 // unit compiles one definition below its boundary node.
 func (c *compiler) unit(boundary *Node, def *workflow.Definition, prefix string, depth int) {
-	u := &unit{def: def, node: boundary, prefix: prefix, byID: map[string]*Node{}, byName: map[string]*Node{}, declared: sync.OnceValue(def.DeclaredVariables)}
+	u := &unit{def: def, node: boundary, prefix: prefix, byID: map[string]*Node{}, byName: map[string]*Node{}, bySpelling: map[string]*Node{}, declared: sync.OnceValue(def.DeclaredVariables)}
 	boundary.inner = u
 	if boundary.unit == nil {
 		boundary.unit = u
@@ -199,6 +199,7 @@ func (c *compiler) node(u *unit, parent *Node, a *workflow.Activity, ids map[*wo
 	u.byID[local] = n
 	if a.Name != "" && u.byName[a.Name] == nil {
 		u.byName[a.Name] = n
+		u.bySpelling[workflow.Pascal(a.Name)] = cmp.Or(u.bySpelling[workflow.Pascal(a.Name)], n)
 	}
 	if used != nil {
 		c.use(n, used, depth)

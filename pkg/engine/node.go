@@ -165,16 +165,16 @@ func (in *input) label() string {
 // unit is one definition within a program: the workflow itself, or one use of a
 // definition as an activity.
 type unit struct {
-	def         *workflow.Definition
-	node        *Node // the boundary of its scopes
-	prefix      string
-	byID        map[string]*Node
-	byName      map[string]*Node
-	inputs      []declaredInput
-	outputs     []declaredOutput
-	labels      []declaredLabel        // of the workflow itself
-	keepOutputs bool                   // some expression may read activity outputs or the last result
-	declared    func() map[string]bool // ids and names of variables of any scope
+	def                *workflow.Definition
+	node               *Node // the boundary of its scopes
+	prefix             string
+	byID               map[string]*Node
+	byName, bySpelling map[string]*Node // the latter by [workflow.Pascal]: getResultFromMyStep means "My step"
+	inputs             []declaredInput
+	outputs            []declaredOutput
+	labels             []declaredLabel        // of the workflow itself
+	keepOutputs        bool                   // some expression may read activity outputs or the last result
+	declared           func() map[string]bool // ids and names of variables of any scope
 }
 
 type declaredInput struct {

@@ -318,7 +318,7 @@ func (s *scope) ActivityOutput(activity, name string) (any, bool) {
 	u := home.node.inner
 	node := u.byID[activity]
 	if node == nil {
-		node = u.byName[activity]
+		node = cmp.Or(u.byName[activity], u.bySpelling[activity])
 	}
 	if node == nil {
 		return nil, false

@@ -95,6 +95,16 @@ func LowerFirst(s string) string { return mapFirst(s, unicode.ToLower) }
 // UpperFirst is the opposite of [LowerFirst].
 func UpperFirst(s string) string { return mapFirst(s, unicode.ToUpper) }
 
+// Pascal is a name as Elsa spells it within a function's name: order_id and
+// "order id" become OrderId.
+func Pascal(name string) string {
+	var b strings.Builder
+	for part := range strings.FieldsFuncSeq(name, func(r rune) bool { return strings.ContainsRune("_-. ", r) }) {
+		b.WriteString(UpperFirst(part))
+	}
+	return b.String()
+}
+
 func mapFirst(s string, f func(rune) rune) string {
 	r, n := utf8.DecodeRuneInString(s)
 	if n == 0 {

@@ -10,6 +10,7 @@ import (
 	"github.com/weft-run/weft/internal/expression/js/dotnet"
 	"github.com/weft-run/weft/internal/expression/js/mend"
 	"github.com/weft-run/weft/internal/expression/js/rewrite"
+	"github.com/weft-run/weft/pkg/workflow"
 )
 
 // globals answers for every global name that the script does not define itself:
@@ -136,7 +137,7 @@ func (x *scriptRun) inputNamed(name string) (string, bool) {
 func pascalNamed(values map[string]any, name string) (string, bool) {
 	found, ok := "", false
 	for n := range values {
-		if rewrite.Pascal(n) == name && (!ok || n < found) {
+		if workflow.Pascal(n) == name && (!ok || n < found) {
 			found, ok = n, true
 		}
 	}

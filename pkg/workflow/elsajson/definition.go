@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/weft-run/weft/pkg/workflow"
 	"github.com/weft-run/weft/pkg/workflow/elsajson/jsontree"
@@ -46,7 +44,9 @@ func (r *reader) definition(c cur) *workflow.Definition {
 		case "options":
 			d.Options = r.options(f)
 		case "toolVersion":
-			r.madeBy(f)
+			if f.Kind == jsontree.String && names.OtherMajor(f.Text) {
+				r.problem("other-version", f.cur, "this was written by Elsa %s, and definitions of Elsa 3 are read: export it from Elsa 3, or take toolVersion away if it is one of those", workflow.Shorten(f.Text))
+			}
 		case "root":
 			d.Root = r.activity(f.cur)
 		}
@@ -61,14 +61,6 @@ func (r *reader) definition(c cur) *workflow.Definition {
 	}
 	d.Extra = r.keep(fs, definitionFields(d), holdsRoot)
 	return d
-}
-
-// madeBy refuses what another major version of Elsa has written: what its fields mean there is not known.
-func (r *reader) madeBy(version field) {
-	major, _, _ := strings.Cut(version.Text, ".")
-	if n, err := strconv.Atoi(major); version.Kind == jsontree.String && err == nil && n != 3 {
-		r.problem("other-version", version.cur, "this was written by Elsa %s, and definitions of Elsa 3 are read: export it from Elsa 3, or take toolVersion away if it is one of those", workflow.Shorten(version.Text))
-	}
 }
 
 // each reads the items of a list; an empty list gives an empty slice, null nil.

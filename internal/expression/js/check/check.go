@@ -67,6 +67,7 @@ type checking struct {
 	setters    []reference // calls of functions called setX
 	seen       map[any]bool
 	found      []finding
+	pascal     map[string]string // see spelled
 }
 
 // finding is a mistake in the use of a name, and none if the script declares that name itself.
@@ -484,7 +485,7 @@ type accessors struct {
 func (c *checking) accessors() accessors {
 	a := accessors{all: map[string]bool{}, variables: map[string]bool{}, inputs: map[string]string{}}
 	add := func(name string, sets func(fn string)) {
-		for _, n := range []string{name, workflow.UpperFirst(name), rewrite.Pascal(name)} {
+		for _, n := range []string{name, workflow.UpperFirst(name), workflow.Pascal(name)} {
 			if n != "" {
 				a.all["get"+n], a.all["set"+n] = true, true
 				sets("set" + n)
@@ -616,11 +617,25 @@ func (c *checking) outputOf(name string) (m *engine.Mistake, known bool) {
 				return c.names.Output(a, name[:i]), true
 			}
 		}
+		if a, ok := c.spelled()[activity]; ok {
+			return c.names.Output(a, name[:i]), true
+		}
 		if m == nil {
 			m = c.names.Output(activity, name[:i])
 		}
 	}
 	return m, m != nil
+}
+
+// spelled are the activities by their names within the names of functions.
+func (c *checking) spelled() map[string]string {
+	if c.pascal == nil {
+		c.pascal = map[string]string{}
+		for _, a := range slices.Sorted(maps.Keys(c.names.Activities)) {
+			c.pascal[workflow.Pascal(a)] = a
+		}
+	}
+	return c.pascal
 }
 
 // globalNames are those of a machine before a script runs.

@@ -29,25 +29,6 @@ func LowerFirst(s string) string {
 	return string(r)
 }
 
-// Pascal is the name as Elsa spells it within a function's name: order_id and
-// "order id" become OrderId.
-func Pascal(name string) string {
-	var b strings.Builder
-	up := true
-	for _, r := range name {
-		switch {
-		case r == '_' || r == '-' || r == ' ' || r == '.':
-			up = true
-		case up:
-			b.WriteRune(unicode.ToUpper(r))
-			up = false
-		default:
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
-}
-
 // A script that returns is read within these.
 const (
 	WrapHead = "(function(){"

@@ -2,6 +2,7 @@ package names
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -81,6 +82,13 @@ func Class(name, suffix string) string {
 		return s
 	}
 	return name
+}
+
+// OtherMajor tells whether a version of Elsa is of another major version than 3: what the fields of a definition mean there is not known.
+func OtherMajor(version string) bool {
+	major, _, _ := strings.Cut(version, ".")
+	n, err := strconv.Atoi(major)
+	return err == nil && n != 3
 }
 
 // OwnLogStrategy tells whether the name of a log persistence strategy is that of a class of an application, and not one of Elsa's.

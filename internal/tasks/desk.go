@@ -322,16 +322,21 @@ func (d *Desk) pick(w *waiter, a *Ask) (free []claims.Free, unread string, wait 
 		free = append(free, is)
 		f.given(is.Place)
 	}
-	for _, name := range a.Names {
+	d.passOn(w, a.Names, len(free) > 0, waits)
+	return free, unread, wait
+}
+
+// passOn wakes the next for what one who got something leaves, and has one who got nothing wait, if it may; mu is held.
+func (d *Desk) passOn(w *waiter, names []string, got, waits bool) {
+	for _, name := range names {
 		f := d.feeds[claims.Listed(name)]
-		if len(free) > 0 && len(f.in) > 0 {
+		if got && len(f.in) > 0 {
 			f.wake()
 		}
-		if len(free) == 0 && waits && !slices.Contains(f.waiters, w) {
+		if !got && waits && !slices.Contains(f.waiters, w) {
 			f.waiters = append(f.waiters, w)
 		}
 	}
-	return free, unread, wait
 }
 
 // feed is that of a name; mu is held.

@@ -113,10 +113,7 @@ func (n *Node) build(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := n.openArchive(ctx); err != nil {
-		return err
-	}
-	if err := n.buildRuntime(store); err != nil {
+	if err := n.buildRuntime(ctx, store); err != nil {
 		return err
 	}
 	return n.buildAPI(gatherer, n.buildRefresh(), store)
@@ -209,7 +206,10 @@ func (n *Node) join(ctx context.Context, clients etcd.Clients, registry *engine.
 
 // buildRuntime wires what executes, and the upkeep. Here local and distributed
 // differ: who opens an instance, and nothing else.
-func (n *Node) buildRuntime(kept *etcdstore.Store) error {
+func (n *Node) buildRuntime(ctx context.Context, kept *etcdstore.Store) error {
+	if err := n.openArchive(ctx); err != nil {
+		return err
+	}
 	wakeups, age := upkeep.NewWakeups(), upkeep.NewAge(nil)
 	var err error
 	n.bursts, err = client.NewNode(client.Config{

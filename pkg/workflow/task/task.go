@@ -25,8 +25,9 @@ type Terms struct {
 
 // The priorities of tasks, from 0 on, and what one step counts as: so long a wait.
 const (
-	MostPriority, UsualPriority = 9, 5
-	PriorityStep                = time.Hour
+	MostPriority  = 9
+	UsualPriority = 5 // of a task that says none
+	PriorityStep  = time.Hour
 )
 
 // Rank is when a task has its turn among others of its name: when it was made, and sooner or later by its priority.

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	clientv3 "go.etcd.io/etcd/client/v3"
+
 	"github.com/weft-run/weft/internal/find"
 	"github.com/weft-run/weft/internal/inspect"
 	"github.com/weft-run/weft/internal/upkeep/membertest"
@@ -17,6 +19,7 @@ import (
 	"github.com/weft-run/weft/pkg/activities/sql"
 	"github.com/weft-run/weft/pkg/activities/sql/sqlite"
 	"github.com/weft-run/weft/pkg/archive"
+	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/runtime"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -235,5 +238,65 @@ func TestALongJournalIsArchivedWhole(t *testing.T) {
 	got, err := m.Inspector.JournalPart(t.Context(), "long", inspect.JournalQuery{Limit: 500})
 	if got.Revision = page.Revision; err != nil || !reflect.DeepEqual(got, page) || len(page.Entries) < 130 {
 		t.Errorf("%v: %d of %d commits", err, len(got.Entries), len(page.Entries))
+	}
+}
+
+// An instance that was imported counts its commits from 1 again, and is the newer one however far the archived one had counted.
+func TestWhatWasImportedAndEndsAgainIsArchived(t *testing.T) {
+	t.Parallel()
+	m := newCluster(t, 1, retain(retention.Limits{}), func(c *membertest.Config) {
+		c.Archive = archiveIn(t, filepath.Join(t.TempDir(), "archive.db"))
+	})[0]
+	m.Publish("id: twice\nroot:\n  - event: a\n  - event: b\n  - event: c\n  - fault: it goes wrong\n")
+	m.Start("twice", "twice", "")
+	for _, name := range []string{"a", "b", "c"} {
+		m.Event(name, "", nil)
+	}
+	purgeAll(t, m)
+	first, err := m.Inspector.Export(t.Context(), "twice")
+	if err != nil || first.Sequence < 4 || !first.Instance.Archived || first.Instance.SubStatus != workflow.Faulted {
+		t.Fatalf("%+v, %v", first, err)
+	}
+	if _, err := m.Commands.Import(t.Context(), "twice", first, 0); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Commands.Retry(t.Context(), "twice"); err != nil {
+		t.Fatal(err)
+	}
+	again, err := m.Inspector.Export(t.Context(), "twice")
+	if err != nil || again.Sequence >= first.Sequence || again.Instance.Archived {
+		t.Fatalf("after the import it is at %d, and was at %d: %v", again.Sequence, first.Sequence, err)
+	}
+	purgeAll(t, m)
+	got, err := m.Inspector.Export(t.Context(), "twice")
+	again.Instance.Archived = true
+	if err != nil || !reflect.DeepEqual(got, again) {
+		t.Errorf("%v: the archive has\n%+v, want\n%+v", err, got, again)
+	}
+}
+
+// One whose record lacks a part is not archived, and stays; those beside it go.
+func TestADamagedInstanceIsInNobodysWay(t *testing.T) {
+	t.Parallel()
+	m := newCluster(t, 1, retain(retention.Limits{}), func(c *membertest.Config) {
+		c.Archive = archiveIn(t, filepath.Join(t.TempDir(), "archive.db"))
+	})[0]
+	m.Publish("id: large\nvariables:\n  text: \"\"\nroot:\n  - setVariable: {variable: text, value: \"${{ repeat('0123456789abcdef', 4000) }}\"}\n  - event: go\n")
+	etcd := clustertest.Shared(t).Client(t)
+	for n := range 3 {
+		m.Start("large", fmt.Sprint("i", n), "")
+	}
+	m.Event("go", "", nil)
+	if gone, err := etcd.Delete(t.Context(), m.Root+"part/i1/", clientv3.WithPrefix()); err != nil || gone.Deleted == 0 {
+		t.Fatalf("it has no parts: %v", err)
+	}
+	purgeAll(t, m)
+	if left := m.ended(); left != 1 {
+		t.Errorf("%d are left, want the damaged one", left)
+	}
+	for _, id := range []string{"i0", "i2"} {
+		if in, err := m.Inspector.Instance(t.Context(), id); err != nil || !in.Archived {
+			t.Errorf("%s: %+v, %v", id, in, err)
+		}
 	}
 }

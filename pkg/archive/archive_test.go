@@ -135,6 +135,13 @@ func TestWhatIsPutIsThere(t *testing.T) {
 		if in, err := a.Instance(t.Context(), "one"); err != nil || in.Name != "new" {
 			t.Errorf("%v, %+v", err, in)
 		}
+		// One that was imported, which begins to count again, takes the place of what counted further.
+		life := item("one", time.Hour, func(in *workflow.Instance) { in.Name = "imported" })
+		life.Sequence, life.Life = 1, 77
+		put(t, a, life)
+		if got, err := a.Get(t.Context(), "one"); err != nil || !reflect.DeepEqual(got, &life) {
+			t.Errorf("%v, %+v", err, got)
+		}
 		// One of the same id that was made later is another one, and found by it.
 		put(t, a, item("one", time.Minute, func(in *workflow.Instance) { in.Name = "again" }))
 		if in, err := a.Instance(t.Context(), "one"); err != nil || in.Name != "again" || ids(t, a, archive.Query{}) != "one one" {

@@ -2,7 +2,7 @@
 // state and their journals.
 //
 // Guaranteed: when [Archive.Put] returns, what was put is durable; putting it again, by any node, changes nothing,
-// and what is older never takes the place of what is newer. A list reads no state and no journal, counts nothing, and
+// and what is older of one life never takes the place of what is newer. A list reads no state and no journal, counts nothing, and
 // goes through an index, but for filters by label, name, status and texts, which look at one instance after the other.
 // An archive belongs to one cluster: a node of another refuses it.
 //
@@ -26,6 +26,7 @@ import (
 type Item struct {
 	Instance workflow.Instance
 	Sequence int64 // of its last commit
+	Life     int64 // of several that an id had, each of which begins with 1 when it is imported: the revision of etcd at which this one began; 0: not known
 	State    json.RawMessage
 	Journal  []workflow.JournalEntry // what was left of it, the oldest commit first
 }

@@ -20,7 +20,7 @@ type kind struct {
 	partitioned bool
 }
 
-const columns = `id TEXT NOT NULL, created BIGINT NOT NULL, sequence BIGINT NOT NULL, finished BIGINT NOT NULL, definition TEXT NOT NULL, correlation TEXT NOT NULL, header %[1]s NOT NULL, body %[1]s NOT NULL, PRIMARY KEY (id, created)`
+const columns = `id TEXT NOT NULL, created BIGINT NOT NULL, sequence BIGINT NOT NULL, life BIGINT NOT NULL, finished BIGINT NOT NULL, definition TEXT NOT NULL, correlation TEXT NOT NULL, header %[1]s NOT NULL, body %[1]s NOT NULL, PRIMARY KEY (id, created)`
 
 // indexes are what lists go through. Of those of PostgreSQL each partition has its own.
 var indexes = []string{

@@ -25,16 +25,17 @@ type body struct {
 
 // row is an instance as it is kept.
 type row struct {
-	created, sequence, finished int64
-	id                          string
-	definition, correlation     string
-	header, body                []byte
+	created, sequence, life, finished int64
+	id                                string
+	definition, correlation           string
+	header, body                      []byte
 }
 
 // rowsAtOnce is how many rows a statement has.
 const rowsAtOnce = 100
 
-// Put keeps instances that have ended; all of them, or none. What is there of the same instance stays if it is as new.
+// Put keeps instances that have ended; all of them, or none. What is there of the same life of an instance stays if it is as new. That
+// of another life goes: to have one after the other takes longer than a Put may, so what is put is the later one, however far it has counted.
 func (a *Archive) Put(ctx context.Context, items []Item) error {
 	if err := a.Check(ctx); err != nil {
 		return err
@@ -45,7 +46,7 @@ func (a *Archive) Put(ctx context.Context, items []Item) error {
 		if err != nil {
 			return fmt.Errorf("instance %q cannot be archived: %w", items[i].Instance.ID, err)
 		}
-		if at := (Place{r.created, r.id}); rows[at].sequence <= r.sequence {
+		if at := (Place{r.created, r.id}); rows[at].life != r.life || rows[at].sequence <= r.sequence {
 			rows[at] = r
 		}
 	}
@@ -75,14 +76,14 @@ func (a *Archive) Put(ctx context.Context, items []Item) error {
 }
 
 func (a *Archive) insert(ctx context.Context, tx *stdsql.Tx, rows []row) error {
-	const one = "(?, ?, ?, ?, ?, ?, ?, ?)"
-	args := make([]any, 0, 8*len(rows))
+	const one = "(?, ?, ?, ?, ?, ?, ?, ?, ?)"
+	args := make([]any, 0, 9*len(rows))
 	for _, r := range rows {
-		args = append(args, r.id, r.created, r.sequence, r.finished, r.definition, r.correlation, r.header, r.body)
+		args = append(args, r.id, r.created, r.sequence, r.life, r.finished, r.definition, r.correlation, r.header, r.body)
 	}
-	_, err := tx.ExecContext(ctx, a.kind.text("INSERT INTO weft_archive (id, created, sequence, finished, definition, correlation, header, body) VALUES "+
+	_, err := tx.ExecContext(ctx, a.kind.text("INSERT INTO weft_archive (id, created, sequence, life, finished, definition, correlation, header, body) VALUES "+
 		one+strings.Repeat(", "+one, len(rows)-1)+
-		" ON CONFLICT (id, created) DO UPDATE SET sequence = excluded.sequence, finished = excluded.finished, definition = excluded.definition, correlation = excluded.correlation, header = excluded.header, body = excluded.body WHERE excluded.sequence > weft_archive.sequence"), args...)
+		" ON CONFLICT (id, created) DO UPDATE SET sequence = excluded.sequence, life = excluded.life, finished = excluded.finished, definition = excluded.definition, correlation = excluded.correlation, header = excluded.header, body = excluded.body WHERE excluded.sequence > weft_archive.sequence OR excluded.life <> weft_archive.life"), args...)
 	return err
 }
 
@@ -101,7 +102,7 @@ func rowOf(it *Item) (row, error) {
 		ended = *in.FinishedAt
 	}
 	return row{
-		id: in.ID, created: in.CreatedAt.UnixMilli(), sequence: it.Sequence, finished: ended.UnixMilli(),
+		id: in.ID, created: in.CreatedAt.UnixMilli(), sequence: it.Sequence, life: it.Life, finished: ended.UnixMilli(),
 		definition: key(in.DefinitionID), correlation: key(in.CorrelationID), header: packer.EncodeAll(header, nil), body: packer.EncodeAll(whole, nil),
 	}, nil
 }

@@ -31,7 +31,7 @@ func (a *Archive) get(ctx context.Context, what, id string) (*Item, error) {
 	defer cancel()
 	var header, whole []byte
 	it := &Item{}
-	err := a.db.QueryRowContext(ctx, a.kind.text("SELECT header, "+what+", sequence FROM weft_archive WHERE id = ? ORDER BY created DESC LIMIT 1"), id).Scan(&header, &whole, &it.Sequence)
+	err := a.db.QueryRowContext(ctx, a.kind.text("SELECT header, "+what+", sequence, life FROM weft_archive WHERE id = ? ORDER BY created DESC LIMIT 1"), id).Scan(&header, &whole, &it.Sequence, &it.Life)
 	switch {
 	case errors.Is(err, stdsql.ErrNoRows):
 		return nil, nil

@@ -40,7 +40,7 @@ func (f *Finished) purge(ctx context.Context, ids []string) ([]string, error) {
 func (f *Finished) archive(ctx context.Context, some []etcdstore.Ended) error {
 	items := make([]archive.Item, len(some))
 	for i, e := range some {
-		items[i] = archive.Item{Instance: e.Record.Header, Sequence: e.Record.Seq, State: e.Record.State, Journal: e.Journal}
+		items[i] = archive.Item{Instance: e.Record.Header, Sequence: e.Record.Seq, Life: e.Life, State: e.Record.State, Journal: e.Journal}
 	}
 	err := f.Cfg.Archive.Put(ctx, items)
 	result := metrics.ArchiveKept

@@ -19,6 +19,7 @@ import (
 // Ended is a finished instance with what is left of its journal.
 type Ended struct {
 	Record  *store.Record
+	Life    int64                   // the revision at which its record was made: it begins to count at 1 again when it is imported after that
 	Journal []workflow.JournalEntry // the oldest commit first
 }
 
@@ -34,10 +35,10 @@ type keeping struct {
 	keep Keep
 }
 
-// all hands on the instances of a response that may go, and tells which have moved since. A journal is written with its
+// all hands on the instances of a response that may go, and tells which may not: they have moved since, or cannot be read whole. A journal is written with its
 // instance only: where the record is found as it was later on, the journal is as it was, too.
-func (s *keeping) all(ctx context.Context, resp *pb.TxnResponse, n int) (moved map[string]bool, err error) {
-	moved = map[string]bool{}
+func (s *keeping) all(ctx context.Context, resp *pb.TxnResponse, n int) (stay map[string]bool, err error) {
+	stay = map[string]bool{}
 	var some []Ended
 	bytes := int64(0)
 	flush := func() error {
@@ -63,7 +64,11 @@ func (s *keeping) all(ctx context.Context, resp *pb.TxnResponse, n int) (moved m
 		rec, err := lookup.PartsOf(s.conn).Join(ctx, kv, db.DecodeWhole)
 		switch {
 		case lookup.IsMoved(err):
-			moved[head.Header.ID] = true
+			stay[head.Header.ID] = true
+			continue
+		case errors.Is(err, db.ErrDamaged): // it stays for who repairs it, and is in nobody's way
+			s.conn.Log.ErrorContext(ctx, "a finished instance cannot be read whole, so it is not archived; it is kept", "instanceId", head.Header.ID, "error", err)
+			stay[head.Header.ID] = true
 			continue
 		case err != nil:
 			return nil, err
@@ -74,9 +79,9 @@ func (s *keeping) all(ctx context.Context, resp *pb.TxnResponse, n int) (moved m
 				return nil, err
 			}
 		}
-		some, bytes = append(some, Ended{Record: rec}), bytes+size
+		some, bytes = append(some, Ended{Record: rec, Life: kv.CreateRevision}), bytes+size
 	}
-	return moved, flush()
+	return stay, flush()
 }
 
 // journals reads those of some instances, in one request if none is large.

@@ -112,9 +112,9 @@ func (s *Upkeep) Purge(ctx context.Context, ids []string, locks func(id string) 
 	if err != nil {
 		return nil, err
 	}
-	var moved map[string]bool
+	var stay map[string]bool
 	if keep != nil {
-		if moved, err = (&keeping{s.conn, keep}).all(ctx, resp, len(ids)); err != nil {
+		if stay, err = (&keeping{s.conn, keep}).all(ctx, resp, len(ids)); err != nil {
 			return nil, err
 		}
 	}
@@ -130,7 +130,7 @@ func (s *Upkeep) Purge(ctx context.Context, ids []string, locks func(id string) 
 			s.conn.Log.ErrorContext(ctx, "a finished instance cannot be read; it is kept", "instanceId", ids[i], "error", err)
 			continue
 		}
-		if !mayGo(rec) || moved[rec.Header.ID] {
+		if !mayGo(rec) || stay[rec.Header.ID] {
 			continue
 		}
 		guard := []clientv3.Cmp{db.ModifiedAt(s.conn.Keys.Instance(ids[i]), rec.Modified), db.NoneNewer(s.conn.Keys.Mailbox(ids[i]), 0)}

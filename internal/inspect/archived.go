@@ -124,6 +124,8 @@ func neverArchived(f find.Filter) bool {
 const (
 	mostArchived  = 5000
 	archivedChunk = 500
+	mostLists     = mostArchived/archivedChunk + 2 // of those that are large there are few in one
+	mostKept      = 8 << 20                        // bytes of what is kept of them
 )
 
 // listedBytes is how large the input and output of a listed instance are at most.
@@ -135,17 +137,20 @@ func (i *Inspector) archivedPage(ctx context.Context, f find.Filter, p Paging, n
 	if i.cfg.Archive == nil {
 		return page, nil // it was taken away since the page before
 	}
+	asked := f // whose sum the cursor has
 	f = f.Resolve(now)
 	limit, show := limitOf(p.Limit), p.Show
 	if show == nil {
 		show = func(text string) string { return text }
 	}
 	q := archive.Query{IDs: f.IDs, DefinitionID: f.DefinitionID, CorrelationID: f.CorrelationID, After: f.Created.After.At, Before: f.Created.Before.At, OldestFirst: f.Order == find.OldestFirst, From: placeOf(place)}
-	for {
+	kept := int64(0)
+	full := func() bool { return len(page.Items) == limit || kept >= mostKept }
+	for lists := 1; ; lists++ {
 		if q.Limit = limit - len(page.Items); page.Looked > 0 {
 			q.Limit = archivedChunk // few of them fit
 		}
-		found, err := i.cfg.Archive.List(ctx, q)
+		found, more, err := i.cfg.Archive.List(ctx, q)
 		if err != nil {
 			return page, err
 		}
@@ -160,20 +165,21 @@ func (i *Inspector) archivedPage(ctx context.Context, f find.Filter, p Paging, n
 			if !p.Whole && engine.Weigh(in.Input)+engine.Weigh(in.Output) > listedBytes {
 				in.Input, in.Output = nil, nil
 			}
+			kept += int64(engine.Weigh(in.Input) + engine.Weigh(in.Output))
 			page.Items = append(page.Items, *in)
-			if len(page.Items) == limit {
+			if full() {
 				break
 			}
 		}
-		ended := len(found) < q.Limit && len(page.Items) < limit
-		if !ended && len(page.Items) < limit && page.Looked < mostArchived {
+		ended := !more && !full()
+		if !ended && !full() && page.Looked < mostArchived && lists < mostLists {
 			continue
 		}
 		if page.Items, err = i.onlyArchived(ctx, page.Items); err != nil {
 			return page, err
 		}
 		if !ended {
-			page.Next = makeCursor(now, f, archivePlace+strconv.FormatInt(q.From.Created, 10)+"/"+q.From.ID)
+			page.Next = makeCursor(now, asked, archivePlace+strconv.FormatInt(q.From.Created, 10)+"/"+q.From.ID)
 		}
 		return page, nil
 	}
@@ -189,15 +195,21 @@ func (i *Inspector) onlyArchived(ctx context.Context, items []workflow.Instance)
 		ids[n] = items[n].ID
 	}
 	slices.Sort(ids)
-	live, err := i.cfg.Reader.Instances(ctx, etcdstore.InstanceQuery{Filter: find.Filter{IDs: slices.Compact(ids)}, Limit: int64(len(ids))})
-	if err != nil {
-		return nil, etcdstore.ReadFailed("instances", err)
-	}
-	return slices.DeleteFunc(items, func(in workflow.Instance) bool {
-		return slices.ContainsFunc(live.Items, func(l workflow.Instance) bool {
-			return l.ID == in.ID && l.CreatedAt.UnixMilli() == in.CreatedAt.UnixMilli()
+	ids = slices.Compact(ids)
+	for cursor := ""; ; { // large ones come in several pages
+		live, err := i.cfg.Reader.Instances(ctx, etcdstore.InstanceQuery{Filter: find.Filter{IDs: ids}, Limit: int64(len(ids)), Cursor: cursor})
+		if err != nil {
+			return nil, etcdstore.ReadFailed("instances", err)
+		}
+		items = slices.DeleteFunc(items, func(in workflow.Instance) bool {
+			return slices.ContainsFunc(live.Items, func(l workflow.Instance) bool {
+				return l.ID == in.ID && l.CreatedAt.UnixMilli() == in.CreatedAt.UnixMilli()
+			})
 		})
-	}), nil
+		if cursor = live.Next; cursor == "" {
+			return items, nil
+		}
+	}
 }
 
 func placeOf(place string) *archive.Place {

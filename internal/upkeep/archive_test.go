@@ -141,6 +141,10 @@ func TestTheArchiveTellsWhatEtcdTold(t *testing.T) {
 			t.Errorf("by %s: %v", name, got)
 		}
 	}
+	ago := find.Filter{Created: find.Span{After: find.Moment{Ago: time.Hour}}}
+	if got := m.all(ago, 4); len(got) != 45 {
+		t.Errorf("by a time ago: %d of 45", len(got))
+	}
 	if got := m.all(find.Filter{Status: workflow.StatusRunning}, 2); len(got) != 0 {
 		t.Errorf("running: %v", got)
 	}

@@ -16,10 +16,11 @@ import (
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
-// timeout bounds a look at the database, and putTimeout a write of a batch.
+// What bounds a look at the database, and a write of a batch; and for how long it is not asked after it did not answer.
 const (
-	timeout    = 10 * time.Second
-	putTimeout = time.Minute
+	lookTimeout = 5 * time.Second
+	putTimeout  = time.Minute
+	rest        = 5 * time.Second
 )
 
 // Archive is a table in a database. Make it with [Open].
@@ -27,10 +28,16 @@ type Archive struct {
 	cluster string
 	db      *stdsql.DB
 	kind    *kind
+	file    string        // of SQLite
+	timeout time.Duration // of a look
+	turn    chan struct{} // has one in it while somebody looks whether the tables are there
 
-	mu     sync.Mutex
+	mu     sync.Mutex      // never held while the database is asked
 	ready  bool            // the tables are there, and this cluster's; guarded by mu
+	opened os.FileInfo     // of the file, when they were found; guarded by mu
 	months map[string]bool // that have a partition; guarded by mu
+	away   error           // why it did not answer the last time; guarded by mu
+	until  time.Time       // when one who asks tries it again, if it is away; guarded by mu
 }
 
 // Config says which archive a node has. Without a connection it has none.
@@ -93,7 +100,11 @@ func Open(dialects []*sql.Dialect, connection, passwordFile, cluster string) (*A
 			return nil, err
 		}
 		db.SetMaxOpenConns(k.connections)
-		return &Archive{cluster: cluster, db: db, kind: k, months: map[string]bool{}}, nil
+		a := &Archive{cluster: cluster, db: db, kind: k, timeout: lookTimeout, turn: make(chan struct{}, 1), months: map[string]bool{}}
+		if !k.partitioned {
+			a.file = strings.TrimPrefix(connection[len(scheme)+1:], "//")
+		}
+		return a, nil
 	}
 	return nil, errors.New("it is to begin with sqlite: or postgres:, and this program is to have that database")
 }
@@ -107,33 +118,71 @@ func (a *Archive) Close() error {
 }
 
 // Check connects, and makes the tables if there are none. The error is [ErrRefused] where it is of no use to try again.
+// While a database does not answer one who asks waits for it at a time, and the others are told that it is away.
 func (a *Archive) Check(ctx context.Context) error {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.ready {
-		return nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	if err := a.prepare(ctx); err != nil {
+	ready, before, err := a.known()
+	if ready || err != nil {
 		return err
 	}
-	a.ready = true
+	ours, cancel := context.WithTimeout(ctx, a.timeout)
+	defer cancel()
+	select {
+	case a.turn <- struct{}{}:
+		defer func() { <-a.turn }()
+	case <-ours.Done():
+		return a.failed(ctx, "the archive could not be opened", ours.Err())
+	}
+	a.mu.Lock()
+	ready, away := a.ready, a.away
+	a.mu.Unlock()
+	switch {
+	case ready:
+		return nil
+	case away != nil && away != before: //nolint:errorlint // the same one
+		return away
+	}
+	return a.prepare(ctx, ours)
+}
+
+// known tells what is known without asking the database. The error is that it is away, or that its file is another one;
+// away is why it did not answer before, and who gets it is the one that tries it.
+func (a *Archive) known() (ready bool, away, err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.away != nil {
+		if time.Now().Before(a.until) {
+			return false, nil, a.away
+		}
+		a.until = time.Now().Add(max(rest, a.timeout))
+	}
+	return a.ready, a.away, a.sameFile()
+}
+
+// sameFile refuses to go on with a file of SQLite that is not the one that was opened: what is written goes to that one, which nobody
+// finds any more. Hold mu.
+func (a *Archive) sameFile() error {
+	if a.opened == nil {
+		return nil
+	}
+	if now, err := os.Stat(a.file); err != nil || !os.SameFile(now, a.opened) {
+		return refusal("the file of the archive is not the one that this node opened: it was removed or replaced; put it back, or start the node again with what is there")
+	}
 	return nil
 }
 
 // version of the tables.
 const version = "1"
 
-func (a *Archive) prepare(ctx context.Context) error {
+// prepare is Check, for one at a time; ours is asked's context with a limit.
+func (a *Archive) prepare(asked, ours context.Context) error {
 	found := map[string]string{}
-	err := a.meta(ctx, found)
+	err := a.meta(ours, found)
 	if err != nil || len(found) == 0 { // perhaps there are no tables yet
-		if err := a.make(ctx); err != nil {
-			return a.failed("the tables of the archive could not be made", err)
+		if err := a.make(ours); err != nil {
+			return a.failed(asked, "the tables of the archive could not be made", err)
 		}
-		if err := a.meta(ctx, found); err != nil {
-			return a.failed("the archive could not be read", err)
+		if err := a.meta(ours, found); err != nil {
+			return a.failed(asked, "the archive could not be read", err)
 		}
 	}
 	switch {
@@ -142,12 +191,42 @@ func (a *Archive) prepare(ctx context.Context) error {
 	case found["cluster"] != a.cluster:
 		return refusal(fmt.Sprintf("the archive is that of the cluster %q, and this one is %q; name another database", found["cluster"], a.cluster))
 	}
+	if err := a.writable(ours); err != nil {
+		return a.failed(asked, "the archive can be read, and not written", err)
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if !a.kind.partitioned {
+		if a.opened, err = os.Stat(a.file); err != nil {
+			return refusal("the file of the archive was removed while it was opened")
+		}
+	}
+	a.ready, a.away = true, nil
 	return nil
+}
+
+// writable does what takes the rights of all that comes, without a change: who may not is told at the start, and not by instances that stay.
+func (a *Archive) writable(ctx context.Context) error {
+	err := a.write(ctx, a.timeout, func(tx *stdsql.Tx) error {
+		for _, s := range []string{
+			"INSERT INTO weft_archive (" + names + ") SELECT " + names + " FROM weft_archive WHERE 1 = 0 ON CONFLICT (id, created) DO UPDATE SET sequence = excluded.sequence",
+			"DELETE FROM weft_archive WHERE 1 = 0",
+		} {
+			if _, err := tx.ExecContext(ctx, s); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return a.partitions(ctx, []row{{created: time.Now().UnixMilli()}})
 }
 
 // make makes the tables. Several nodes may do it at once: the first says whose they are.
 func (a *Archive) make(ctx context.Context) error {
-	return a.write(ctx, timeout, func(tx *stdsql.Tx) error {
+	return a.write(ctx, a.timeout, func(tx *stdsql.Tx) error {
 		for _, s := range append(slices.Clone(a.kind.tables), a.kind.text("INSERT INTO weft_archive_meta (name, value) VALUES ('version', '"+version+"'), ('cluster', ?) ON CONFLICT DO NOTHING")) {
 			var args []any
 			if strings.Contains(s, "weft_archive_meta (name, value)") {
@@ -191,6 +270,11 @@ func (a *Archive) write(ctx context.Context, limit time.Duration, do func(*stdsq
 	if err != nil {
 		return err
 	}
+	if a.kind.durable != "" {
+		if _, err := tx.ExecContext(ctx, a.kind.durable); err != nil {
+			return errors.Join(err, tx.Rollback())
+		}
+	}
 	if err := do(tx); err != nil {
 		return errors.Join(err, tx.Rollback())
 	}
@@ -198,17 +282,40 @@ func (a *Archive) write(ctx context.Context, limit time.Duration, do func(*stdsq
 }
 
 // failed is an error for people, without anything of the connection: what the database said, and whether it is of use
-// to try again.
-func (a *Archive) failed(what string, err error) error {
+// to try again. One that did not answer is not asked for a while, unless it was the caller who had no time.
+func (a *Archive) failed(ctx context.Context, what string, err error) error {
 	f := a.kind.dialect.Failure(err)
 	if f.Text == "" {
 		f.Text = "it did not answer"
 	}
 	text := fmt.Sprintf("%s: %s says: %s", what, a.kind.dialect.Name, f.Text)
-	if refused(f.State) || !a.kind.partitioned && f.State == "" {
+	if errors.Is(err, context.DeadlineExceeded) {
+		text = fmt.Sprintf("%s: %s did not answer in time", what, a.kind.dialect.Name)
+	} else if refused(f.State) || !a.kind.partitioned && f.State == "" {
 		return refusal(text)
 	}
-	return &workflow.Error{Code: workflow.CodeUnavailable, Detail: text, RetryAfter: time.Second}
+	told := &workflow.Error{Code: workflow.CodeUnavailable, Detail: text, RetryAfter: time.Second}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	switch {
+	case f.State != "":
+		a.away = nil // it answered
+	case ctx.Err() == nil:
+		told.RetryAfter = rest
+		a.away, a.until = told, time.Now().Add(rest)
+	}
+	return told
+}
+
+// answered is failed, of what succeeded, too.
+func (a *Archive) answered(ctx context.Context, what string, err error) error {
+	if err != nil {
+		return a.failed(ctx, what, err)
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.away = nil
+	return nil
 }
 
 func refusal(text string) error {

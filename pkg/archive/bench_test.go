@@ -48,7 +48,7 @@ func BenchmarkArchive(b *testing.B) {
 					q.Limit = 50
 					began := time.Now()
 					for range 100 {
-						if found, err := a.List(b.Context(), q); err != nil || len(found) == 0 {
+						if found, _, err := a.List(b.Context(), q); err != nil || len(found) == 0 {
 							b.Fatal(len(found), err)
 						}
 					}

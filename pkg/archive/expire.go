@@ -9,20 +9,17 @@ import (
 
 // Delete removes all that is kept of an id, and reports whether there was something.
 func (a *Archive) Delete(ctx context.Context, id string) (bool, error) {
-	if err := a.Check(ctx); err != nil {
+	if err := a.Check(ctx); err != nil || !storable(id) {
 		return false, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, timeout)
+	ours, cancel := context.WithTimeout(ctx, a.timeout)
 	defer cancel()
-	n, err := a.remove(ctx, "DELETE FROM weft_archive WHERE id = ?", id)
-	if err != nil {
-		return false, a.failed("instance "+id+" could not be removed from the archive", err)
-	}
-	return n > 0, nil
+	n, err := a.remove(ours, "DELETE FROM weft_archive WHERE id = ?", id)
+	return n > 0, a.answered(ctx, "instance "+id+" could not be removed from the archive", err)
 }
 
 func (a *Archive) remove(ctx context.Context, statement string, args ...any) (n int64, err error) {
-	err = a.write(ctx, timeout, func(tx *stdsql.Tx) error {
+	err = a.write(ctx, a.timeout, func(tx *stdsql.Tx) error {
 		done, err := tx.ExecContext(ctx, a.kind.text(statement), args...)
 		if err != nil {
 			return err
@@ -33,7 +30,7 @@ func (a *Archive) remove(ctx context.Context, statement string, args ...any) (n 
 	return n, err
 }
 
-// Expire removes what ended longer ago than keep. The time is now, or that of the newest end if that is earlier, so that a
+// Expire removes what ended longer ago than keep. The time is now, or that of the newest end or of PostgreSQL if that is earlier, so that a
 // clock that is ahead deletes nothing that is not old beside what ended last. In PostgreSQL a month goes when all that was made in it has ended before then;
 // of what has no month of its own, and in SQLite, a thousand instances go at a time. It gives how many went.
 func (a *Archive) Expire(ctx context.Context, now time.Time, keep time.Duration) (gone int64, err error) {
@@ -42,22 +39,22 @@ func (a *Archive) Expire(ctx context.Context, now time.Time, keep time.Duration)
 	}
 	newest, err := a.newestEnd(ctx)
 	if err != nil {
-		return 0, a.failed("the archive could not be read", err)
+		return 0, a.failed(ctx, "the archive could not be read", err)
 	}
 	before := min(now.UnixMilli(), newest) - keep.Milliseconds()
 	table := "weft_archive"
 	if a.kind.partitioned {
 		if gone, err = a.dropMonths(ctx, before); err != nil {
-			return gone, a.failed("old months of the archive could not be dropped", err)
+			return gone, a.failed(ctx, "old months of the archive could not be dropped", err)
 		}
 		table = "weft_archive_other"
 	}
 	for {
-		part, cancel := context.WithTimeout(ctx, timeout)
+		part, cancel := context.WithTimeout(ctx, a.timeout)
 		n, err := a.remove(part, "DELETE FROM "+table+" WHERE (id, created) IN (SELECT id, created FROM "+table+" WHERE finished < ? LIMIT 1000)", before)
 		cancel()
 		if err != nil {
-			return gone, a.failed("old instances could not be removed from the archive", err)
+			return gone, a.failed(ctx, "old instances could not be removed from the archive", err)
 		}
 		if gone += n; n < 1000 {
 			return gone, nil
@@ -67,9 +64,13 @@ func (a *Archive) Expire(ctx context.Context, now time.Time, keep time.Duration)
 
 // newestEnd is when what ended last did, in milliseconds since 1970; 0 if there is nothing.
 func (a *Archive) newestEnd(ctx context.Context) (newest int64, err error) {
-	ctx, cancel := context.WithTimeout(ctx, timeout)
+	ctx, cancel := context.WithTimeout(ctx, a.timeout)
 	defer cancel()
-	err = a.db.QueryRowContext(ctx, "SELECT coalesce(max(finished), 0) FROM weft_archive").Scan(&newest)
+	text := "SELECT coalesce(max(finished), 0) FROM weft_archive"
+	if a.kind.partitioned { // whose own clock counts, too
+		text = "SELECT least(coalesce(max(finished), 0), (extract(epoch FROM now()) * 1000)::bigint) FROM weft_archive"
+	}
+	err = a.db.QueryRowContext(ctx, text).Scan(&newest)
 	return newest, err
 }
 
@@ -115,9 +116,12 @@ func (a *Archive) dropMonths(ctx context.Context, before int64) (gone int64, err
 
 // dropMonth drops a partition if nothing in it ended later. The lock keeps others from putting something in between.
 func (a *Archive) dropMonth(ctx context.Context, name string, before int64) (dropped bool, n int64, err error) {
-	err = a.write(ctx, timeout, func(tx *stdsql.Tx) error {
+	err = a.write(ctx, a.timeout, func(tx *stdsql.Tx) error {
 		var later bool
 		if err := tx.QueryRowContext(ctx, a.kind.text("SELECT EXISTS (SELECT 1 FROM "+name+" WHERE finished >= ?)"), before).Scan(&later); err != nil || later {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, patience); err != nil {
 			return err
 		}
 		if _, err := tx.ExecContext(ctx, "LOCK TABLE weft_archive IN ACCESS EXCLUSIVE MODE"); err != nil {

@@ -1,6 +1,10 @@
 package archive
 
-import "context"
+import (
+	"context"
+	"database/sql"
+	"time"
+)
 
 // Plan is how SQLite says that it goes through a query.
 func (a *Archive) Plan(ctx context.Context, q Query) (plan []string, err error) {
@@ -19,4 +23,20 @@ func (a *Archive) Plan(ctx context.Context, q Query) (plan []string, err error) 
 		plan = append(plan, step)
 	}
 	return plan, rows.Err()
+}
+
+// Impatient makes looks at the database short.
+func (a *Archive) Impatient(timeout time.Duration) { a.timeout = timeout }
+
+// Transaction asks within one as the archive writes in.
+func (a *Archive) Transaction(ctx context.Context, statement string) (said string, err error) {
+	err = a.write(ctx, time.Minute, func(tx *sql.Tx) error { return tx.QueryRowContext(ctx, statement).Scan(&said) })
+	return said, err
+}
+
+// Heal lets the next one who asks try it.
+func (a *Archive) Heal() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.until = time.Time{}
 }

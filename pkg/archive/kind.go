@@ -18,9 +18,14 @@ type kind struct {
 	tables      []string
 	prepare     func(context.Context, *stdsql.Conn) error
 	partitioned bool
+	durable     string // what a transaction begins with, so that its commit is on the disk
 }
 
-const columns = `id TEXT NOT NULL, created BIGINT NOT NULL, sequence BIGINT NOT NULL, life BIGINT NOT NULL, finished BIGINT NOT NULL, definition TEXT NOT NULL, correlation TEXT NOT NULL, header %[1]s NOT NULL, body %[1]s NOT NULL, PRIMARY KEY (id, created)`
+// names are those of the columns.
+const names = "id, created, sequence, life, finished, definition, correlation, header, body"
+
+// The order of ids is that of bytes: that of a language changes with the library of the system, and then an index of it is wrong.
+const columns = `id TEXT %[2]s NOT NULL, created BIGINT NOT NULL, sequence BIGINT NOT NULL, life BIGINT NOT NULL, finished BIGINT NOT NULL, definition TEXT %[2]s NOT NULL, correlation TEXT %[2]s NOT NULL, header %[1]s NOT NULL, body %[1]s NOT NULL, PRIMARY KEY (id, created)`
 
 // indexes are what lists go through. Of those of PostgreSQL each partition has its own.
 var indexes = []string{
@@ -35,13 +40,16 @@ const metaTable = "CREATE TABLE IF NOT EXISTS weft_archive_meta (name TEXT PRIMA
 // lock keeps two nodes from making tables at once, which PostgreSQL answers with an error to one of them.
 const lock = "SELECT pg_advisory_xact_lock(8385262201)"
 
+// patience is how long a change of the tables waits for who reads them, a dump for example: all others wait behind it.
+const patience = "SET LOCAL lock_timeout = '2s'"
+
 // kindOf knows the databases by their schemes; nil: it is none that can be an archive.
 func kindOf(d *sql.Dialect) *kind {
 	switch d.Schemes[0] {
 	case "sqlite":
 		return &kind{
 			dialect: d, connections: 8,
-			tables: append([]string{metaTable, fmt.Sprintf("CREATE TABLE IF NOT EXISTS weft_archive ("+columns+")", "BLOB")}, indexes...),
+			tables: append([]string{metaTable, fmt.Sprintf("CREATE TABLE IF NOT EXISTS weft_archive ("+columns+")", "BLOB", "")}, indexes...),
 			// Readers and the writer do not wait for each other then. The file keeps it; it cannot be set within a transaction.
 			prepare: func(ctx context.Context, c *stdsql.Conn) error {
 				_, err := c.ExecContext(ctx, "PRAGMA journal_mode=WAL")
@@ -51,8 +59,9 @@ func kindOf(d *sql.Dialect) *kind {
 	case "postgres":
 		return &kind{
 			dialect: d, connections: 8, partitioned: true,
+			durable: "SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'",
 			tables: append([]string{
-				lock, metaTable, fmt.Sprintf("CREATE TABLE IF NOT EXISTS weft_archive ("+columns+") PARTITION BY RANGE (created)", "BYTEA"),
+				lock, metaTable, fmt.Sprintf("CREATE TABLE IF NOT EXISTS weft_archive ("+columns+") PARTITION BY RANGE (created)", "BYTEA", `COLLATE "C"`),
 				"CREATE TABLE IF NOT EXISTS weft_archive_other PARTITION OF weft_archive DEFAULT",
 			}, indexes...),
 			prepare: func(context.Context, *stdsql.Conn) error { return nil },

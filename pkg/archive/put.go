@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -56,23 +57,25 @@ func (a *Archive) Put(ctx context.Context, items []Item) error {
 	}
 	// In one order, so that two nodes that put the same do not wait for each other.
 	slices.SortFunc(all, func(a, b row) int { return cmp.Or(cmp.Compare(a.created, b.created), strings.Compare(a.id, b.id)) })
-	ctx, cancel := context.WithTimeout(ctx, putTimeout)
+	ours, cancel := context.WithTimeout(ctx, putTimeout)
 	defer cancel()
-	if err := a.partitions(ctx, all); err != nil {
-		return a.failed("a month of the archive could not be made", err)
+	if err := a.partitions(ours, all); err != nil {
+		return a.failed(ctx, "a month of the archive could not be made", err)
 	}
-	err := a.write(ctx, putTimeout, func(tx *stdsql.Tx) error {
+	err := a.write(ours, putTimeout, func(tx *stdsql.Tx) error {
 		for chunk := range slices.Chunk(all, rowsAtOnce) {
-			if err := a.insert(ctx, tx, chunk); err != nil {
+			if err := a.insert(ours, tx, chunk); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
-	if err != nil {
-		return a.failed(fmt.Sprintf("%d instances could not be archived", len(all)), err)
+	if err := a.answered(ctx, fmt.Sprintf("%d instances could not be archived", len(all)), err); err != nil {
+		return err
 	}
-	return nil
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.sameFile() // it may have gone since it was looked for
 }
 
 func (a *Archive) insert(ctx context.Context, tx *stdsql.Tx, rows []row) error {
@@ -81,7 +84,7 @@ func (a *Archive) insert(ctx context.Context, tx *stdsql.Tx, rows []row) error {
 	for _, r := range rows {
 		args = append(args, r.id, r.created, r.sequence, r.life, r.finished, r.definition, r.correlation, r.header, r.body)
 	}
-	_, err := tx.ExecContext(ctx, a.kind.text("INSERT INTO weft_archive (id, created, sequence, life, finished, definition, correlation, header, body) VALUES "+
+	_, err := tx.ExecContext(ctx, a.kind.text("INSERT INTO weft_archive ("+names+") VALUES "+
 		one+strings.Repeat(", "+one, len(rows)-1)+
 		" ON CONFLICT (id, created) DO UPDATE SET sequence = excluded.sequence, life = excluded.life, finished = excluded.finished, definition = excluded.definition, correlation = excluded.correlation, header = excluded.header, body = excluded.body WHERE excluded.sequence > weft_archive.sequence OR excluded.life <> weft_archive.life"), args...)
 	return err
@@ -116,9 +119,12 @@ var (
 // mostKey is how many bytes of a text an index has: PostgreSQL takes some 2,700 for all columns of one.
 const mostKey = 600
 
-// key is a text as it is indexed: PostgreSQL takes no zero byte, and no long text.
+// storable reports whether PostgreSQL takes a text: it takes no zero byte, and nothing that is not UTF-8.
+func storable(text string) bool { return utf8.ValidString(text) && !strings.Contains(text, "\x00") }
+
+// key is a text as it is indexed, which is no long one.
 func key(text string) string {
-	if len(text) <= mostKey && !strings.Contains(text, "\x00") {
+	if len(text) <= mostKey && storable(text) {
 		return text
 	}
 	sum := sha256.Sum256([]byte(text))
@@ -138,18 +144,18 @@ func (a *Archive) partitions(ctx context.Context, rows []row) error {
 		return nil
 	}
 	now := time.Now().UTC()
-	a.mu.Lock()
-	defer a.mu.Unlock()
 	for _, r := range rows {
 		at := time.UnixMilli(r.created).UTC()
 		from := time.Date(at.Year(), at.Month(), 1, 0, 0, 0, 0, time.UTC)
 		name := partition(from)
-		if a.months[name] || from.Before(now.AddDate(0, -monthsBack, 0)) || from.After(now.AddDate(0, monthsAhead, 0)) {
+		if a.hasMonth(name) || from.Before(now.AddDate(0, -monthsBack, 0)) || from.After(now.AddDate(0, monthsAhead, 0)) {
 			continue
 		}
-		err := a.write(ctx, timeout, func(tx *stdsql.Tx) error {
-			if _, err := tx.ExecContext(ctx, lock); err != nil {
-				return err
+		err := a.write(ctx, a.timeout, func(tx *stdsql.Tx) error {
+			for _, s := range []string{patience, lock} {
+				if _, err := tx.ExecContext(ctx, s); err != nil {
+					return err
+				}
 			}
 			_, err := tx.ExecContext(ctx, fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s PARTITION OF weft_archive FOR VALUES FROM (%d) TO (%d)", name, from.UnixMilli(), from.AddDate(0, 1, 0).UnixMilli()))
 			return err
@@ -158,9 +164,17 @@ func (a *Archive) partitions(ctx context.Context, rows []row) error {
 		if err != nil && a.kind.dialect.Failure(err).State != checkViolation {
 			return err
 		}
+		a.mu.Lock()
 		a.months[name] = true
+		a.mu.Unlock()
 	}
 	return nil
+}
+
+func (a *Archive) hasMonth(name string) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.months[name]
 }
 
 // checkViolation is what PostgreSQL says then.

@@ -24,19 +24,20 @@ func (a *Archive) Instance(ctx context.Context, id string) (*workflow.Instance, 
 func (a *Archive) Get(ctx context.Context, id string) (*Item, error) { return a.get(ctx, "body", id) }
 
 func (a *Archive) get(ctx context.Context, what, id string) (*Item, error) {
-	if err := a.Check(ctx); err != nil {
+	if err := a.Check(ctx); err != nil || !storable(id) {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, timeout)
+	ours, cancel := context.WithTimeout(ctx, a.timeout)
 	defer cancel()
 	var header, whole []byte
 	it := &Item{}
-	err := a.db.QueryRowContext(ctx, a.kind.text("SELECT header, "+what+", sequence, life FROM weft_archive WHERE id = ? ORDER BY created DESC LIMIT 1"), id).Scan(&header, &whole, &it.Sequence, &it.Life)
-	switch {
-	case errors.Is(err, stdsql.ErrNoRows):
-		return nil, nil
-	case err != nil:
-		return nil, a.failed("the archive could not be read", err)
+	err := a.db.QueryRowContext(ours, a.kind.text("SELECT header, "+what+", sequence, life FROM weft_archive WHERE id = ? ORDER BY created DESC LIMIT 1"), id).Scan(&header, &whole, &it.Sequence, &it.Life)
+	none := errors.Is(err, stdsql.ErrNoRows)
+	if none {
+		err = nil
+	}
+	if err := a.answered(ctx, "the archive could not be read", err); err != nil || none {
+		return nil, err
 	}
 	if err := unpack(header, &it.Instance); err != nil {
 		return nil, damaged(id, err)
@@ -63,38 +64,53 @@ func unpack(raw []byte, into any) error {
 	return workflow.Unmarshal(text, into)
 }
 
-// List gives what people see of instances, in the order of the query, [Query.Limit] at most. One that cannot be read says
-// so, see [workflow.Instance.Damaged].
-func (a *Archive) List(ctx context.Context, q Query) ([]workflow.Instance, error) {
+// mostListed is how many bytes of instances a list gives at most, but for one: what is larger comes in several.
+const mostListed = 8 << 20
+
+// List gives what people see of instances, in the order of the query, [Query.Limit] at most, and tells whether there may be more: also
+// large ones come in several lists. One that cannot be read says so, see [workflow.Instance.Damaged].
+func (a *Archive) List(ctx context.Context, q Query) (found []workflow.Instance, more bool, err error) {
 	if err := a.Check(ctx); err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, timeout)
+	if q.From != nil && !storable(q.From.ID) {
+		return nil, false, workflow.Fail(workflow.CodeInvalid, "the cursor is not one of a list of instances")
+	}
+	ours, cancel := context.WithTimeout(ctx, a.timeout)
 	defer cancel()
-	text, args := a.statement(&q)
+	found, more, err = a.list(ours, &q)
+	return found, more, a.answered(ctx, "the archive could not be listed", err)
+}
+
+func (a *Archive) list(ctx context.Context, q *Query) (out []workflow.Instance, more bool, err error) {
+	text, args := a.statement(q)
 	rows, err := a.db.QueryContext(ctx, text, args...)
 	if err != nil {
-		return nil, a.failed("the archive could not be listed", err)
+		return nil, false, err
 	}
 	defer func() { _ = rows.Close() }()
-	var out []workflow.Instance
+	bytes := 0
 	for rows.Next() {
 		var id string
 		var created int64
 		var header []byte
 		if err := rows.Scan(&id, &created, &header); err != nil {
-			return nil, a.failed("the archive could not be listed", err)
+			return nil, false, err
 		}
 		in := workflow.Instance{}
-		if err := unpack(header, &in); err != nil {
+		raw, err := unpacker.DecodeAll(header, nil)
+		if err == nil {
+			err = workflow.Unmarshal(raw, &in)
+		}
+		if err != nil {
 			in = workflow.Instance{ID: id, CreatedAt: time.UnixMilli(created).UTC(), Damaged: err.Error()}
 		}
 		out = append(out, in)
+		if bytes += len(raw); bytes >= mostListed {
+			return out, true, nil
+		}
 	}
-	if err := rows.Err(); err != nil {
-		return nil, a.failed("the archive could not be listed", err)
-	}
-	return out, nil
+	return out, len(out) == q.Limit, rows.Err()
 }
 
 func (a *Archive) statement(q *Query) (text string, args []any) {

@@ -210,7 +210,7 @@ func (a *Archive) writable(ctx context.Context) error {
 	err := a.write(ctx, a.timeout, func(tx *stdsql.Tx) error {
 		for _, s := range []string{
 			"INSERT INTO weft_archive (" + names + ") SELECT " + names + " FROM weft_archive WHERE 1 = 0 ON CONFLICT (id, created) DO UPDATE SET sequence = excluded.sequence",
-			"DELETE FROM weft_archive WHERE 1 = 0",
+			"DELETE FROM weft_archive WHERE 1 = 0", "DELETE FROM weft_archive_deleted WHERE 1 = 0",
 		} {
 			if _, err := tx.ExecContext(ctx, s); err != nil {
 				return err

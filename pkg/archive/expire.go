@@ -3,18 +3,43 @@ package archive
 import (
 	"context"
 	stdsql "database/sql"
+	"fmt"
 	"strings"
 	"time"
 )
 
-// Delete removes all that is kept of an id, and reports whether there was something.
+// deletedFor is how long an id that was deleted is not put, in milliseconds: longer than a [Archive.Put] lasts that was under way, with what
+// was read for it, and less than the ten minutes that a new instance of this id is in etcd at least.
+const deletedFor = 5 * 60 * 1000
+
+// Delete removes all that is kept of an id, and reports whether there was something. Somebody may have read the instance, and be about
+// to put it: it is not put for some minutes.
 func (a *Archive) Delete(ctx context.Context, id string) (bool, error) {
 	if err := a.Check(ctx); err != nil || !storable(id) {
 		return false, err
 	}
 	ours, cancel := context.WithTimeout(ctx, a.timeout)
 	defer cancel()
-	n, err := a.remove(ours, "DELETE FROM weft_archive WHERE id = ?", id)
+	var n int64
+	err := a.write(ours, a.timeout, func(tx *stdsql.Tx) error {
+		if a.kind.deleting != "" {
+			if _, err := tx.ExecContext(ours, a.kind.deleting); err != nil {
+				return err
+			}
+		}
+		if _, err := tx.ExecContext(ours, a.kind.text("INSERT INTO weft_archive_deleted (id, at) VALUES (?, "+a.kind.clock+") ON CONFLICT (id) DO UPDATE SET at = excluded.at"), id); err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ours, fmt.Sprintf("DELETE FROM weft_archive_deleted WHERE at < %s - %d", a.kind.clock, deletedFor)); err != nil {
+			return err
+		}
+		done, err := tx.ExecContext(ours, a.kind.text("DELETE FROM weft_archive WHERE id = ?"), id)
+		if err != nil {
+			return err
+		}
+		n, err = done.RowsAffected()
+		return err
+	})
 	return n > 0, a.answered(ctx, "instance "+id+" could not be removed from the archive", err)
 }
 

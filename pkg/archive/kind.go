@@ -18,6 +18,9 @@ type kind struct {
 	tables      []string
 	prepare     func(context.Context, *stdsql.Conn) error
 	partitioned bool
+	clock       string // the time of the database, in milliseconds since 1970
+	putting     string // a lock that those who put share, and who deletes has alone
+	deleting    string
 	durable     string // what a transaction begins with, so that its commit is on the disk
 }
 
@@ -35,6 +38,9 @@ var indexes = []string{
 	"CREATE INDEX IF NOT EXISTS weft_archive_finished ON weft_archive (finished)",
 }
 
+// deletedTable has what was deleted a short while ago, see [Archive.Delete].
+const deletedTable = `CREATE TABLE IF NOT EXISTS weft_archive_deleted (id TEXT %s PRIMARY KEY, at BIGINT NOT NULL)`
+
 const metaTable = "CREATE TABLE IF NOT EXISTS weft_archive_meta (name TEXT PRIMARY KEY, value TEXT NOT NULL)"
 
 // lock keeps two nodes from making tables at once, which PostgreSQL answers with an error to one of them.
@@ -49,7 +55,8 @@ func kindOf(d *sql.Dialect) *kind {
 	case "sqlite":
 		return &kind{
 			dialect: d, connections: 8,
-			tables: append([]string{metaTable, fmt.Sprintf("CREATE TABLE IF NOT EXISTS weft_archive ("+columns+")", "BLOB", "")}, indexes...),
+			clock:  "unixepoch() * 1000",
+			tables: append([]string{metaTable, fmt.Sprintf(deletedTable, ""), fmt.Sprintf("CREATE TABLE IF NOT EXISTS weft_archive ("+columns+")", "BLOB", "")}, indexes...),
 			// Readers and the writer do not wait for each other then. The file keeps it; it cannot be set within a transaction.
 			prepare: func(ctx context.Context, c *stdsql.Conn) error {
 				_, err := c.ExecContext(ctx, "PRAGMA journal_mode=WAL")
@@ -59,9 +66,11 @@ func kindOf(d *sql.Dialect) *kind {
 	case "postgres":
 		return &kind{
 			dialect: d, connections: 8, partitioned: true,
+			clock:   "(extract(epoch FROM now()) * 1000)::bigint",
+			putting: "SELECT pg_advisory_xact_lock_shared(8385262202)", deleting: "SELECT pg_advisory_xact_lock(8385262202)",
 			durable: "SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'",
 			tables: append([]string{
-				lock, metaTable, fmt.Sprintf("CREATE TABLE IF NOT EXISTS weft_archive ("+columns+") PARTITION BY RANGE (created)", "BYTEA", `COLLATE "C"`),
+				lock, metaTable, fmt.Sprintf(deletedTable, `COLLATE "C"`), fmt.Sprintf("CREATE TABLE IF NOT EXISTS weft_archive ("+columns+") PARTITION BY RANGE (created)", "BYTEA", `COLLATE "C"`),
 				"CREATE TABLE IF NOT EXISTS weft_archive_other PARTITION OF weft_archive DEFAULT",
 			}, indexes...),
 			prepare: func(context.Context, *stdsql.Conn) error { return nil },

@@ -36,7 +36,7 @@ type row struct {
 const rowsAtOnce = 100
 
 // Put keeps instances that have ended; all of them, or none. What is there of the same life of an instance stays if it is as new. That
-// of another life goes: to have one after the other takes longer than a Put may, so what is put is the later one, however far it has counted.
+// of another life goes: to have one after the other takes longer than a Put may, so what is put is the later one, however far it has counted. What was deleted a moment ago is not put, see [Archive.Delete].
 func (a *Archive) Put(ctx context.Context, items []Item) error {
 	if err := a.Check(ctx); err != nil {
 		return err
@@ -63,6 +63,11 @@ func (a *Archive) Put(ctx context.Context, items []Item) error {
 		return a.failed(ctx, "a month of the archive could not be made", err)
 	}
 	err := a.write(ours, putTimeout, func(tx *stdsql.Tx) error {
+		if a.kind.putting != "" {
+			if _, err := tx.ExecContext(ours, a.kind.putting); err != nil {
+				return err
+			}
+		}
 		for chunk := range slices.Chunk(all, rowsAtOnce) {
 			if err := a.insert(ours, tx, chunk); err != nil {
 				return err
@@ -87,6 +92,15 @@ func (a *Archive) insert(ctx context.Context, tx *stdsql.Tx, rows []row) error {
 	_, err := tx.ExecContext(ctx, a.kind.text("INSERT INTO weft_archive ("+names+") VALUES "+
 		one+strings.Repeat(", "+one, len(rows)-1)+
 		" ON CONFLICT (id, created) DO UPDATE SET sequence = excluded.sequence, life = excluded.life, finished = excluded.finished, definition = excluded.definition, correlation = excluded.correlation, header = excluded.header, body = excluded.body WHERE excluded.sequence > weft_archive.sequence OR excluded.life <> weft_archive.life"), args...)
+	if err != nil {
+		return err
+	}
+	ids := make([]any, len(rows))
+	for i, r := range rows {
+		ids[i] = r.id
+	}
+	_, err = tx.ExecContext(ctx, a.kind.text("DELETE FROM weft_archive WHERE id IN (?"+strings.Repeat(", ?", len(ids)-1)+") AND id IN (SELECT id FROM weft_archive_deleted WHERE at >= "+
+		a.kind.clock+fmt.Sprintf(" - %d)", deletedFor)), ids...)
 	return err
 }
 

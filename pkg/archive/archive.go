@@ -292,6 +292,9 @@ func (a *Archive) failed(ctx context.Context, what string, err error) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		text = fmt.Sprintf("%s: %s did not answer in time", what, a.kind.dialect.Name)
 	} else if refused(f.State) || !a.kind.partitioned && f.State == "" {
+		if f.State == "" {
+			text += fmt.Sprintf("; it is %s, and its directory has to be there and writable", a.file)
+		}
 		return refusal(text)
 	}
 	told := &workflow.Error{Code: workflow.CodeUnavailable, Detail: text, RetryAfter: time.Second}

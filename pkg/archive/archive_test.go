@@ -263,7 +263,7 @@ func second[T any](_ T, err error) error { return err }
 func TestWhatIsWrongIsTold(t *testing.T) {
 	t.Parallel()
 	for connection, want := range map[string]string{
-		"mysql://h/d": "begin with", "": "begin with", "sqlite:relative.db": "path", "sqlite:/x?mode=ro": "nothing behind", "postgres://u:secret-word@h/d": "file of its own", "postgres://h/d?password=secret-word": "file of its own",
+		"mysql://h/d": "begin with", "": "begin with", "sqlite:relative.db": "path", "sqlite:/x?mode=ro": "nothing behind", "postgres://u:secret-word@h/d": "file of its own", "postgres://h/d?password=secret-word": "file of its own", "postgres://h/d?sslpassword=secret-word": "file of its own", "postgres:host=h password=secret-word": "postgres://",
 	} {
 		if _, err := archive.Open(dialects, connection, "", "c"); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "secret-word") {
 			t.Errorf("%s: %v", connection, err)

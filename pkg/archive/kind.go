@@ -91,10 +91,10 @@ func (k *kind) connection(text, password string) (string, error) {
 		return text + "?mode=rwc", nil
 	}
 	u, err := url.Parse(text)
-	if err != nil {
+	if err != nil || u.Opaque != "" || !strings.Contains(text, "://") { // as words, which pgx takes, too, and where a password may be
 		return "", errors.New("it cannot be read; it is to be postgres://user@host:port/database?sslmode=verify-full") // the cause has the text
 	}
-	if _, given := u.User.Password(); given || u.Query().Has("password") {
+	if _, given := u.User.Password(); given || u.Query().Has("password") || u.Query().Has("sslpassword") {
 		return "", errors.New("it has a password, which everybody sees who may list the processes; put it into a file of its own")
 	}
 	if password != "" {

@@ -532,6 +532,8 @@ var guards = []patch{
 		".all(ctx, resp, len(ids)); err != nil {\n", ".all(ctx, resp, len(ids)); err != nil && false {\n", inUpkeep, "TestAnArchiveThatIsAway"},
 	{"what is older does not take the place of what is newer in the archive", "pkg/archive/put.go",
 		" WHERE excluded.sequence > weft_archive.sequence OR excluded.life <> weft_archive.life", "", inArchive, "TestWhatIsPut"},
+	{"no password is logged with the settings", "internal/people/command/settings.go",
+		"passwordWord.ReplaceAllString(passwordOfUser.ReplaceAllString(s, \"${1}xxxxx@\"), \"${1}xxxxx\")", "s", "./internal/people/command", "TestTheConfiguration"},
 	{"what was deleted a moment ago is not archived", "pkg/archive/put.go",
 		" WHERE at >= \"+\n", " WHERE 1 = 0 AND at >= \"+\n", inArchive, "TestWhatIsDeletedWhileItIsPut"},
 	{"an instance that cannot be read whole is in nobody's way", "internal/store/etcdstore/upkeep/keep.go",

@@ -38,6 +38,11 @@ func TestTheConfigurationThatIsLoggedDiffersFromTheDefaults(t *testing.T) {
 	if err := cmd.Flags().Parse([]string{"--session-ttl", "7s", "--etcd-endpoints", "http://root:hush@a:1,http://b:2", "--queue-ttl", "10m"}); err != nil {
 		t.Fatal(err)
 	}
+	for _, archive := range []string{"postgres://u:hush@h/d", "postgres://u:hush%zz@h/d", "postgres://u@h/d?sslmode=disable&password=hush", "postgres:host=h password = 'hush now' user=u", "postgres:password=hush"} {
+		if got := maskURL(archive); strings.Contains(got, "hush") || !strings.Contains(got, "xxxxx") {
+			t.Errorf("%s is logged as %s", archive, got)
+		}
+	}
 	got := resolved(cmd.Flags())
 	if len(got) != 2 {
 		t.Errorf("it has %v", got)

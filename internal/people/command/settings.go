@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -273,7 +274,13 @@ func mask(f *pflag.Flag) string {
 
 func maskURL(s string) string {
 	if u, err := url.Parse(s); err == nil && u.User != nil {
-		return u.Redacted()
+		s = u.Redacted()
 	}
-	return s
+	// What is no URL, or has its password in another place, is logged before it is refused.
+	return passwordWord.ReplaceAllString(passwordOfUser.ReplaceAllString(s, "${1}xxxxx@"), "${1}xxxxx")
 }
+
+var (
+	passwordOfUser = regexp.MustCompile(`(://[^:/@]*:)[^/]*@`)
+	passwordWord   = regexp.MustCompile(`(?i)(password\s*=\s*)('[^']*'|[^&\s]+)`)
+)

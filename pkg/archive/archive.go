@@ -100,6 +100,7 @@ func Open(dialects []*sql.Dialect, connection, passwordFile, cluster string) (*A
 			return nil, err
 		}
 		db.SetMaxOpenConns(k.connections)
+		db.SetMaxIdleConns(idleConnections)
 		a := &Archive{cluster: cluster, db: db, kind: k, timeout: lookTimeout, turn: make(chan struct{}, 1), months: map[string]bool{}}
 		if !k.partitioned {
 			a.file = strings.TrimPrefix(connection[len(scheme)+1:], "//")
@@ -256,6 +257,9 @@ func (a *Archive) meta(ctx context.Context, into map[string]string) error {
 	return rows.Err()
 }
 
+// idleConnections are how many stay open between questions.
+const idleConnections = 4
+
 // write runs do in a transaction.
 func (a *Archive) write(ctx context.Context, limit time.Duration, do func(*stdsql.Tx) error) error {
 	conn, err := a.db.Conn(ctx)
@@ -298,6 +302,10 @@ func (a *Archive) failed(ctx context.Context, what string, err error) error {
 		return refusal(text)
 	}
 	told := &workflow.Error{Code: workflow.CodeUnavailable, Detail: text, RetryAfter: time.Second}
+	if f.State == "" && ctx.Err() == nil { // connections that lie idle may be as dead as this one: each would take who comes next as long
+		a.db.SetMaxIdleConns(0)
+		a.db.SetMaxIdleConns(idleConnections)
+	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	switch {

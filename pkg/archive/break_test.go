@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weft-run/weft/internal/polltest"
 	"github.com/weft-run/weft/internal/postgrestest"
 	"github.com/weft-run/weft/pkg/activities/sql/postgres"
 	"github.com/weft-run/weft/pkg/archive"
@@ -123,6 +124,7 @@ func TestADatabaseThatHangsHoldsNobodyUp(t *testing.T) {
 	u := postgrestest.Start(t)
 	b := newBetween(t, u.Host)
 	u.Host = b.addr
+	u.RawQuery += "&connect_timeout=1" // what is being opened while it hangs has its place in the pool until then
 	b.stuck.Store(true)
 	a := open(t, u.String(), "c")
 	a.Impatient(200 * time.Millisecond)
@@ -154,16 +156,21 @@ func TestADatabaseThatHangsHoldsNobodyUp(t *testing.T) {
 	b.stuck.Store(false)
 	a.Heal()
 	a.Impatient(10 * time.Second)
-	put(t, a, item("one", time.Hour, nil))
+	polltest.Eventually(t, "it takes something again", func() bool {
+		a.Heal()
+		return a.Put(t.Context(), []archive.Item{item("one", time.Hour, nil)}) == nil
+	})
 	b.stuck.Store(true)
 	a.Impatient(200 * time.Millisecond)
 	ask()
 	b.stuck.Store(false)
 	a.Heal()
 	a.Impatient(10 * time.Second)
-	if in, err := a.Instance(t.Context(), "one"); err != nil || in == nil {
-		t.Error(in, err)
-	}
+	polltest.Eventually(t, "it answers again", func() bool {
+		a.Heal()
+		in, err := a.Instance(t.Context(), "one")
+		return err == nil && in != nil
+	})
 }
 
 // Who may read only, or make no months, is told at the start.

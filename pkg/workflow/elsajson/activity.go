@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/elsajson/custom"
 	"github.com/weft-run/weft/pkg/workflow/elsajson/jsontree"
 )
 
@@ -125,9 +126,7 @@ func (ar *activityReader) common(f field) bool {
 		a.Version = ar.whole(f)
 	case "customProperties":
 		a.CustomProperties = ar.dict(f)
-		if modes, ok := a.CustomProperties[logKeys[0]].(map[string]any); ok {
-			nameModes(modes, 0)
-		}
+		custom.NameModes(a.CustomProperties)
 	case "metadata":
 		a.Metadata = ar.dict(f)
 	case "nodeId", "applicationProperties", "canStartWorkflow", "runAsynchronously", "source", "line",
@@ -145,17 +144,17 @@ func (ar *activityReader) common(f field) bool {
 
 // settings reads what customProperties and their predecessors say.
 func (ar *activityReader) settings(fs []field) {
-	c := readCustom(ar.a.CustomProperties)
+	c := custom.Read(ar.a.CustomProperties)
 	for _, f := range fs {
 		switch f.name {
 		case "applicationProperties":
-			old := peekCustom(ar.dict(f))
-			c.canStart = c.canStart || old.canStart
+			old := custom.Peek(ar.dict(f))
+			c.CanStart = c.CanStart || old.CanStart
 		case "canStartWorkflow":
-			c.canStart = c.canStart || f.Kind == jsontree.Boolean && f.Yes
+			c.CanStart = c.CanStart || f.Kind == jsontree.Boolean && f.Yes
 		}
 	}
-	ar.a.CanStart, ar.a.MergeMode, ar.a.CommitStrategy, ar.a.LogPersistence = c.canStart, c.merge, c.commit, c.logs
+	ar.a.CanStart, ar.a.MergeMode, ar.a.CommitStrategy, ar.a.LogPersistence = c.CanStart, c.Merge, c.Commit, c.Logs
 }
 
 // structure reads the fields of containers.

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/elsajson/custom"
 	"github.com/weft-run/weft/pkg/workflow/elsajson/jsontree"
 	"github.com/weft-run/weft/pkg/workflow/elsajson/names"
 )
@@ -44,23 +45,33 @@ func (r *reader) definition(c cur) *workflow.Definition {
 		case "options":
 			d.Options = r.options(f)
 		case "toolVersion":
-			if f.Kind == jsontree.String && names.OtherMajor(f.Text) {
-				r.problem("other-version", f.cur, "this was written by Elsa %s, and definitions of Elsa 3 are read: export it from Elsa 3, or take toolVersion away if it is one of those", workflow.Shorten(f.Text))
-			}
+			r.madeBy(f)
 		case "root":
 			d.Root = r.activity(f.cur)
 		}
 	}
+	r.optionsElsewhere(d, fs)
+	d.Extra = r.keep(fs, definitionFields(d), holdsRoot)
+	return d
+}
+
+// madeBy refuses what another major version of Elsa wrote.
+func (r *reader) madeBy(f field) {
+	if f.Kind == jsontree.String && names.OtherMajor(f.Text) {
+		r.problem("other-version", f.cur, "this was written by Elsa %s, and definitions of Elsa 3 are read: export it from Elsa 3, or take toolVersion away if it is one of those", workflow.Shorten(f.Text))
+	}
+}
+
+// optionsElsewhere reads the options that do not stand among the options.
+func (r *reader) optionsElsewhere(d *workflow.Definition, fs []field) {
 	for _, f := range fs {
 		if f.name == "usableAsActivity" && r.truth(f) { // where it was before there were options
 			d.Options.UsableAsActivity = true
 		}
 	}
-	if logs := readCustom(d.CustomProperties).logs; logs != "" && d.Options.LogPersistence == "" {
+	if logs := custom.Read(d.CustomProperties).Logs; logs != "" && d.Options.LogPersistence == "" {
 		d.Options.LogPersistence = logs
 	}
-	d.Extra = r.keep(fs, definitionFields(d), holdsRoot)
-	return d
 }
 
 // each reads the items of a list; an empty list gives an empty slice, null nil.
@@ -94,9 +105,9 @@ func definitionFields(d *workflow.Definition) fields {
 	if len(d.Labels) > 0 {
 		fs.set("labels", labelFields(d.Labels))
 	}
-	c := peekCustom(d.CustomProperties)
-	c.logs = d.Options.LogPersistence
-	if m := writeCustom(d.CustomProperties, c); m != nil {
+	c := custom.Peek(d.CustomProperties)
+	c.Logs = d.Options.LogPersistence
+	if m := custom.Write(d.CustomProperties, c); m != nil {
 		fs.set("customProperties", m)
 	}
 	if o := writeOptions(d.Options); len(o.list) > 0 {

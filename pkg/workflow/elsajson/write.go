@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/elsajson/custom"
 )
 
 // Write writes a definition as Elsa's JSON, indented by two spaces. Equal
@@ -119,7 +120,7 @@ func (w *writer) activityFields(a *workflow.Activity) fields {
 	if version != 0 {
 		fs.set("version", version)
 	}
-	if m := writeCustom(a.CustomProperties, custom{a.CanStart, a.MergeMode, a.CommitStrategy, a.LogPersistence}); m != nil {
+	if m := custom.Write(a.CustomProperties, custom.Settings{CanStart: a.CanStart, Merge: a.MergeMode, Commit: a.CommitStrategy, Logs: a.LogPersistence}); m != nil {
 		fs.set("customProperties", m)
 	}
 	if a.Metadata != nil {

@@ -1,4 +1,9 @@
-package elsajson
+// Package custom reads and writes what the designer of Elsa keeps among the custom properties of an activity or a definition,
+// as far as Weft understands it.
+//
+// Guaranteed: what is not understood stays as it is; what is, is written in the form that it had if it says the same. Not
+// guaranteed: that a mode of the log by an expression is what a run of Elsa would come to: it is Exclude.
+package custom
 
 import (
 	"maps"
@@ -8,11 +13,10 @@ import (
 	"github.com/weft-run/weft/pkg/workflow/elsajson/names"
 )
 
-// custom is what Weft understands of an activity's or a definition's
-// customProperties.
-type custom struct {
-	canStart            bool
-	merge, commit, logs string
+// Settings are what is understood; zero fields say nothing.
+type Settings struct {
+	CanStart            bool
+	Merge, Commit, Logs string
 }
 
 // Names under which the designer keeps these settings; the first is the one
@@ -24,14 +28,14 @@ var (
 	logKeys      = []string{"logPersistenceMode", "logPersistenceConfig"}
 )
 
-// readCustom reads the settings from m and removes those that writeCustom would
+// Read reads the settings from m and removes those that [Write] would
 // put back in the same form.
-func readCustom(m map[string]any) custom {
-	c := peekCustom(m)
+func Read(m map[string]any) Settings {
+	c := Peek(m)
 	if m[canStartKeys[0]] == true {
 		delete(m, canStartKeys[0])
 	}
-	for key, v := range map[string]string{mergeKeys[0]: c.merge, commitKeys[0]: c.commit, logKeys[0]: c.logs} {
+	for key, v := range map[string]string{mergeKeys[0]: c.Merge, commitKeys[0]: c.Commit, logKeys[0]: c.Logs} {
 		if s, ok := m[key].(string); ok && s != "" && s == v {
 			delete(m, key)
 		}
@@ -39,17 +43,18 @@ func readCustom(m map[string]any) custom {
 	return c
 }
 
-func peekCustom(m map[string]any) custom {
-	var c custom
+// Peek is [Read] without the removal.
+func Peek(m map[string]any) Settings {
+	var c Settings
 	switch v := lookup(m, canStartKeys).(type) {
 	case bool:
-		c.canStart = v
+		c.CanStart = v
 	case string:
-		c.canStart = strings.EqualFold(v, "true")
+		c.CanStart = strings.EqualFold(v, "true")
 	}
-	c.merge, _ = lookup(m, mergeKeys).(string)
-	c.commit, _ = lookup(m, commitKeys).(string)
-	c.logs = logMode(lookup(m, logKeys), 0)
+	c.Merge, _ = lookup(m, mergeKeys).(string)
+	c.Commit, _ = lookup(m, commitKeys).(string)
+	c.Logs = logMode(lookup(m, logKeys), 0)
 	return c
 }
 
@@ -96,7 +101,13 @@ func byExpression(v map[string]any) (mode string, ok bool) {
 	return "Exclude", true
 }
 
-// nameModes writes log persistence modes by their names where .NET has the number of the name.
+// NameModes writes log persistence modes by their names where .NET has the number of the name.
+func NameModes(m map[string]any) {
+	if modes, ok := m[logKeys[0]].(map[string]any); ok {
+		nameModes(modes, 0)
+	}
+}
+
 func nameModes(m map[string]any, depth int) {
 	for name, v := range m {
 		switch v := v.(type) {
@@ -127,11 +138,11 @@ func lookup(m map[string]any, names []string) any {
 	return nil
 }
 
-// writeCustom gives m with the settings in it. A setting that m already holds
+// Write gives m with the settings in it. A setting that m already holds
 // with the same meaning stays as it is spelled there.
-func writeCustom(m map[string]any, c custom) map[string]any {
+func Write(m map[string]any, c Settings) map[string]any {
 	out := maps.Clone(m)
-	old := peekCustom(m)
+	old := Peek(m)
 	put := func(same bool, names []string, v any) {
 		if same {
 			return
@@ -147,9 +158,9 @@ func writeCustom(m map[string]any, c custom) map[string]any {
 		}
 		out[names[0]] = v
 	}
-	put(c.canStart == old.canStart, canStartKeys, c.canStart)
-	put(c.merge == old.merge, mergeKeys, c.merge)
-	put(c.commit == old.commit, commitKeys, c.commit)
-	put(c.logs == old.logs, logKeys, c.logs)
+	put(c.CanStart == old.CanStart, canStartKeys, c.CanStart)
+	put(c.Merge == old.Merge, mergeKeys, c.Merge)
+	put(c.Commit == old.Commit, commitKeys, c.Commit)
+	put(c.Logs == old.Logs, logKeys, c.Logs)
 	return out
 }

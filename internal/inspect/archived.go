@@ -15,17 +15,26 @@ import (
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
-// orArchived gives an instance that is not in etcd, which live says, as the archive has it.
-func (i *Inspector) orArchived(ctx context.Context, id string, live error) (workflow.Instance, error) {
-	if i.cfg.Archive == nil || workflow.CodeOf(live) != workflow.CodeInstanceNotFound {
-		return workflow.Instance{}, live
+// fromArchive gets what the archive has of an instance that is not in etcd, which live says.
+func fromArchive[T any](ctx context.Context, a *archive.Archive, id string, live error, get func(*archive.Archive, context.Context, string) (*T, error)) (*T, error) {
+	if a == nil || workflow.CodeOf(live) != workflow.CodeInstanceNotFound {
+		return nil, live
 	}
-	in, err := i.cfg.Archive.Instance(ctx, id)
+	found, err := get(a, ctx, id)
 	switch {
 	case err != nil:
-		return workflow.Instance{}, away(id, err)
-	case in == nil:
-		return workflow.Instance{}, live
+		return nil, away(id, err)
+	case found == nil:
+		return nil, live
+	}
+	return found, nil
+}
+
+// orArchived gives an instance that is not in etcd, which live says, as the archive has it.
+func (i *Inspector) orArchived(ctx context.Context, id string, live error) (workflow.Instance, error) {
+	in, err := fromArchive(ctx, i.cfg.Archive, id, live, (*archive.Archive).Instance)
+	if err != nil {
+		return workflow.Instance{}, err
 	}
 	in.Archived = true
 	return *in, nil
@@ -33,15 +42,9 @@ func (i *Inspector) orArchived(ctx context.Context, id string, live error) (work
 
 // archived is orArchived, with all that the archive has.
 func (i *Inspector) archived(ctx context.Context, id string, live error) (*archive.Item, error) {
-	if i.cfg.Archive == nil || workflow.CodeOf(live) != workflow.CodeInstanceNotFound {
-		return nil, live
-	}
-	it, err := i.cfg.Archive.Get(ctx, id)
-	switch {
-	case err != nil:
-		return nil, away(id, err)
-	case it == nil:
-		return nil, live
+	it, err := fromArchive(ctx, i.cfg.Archive, id, live, (*archive.Archive).Get)
+	if err != nil {
+		return nil, err
 	}
 	it.Instance.Archived = true
 	return it, nil

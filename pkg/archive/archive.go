@@ -228,16 +228,13 @@ func (a *Archive) writable(ctx context.Context) error {
 // make makes the tables. Several nodes may do it at once: the first says whose they are.
 func (a *Archive) make(ctx context.Context) error {
 	return a.write(ctx, a.timeout, func(tx *stdsql.Tx) error {
-		for _, s := range append(slices.Clone(a.kind.tables), a.kind.text("INSERT INTO weft_archive_meta (name, value) VALUES ('version', '"+version+"'), ('cluster', ?) ON CONFLICT DO NOTHING")) {
-			var args []any
-			if strings.Contains(s, "weft_archive_meta (name, value)") {
-				args = []any{a.cluster}
-			}
-			if _, err := tx.ExecContext(ctx, s, args...); err != nil {
+		for _, s := range a.kind.tables {
+			if _, err := tx.ExecContext(ctx, s); err != nil {
 				return err
 			}
 		}
-		return nil
+		_, err := tx.ExecContext(ctx, a.kind.text("INSERT INTO weft_archive_meta (name, value) VALUES ('version', '"+version+"'), ('cluster', ?) ON CONFLICT DO NOTHING"), a.cluster)
+		return err
 	})
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	stdsql "database/sql"
 	"fmt"
-	"strings"
 	"time"
 )
 
@@ -114,7 +113,7 @@ func (a *Archive) dropMonths(ctx context.Context, before int64) (gone int64, err
 			_ = rows.Close()
 			return 0, err
 		}
-		if month, err := time.Parse("weft_archive_2006_01", name); err == nil && month.AddDate(0, 1, 0).UnixMilli() <= before {
+		if month, err := time.Parse(monthName, name); err == nil && month.AddDate(0, 1, 0).UnixMilli() <= before {
 			names = append(names, name)
 		}
 	}
@@ -123,9 +122,6 @@ func (a *Archive) dropMonths(ctx context.Context, before int64) (gone int64, err
 		return 0, err
 	}
 	for _, name := range names {
-		if !strings.HasPrefix(name, "weft_archive_") {
-			continue
-		}
 		dropped, n, err := a.dropMonth(ctx, name, before)
 		if err != nil {
 			return gone, err

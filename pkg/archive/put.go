@@ -194,4 +194,7 @@ func (a *Archive) hasMonth(name string) bool {
 // checkViolation is what PostgreSQL says then.
 const checkViolation = "23514"
 
-func partition(month time.Time) string { return month.Format("weft_archive_2006_01") }
+// monthName is the name of a month's partition, as a layout of time.
+const monthName = "weft_archive_2006_01"
+
+func partition(month time.Time) string { return month.Format(monthName) }

@@ -559,7 +559,7 @@ var guards = []patch{
 	{"what is in etcd and in the archive is listed once", "internal/inspect/archived.go",
 		"\t\t\treturn l.ID == in.ID &&", "\t\t\treturn false && l.ID == in.ID &&", inUpkeep, "TestTheArchiveTells"},
 	{"nobody is told that there is no instance while the archive is away", "internal/inspect/archived.go",
-		"\t\treturn workflow.Instance{}, away(id, err)\n", "\t\treturn workflow.Instance{}, live\n", inUpkeep, "TestAnArchiveThatIsAway"},
+		"\tcase err != nil:\n\t\treturn nil, away(id, err)\n", "\tcase err != nil:\n\t\treturn nil, live\n", inUpkeep, "TestAnArchiveThatIsAway"},
 	{"a delete is one of the archive, too", "pkg/runtime/commands/commander.go",
 		"\tif c.cfg.Archive == nil || err", "\tif true || err", inUpkeep, "TestTheArchiveTells"},
 	{"what the order of the ends hides is found", "internal/upkeep/retention/retention.go",

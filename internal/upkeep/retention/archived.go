@@ -30,10 +30,11 @@ func (a *Archived) run(ctx context.Context) error {
 
 // purge deletes finished instances, and puts them into the archive first, if there is one.
 func (f *Finished) purge(ctx context.Context, ids []string) ([]string, error) {
+	keep := f.archive
 	if f.Cfg.Archive == nil {
-		return f.Cfg.Store.Purge(ctx, ids, f.lockPrefixes(), nil)
+		keep = nil
 	}
-	return f.Cfg.Store.Purge(ctx, ids, f.lockPrefixes(), f.archive)
+	return f.Cfg.Store.Purge(ctx, ids, f.lockPrefixes(), keep)
 }
 
 // archive keeps instances there.

@@ -57,18 +57,21 @@ func (s *keeping) all(ctx context.Context, resp *pb.TxnResponse, n int) (stay ma
 		if kv == nil {
 			continue
 		}
-		head, err := record.WholeRecord(kv)
-		if err != nil || !mayGo(head) { // which is logged when it would be purged
+		rec, err := record.WholeRecord(kv)
+		if err != nil || !mayGo(rec) { // which is logged when it would be purged
 			continue
 		}
-		rec, err := lookup.PartsOf(s.conn).Join(ctx, kv, db.DecodeWhole)
+		id := rec.Header.ID
+		if len(rec.Parts) > 0 {
+			rec, err = lookup.PartsOf(s.conn).Join(ctx, kv, db.DecodeWhole)
+		}
 		switch {
 		case lookup.IsMoved(err):
-			stay[head.Header.ID] = true
+			stay[id] = true
 			continue
 		case errors.Is(err, db.ErrDamaged): // it stays for who repairs it, and is in nobody's way
-			s.conn.Log.ErrorContext(ctx, "a finished instance cannot be read whole, so it is not archived; it is kept", "instanceId", head.Header.ID, "error", err)
-			stay[head.Header.ID] = true
+			s.conn.Log.ErrorContext(ctx, "a finished instance cannot be read whole, so it is not archived; it is kept", "instanceId", id, "error", err)
+			stay[id] = true
 			continue
 		case err != nil:
 			return nil, err

@@ -110,18 +110,7 @@ func (a commands) runJob(ctx context.Context, c *apiclient.Client, j *job, body 
 	if err != nil {
 		return err
 	}
-	if wait > 0 && in.Body.Status != "Finished" {
-		if in, err = awaited(ctx, c, in.Body.InstanceID, wait); err != nil {
-			return err
-		}
-	}
-	if err := a.ask.Show(instanceFullView, in.Bytes); err != nil {
-		return err
-	}
-	if a.ask.ForPeople() && in.Body.Status == "Finished" && len(in.Body.Output) > 0 {
-		fmt.Fprintln(a.ask.Out, "output", ask.Compact(in.Body.Output))
-	}
-	return over(&in.Body, wait, exitStatus)
+	return a.started(ctx, c, in, wait, exitStatus)
 }
 
 func (j *job) scheduled() bool { return j.every != 0 || j.cron != "" }

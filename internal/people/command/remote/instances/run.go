@@ -53,18 +53,7 @@ func (a commands) runCommand() *cobra.Command {
 				fmt.Fprintln(a.ask.ErrOut, "instance", in.Body.InstanceID)
 				return a.follow(cmd.Context(), c, in.Body.InstanceID, exitStatus)
 			}
-			if wait > 0 && in.Body.Status != "Finished" {
-				if in, err = awaited(cmd.Context(), c, in.Body.InstanceID, wait); err != nil {
-					return err
-				}
-			}
-			if err := a.ask.Show(instanceFullView, in.Bytes); err != nil {
-				return err
-			}
-			if a.ask.ForPeople() && in.Body.Status == "Finished" && len(in.Body.Output) > 0 {
-				fmt.Fprintln(a.ask.Out, "output", ask.Compact(in.Body.Output))
-			}
-			return over(&in.Body, wait, exitStatus)
+			return a.started(cmd.Context(), c, in, wait, exitStatus)
 		},
 	}
 	f := cmd.Flags()
@@ -77,6 +66,22 @@ func (a commands) runCommand() *cobra.Command {
 	f.BoolVarP(&follow, "follow", "f", false, "a line for each change until its end")
 	f.BoolVar(&exitStatus, "exit-status", false, "exit code 1 if it ends faulted or cancelled")
 	return cmd
+}
+
+// started shows an instance that was started, after its end if that is waited for.
+func (a commands) started(ctx context.Context, c *apiclient.Client, in *apiclient.Answer[apiclient.Instance], wait time.Duration, exitStatus bool) (err error) {
+	if wait > 0 && in.Body.Status != "Finished" {
+		if in, err = awaited(ctx, c, in.Body.InstanceID, wait); err != nil {
+			return err
+		}
+	}
+	if err := a.ask.Show(instanceFullView, in.Bytes); err != nil {
+		return err
+	}
+	if a.ask.ForPeople() && in.Body.Status == "Finished" && len(in.Body.Output) > 0 {
+		fmt.Fprintln(a.ask.Out, "output", ask.Compact(in.Body.Output))
+	}
+	return over(&in.Body, wait, exitStatus)
 }
 
 // textsAsTyped gives inputs that are texts what was typed, where that looks like something else: 1.10, 5e10, null.

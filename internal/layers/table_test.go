@@ -223,6 +223,7 @@ var table = map[string]place{
 
 	"pkg/workflow":                   {floor: 0, wing: "words", step: 1},
 	"pkg/workflow/task":              {floor: 0, wing: "words", step: 2},
+	"pkg/workflow/usertask":          {floor: 0, wing: "words", step: 3},
 	"pkg/workflow/value":             {floor: 0, wing: "words"},
 	"pkg/workflow/near":              {floor: 0, wing: "words"},
 	"pkg/workflow/resumelink":        {floor: 0},

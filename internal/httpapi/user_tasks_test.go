@@ -81,8 +81,10 @@ func TestOnlyCandidatesMay(t *testing.T) {
 	p := startPeople(t)
 	path := p.ask(t, "a")
 	for who, sees := range map[string]bool{p.anna: true, p.bert: true, p.carl: false, p.cleo: false} {
-		if got := len(p.waiting(t, who, "")) == 1; got != sees {
-			t.Errorf("%.40s… sees it: %t", who, got)
+		for _, query := range []string{"", "?others=true"} {
+			if got := len(p.waiting(t, who, query)) == 1; got != sees {
+				t.Errorf("%.40s… sees it%s: %t", who, query, got)
+			}
 		}
 		if sees {
 			continue

@@ -39,6 +39,7 @@ func TestAPersonDecidesByKeys(t *testing.T) {
 	b.do(chromedp.KeyEvent("g"), chromedp.KeyEvent("w"))
 	b.until("g w leads there", "document.querySelector('h1')?.textContent === 'Waiting for me'")
 	b.fits("what waits, 400 wide")
+	b.keepsNobodyOut("what waits, 400 wide")
 	if eval[bool](b, "!!document.querySelector('main img, main script, main b, main u, main i, main a[href^=javascript]')") {
 		t.Error("what a workflow wrote is markup")
 	}

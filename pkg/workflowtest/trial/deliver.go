@@ -257,6 +257,6 @@ func (r *Run) FailTask(name, message string) error {
 
 func (r *Run) task(name string, input map[string]any) error {
 	return r.resume(input, "task "+name, func(b *workflow.Bookmark) bool {
-		return b.ActivityType == "Elsa.RunTask" && (b.Name == name || b.ActivityID == name)
+		return b.ActivityType == "Elsa.RunTask" && !usertask.Is(b) && (b.Name == name || b.ActivityID == name)
 	})
 }

@@ -449,7 +449,7 @@ Bursts = TypedDict("Bursts", {
 Caller = TypedDict("Caller", {
     "by": "str",  # One of "key", "token", "session", "nothing". What the caller is known by: an API key, a token of the provider, a session of the console; nothing, where no credentials are asked for.
     "expiresAt": "Union[str, None]",  # When that ends by itself, a session at the latest then; null: never.
-    "groups": "List[str]",  # The values of the token's role claim, which policies of HTTP endpoints name.
+    "groups": "List[str]",  # The values of the token's role claim, or the groups of the API key: policies of HTTP endpoints and user tasks name them.
     "name": "Union[str, None]",  # key: and the name of an API key, or oidc: and the subject of a token; null: this cluster asks for no credentials.
     "role": "str",  # One of "viewer", "operator", "designer", "admin". What the caller may do; each may do what those before it may.
 })
@@ -515,6 +515,12 @@ Commit = TypedDict("Commit", {
     "takeover": "NotRequired[bool]",  # It repeated a command that another process had begun, or had left.
     "unlisted": "int",  # How many more it set.
     "variables": "List[Variable]",  # Those that it set.
+})
+
+CompleteUserRequest = TypedDict("CompleteUserRequest", {
+    "data": "NotRequired[Dict[str, Any]]",  # The fields of the task's form, if it has one.
+    "outcome": "NotRequired[str]",  # The key of one of the task's outcomes.
+    "revision": "NotRequired[int]",  # Of the caller's claim: it counts only while that claim stands. Any, or none yet, if it is absent.
 })
 
 Count = TypedDict("Count", {
@@ -1382,6 +1388,14 @@ ReleaseRequest = TypedDict("ReleaseRequest", {
     "claim": "NotRequired[str]",  # As POST /tasks/claim gave it.
 })
 
+ReleaseUserRequest = TypedDict("ReleaseUserRequest", {
+    "revision": "NotRequired[int]",  # Of the claim that is given back; any, if it is absent.
+})
+
+Released = TypedDict("Released", {
+    "taskId": "str",
+})
+
 ReplayLettersRequest = TypedDict("ReplayLettersRequest", {
     "activityType": "NotRequired[str]",
     "all": "NotRequired[bool]",  # Needed where nothing else restricts.
@@ -1780,6 +1794,39 @@ TryRequest = TypedDict("TryRequest", {
     "text": "NotRequired[str]",  # The definition: Weft's YAML, or Elsa's JSON. Absent: the published one of definitionId.
 })
 
+UserOutcome = TypedDict("UserOutcome", {
+    "key": "str",
+    "label": "str",
+})
+
+UserTask = TypedDict("UserTask", {
+    "claimedAt": "NotRequired[Union[str, None]]",
+    "claimedBy": "NotRequired[str]",  # Who has it: key: or oidc: and a name.
+    "claimedUntil": "NotRequired[Union[str, None]]",  # Then it is free again, unless it is claimed again before.
+    "createdAt": "str",
+    "definitionId": "NotRequired[str]",
+    "dueAt": "NotRequired[Union[str, None]]",
+    "endsWhenDue": "NotRequired[bool]",  # With the outcome Timeout.
+    "form": "NotRequired[Any]",  # A JSON Schema of the data that completing it takes; none: it takes no data.
+    "instanceId": "str",
+    "instructions": "NotRequired[str]",  # Text, of which clients may show Markdown; no HTML.
+    "outcomes": "List[UserOutcome]",
+    "overdue": "NotRequired[bool]",
+    "priority": "int",  # 0 to 100, the most urgent.
+    "reference": "NotRequired[str]",
+    "revision": "NotRequired[int]",  # Of the claim.
+    "summary": "NotRequired[str]",
+    "taskData": "NotRequired[Any]",  # What it is about.
+    "taskId": "str",
+    "title": "str",
+})
+
+UserTaskList = TypedDict("UserTaskList", {
+    "items": "List[UserTask]",
+    "nextCursor": "Union[str, None]",  # Pass it as cursor for the next page; null at the end. A page may have fewer items than its limit and still have a next one.
+    "revision": "int",  # Of etcd: all of the page is as it was then.
+})
+
 Variable = TypedDict("Variable", {
     "by": "int",  # The execution that set it; 0: it began with this value.
     "clipped": "NotRequired[bool]",  # The value is the beginning of its text.
@@ -1951,9 +1998,17 @@ class Client(_Core):
         """Claim tasks for a worker, for the time of a lease: POST /api/v1/tasks/claim."""
         return self._call("POST", "/api/v1/tasks/claim", {}, body or {}, wait=wait, accept=accept, key=key)
 
+    def claim_user_task(self, id: str, *, wait: Optional[int] = None, accept: Optional[str] = None, key: Optional[str] = None) -> Answer["UserTask"]:
+        """Take a user task, so that nobody else does it: POST /api/v1/user-tasks/{id}/claim."""
+        return self._call("POST", f"/api/v1/user-tasks/{_part(id)}/claim", {}, wait=wait, accept=accept, key=key)
+
     def complete_task(self, id: str, body: Optional["TaskRequest"] = None, *, wait: Optional[int] = None, accept: Optional[str] = None, key: Optional[str] = None) -> Answer["Union[Sent, Queued]"]:
         """Report the result of a task, or its error: POST /api/v1/tasks/{id}/complete."""
         return self._call("POST", f"/api/v1/tasks/{_part(id)}/complete", {}, body or {}, wait=wait, accept=accept, key=key)
+
+    def complete_user_task(self, id: str, body: Optional["CompleteUserRequest"] = None, *, wait: Optional[int] = None, accept: Optional[str] = None, key: Optional[str] = None) -> Answer["Union[Sent, Queued]"]:
+        """Complete a user task with an outcome and the data of its form: POST /api/v1/user-tasks/{id}/complete."""
+        return self._call("POST", f"/api/v1/user-tasks/{_part(id)}/complete", {}, body or {}, wait=wait, accept=accept, key=key)
 
     def create_job(self, body: Optional["JobRequest"] = None, *, dry_run: Optional[bool] = None, limit: Optional[int] = None, wait: Optional[int] = None, accept: Optional[str] = None, key: Optional[str] = None) -> Answer["Union[JobPreview, Job]"]:
         """Alter, retry, cancel or delete all instances of a filter: POST /api/v1/jobs."""
@@ -2115,6 +2170,10 @@ class Client(_Core):
         """What fills etcd: by kind and definition, the largest instances, days until it is full: GET /api/v1/cluster/store."""
         return self._call("GET", "/api/v1/cluster/store", {}, wait=wait, accept=accept)
 
+    def get_user_task(self, id: str, *, wait: Optional[int] = None, accept: Optional[str] = None) -> Answer["UserTask"]:
+        """One user task that the caller may complete: GET /api/v1/user-tasks/{id}."""
+        return self._call("GET", f"/api/v1/user-tasks/{_part(id)}", {}, wait=wait, accept=accept)
+
     def get_variable_changes(self, id: str, *, from_: Optional[int] = None, to: Optional[int] = None, wait: Optional[int] = None, accept: Optional[str] = None) -> Answer["VariableChanges"]:
         """How the variables of an instance differ between two of its commits: GET /api/v1/instances/{id}/variables/changes."""
         return self._call("GET", f"/api/v1/instances/{_part(id)}/variables/changes", {"from": from_, "to": to}, wait=wait, accept=accept)
@@ -2251,6 +2310,14 @@ class Client(_Core):
         """All pages of list_timers."""
         return _pages(self.list_timers, {"kind": kind, "limit": limit, "cursor": cursor})
 
+    def list_user_tasks(self, *, others: Optional[bool] = None, limit: Optional[int] = None, cursor: Optional[str] = None, wait: Optional[int] = None, accept: Optional[str] = None) -> Answer["UserTaskList"]:
+        """User tasks that wait for the caller: GET /api/v1/user-tasks."""
+        return self._call("GET", "/api/v1/user-tasks", {"others": others, "limit": limit, "cursor": cursor}, wait=wait, accept=accept)
+
+    def all_user_tasks(self, *, others: Optional[bool] = None, limit: Optional[int] = None, cursor: Optional[str] = None) -> Iterator["UserTask"]:
+        """All pages of list_user_tasks."""
+        return _pages(self.list_user_tasks, {"others": others, "limit": limit, "cursor": cursor})
+
     def list_versions(self, id: str, *, limit: Optional[int] = None, cursor: Optional[str] = None, wait: Optional[int] = None, accept: Optional[str] = None) -> Answer["VersionList"]:
         """List the versions of a definition, the newest first: GET /api/v1/definitions/{id}/versions."""
         return self._call("GET", f"/api/v1/definitions/{_part(id)}/versions", {"limit": limit, "cursor": cursor}, wait=wait, accept=accept)
@@ -2302,6 +2369,10 @@ class Client(_Core):
     def release_task(self, id: str, body: Optional["ReleaseRequest"] = None, *, wait: Optional[int] = None, accept: Optional[str] = None, key: Optional[str] = None) -> Answer["TaskFailed"]:
         """Give a claimed task back, undone: POST /api/v1/tasks/{id}/release."""
         return self._call("POST", f"/api/v1/tasks/{_part(id)}/release", {}, body or {}, wait=wait, accept=accept, key=key)
+
+    def release_user_task(self, id: str, body: Optional["ReleaseUserRequest"] = None, *, wait: Optional[int] = None, accept: Optional[str] = None, key: Optional[str] = None) -> Answer["Released"]:
+        """Give a user task back, undone: POST /api/v1/user-tasks/{id}/release."""
+        return self._call("POST", f"/api/v1/user-tasks/{_part(id)}/release", {}, body or {}, wait=wait, accept=accept, key=key)
 
     def reload_definitions(self, *, wait: Optional[int] = None, accept: Optional[str] = None, key: Optional[str] = None) -> Answer["Result"]:
         """Read the definitions directory of a node again; one node at a time does: POST /api/v1/definitions/reload."""

@@ -394,7 +394,7 @@ export interface Caller {
   by: "key" | "token" | "session" | "nothing";
   /** When that ends by itself, a session at the latest then; null: never. */
   expiresAt: string | null;
-  /** The values of the token's role claim, which policies of HTTP endpoints name. */
+  /** The values of the token's role claim, or the groups of the API key: policies of HTTP endpoints and user tasks name them. */
   groups: Array<string>;
   /** key: and the name of an API key, or oidc: and the subject of a token; null: this cluster asks for no credentials. */
   name: string | null;
@@ -493,6 +493,15 @@ export interface Commit {
   unlisted: number;
   /** Those that it set. */
   variables: Array<Variable>;
+}
+
+export interface CompleteUserRequest {
+  /** The fields of the task's form, if it has one. */
+  data?: Record<string, any>;
+  /** The key of one of the task's outcomes. */
+  outcome?: string;
+  /** Of the caller's claim: it counts only while that claim stands. Any, or none yet, if it is absent. */
+  revision?: number;
 }
 
 export interface Count {
@@ -1712,6 +1721,15 @@ export interface ReleaseRequest {
   claim?: string;
 }
 
+export interface ReleaseUserRequest {
+  /** Of the claim that is given back; any, if it is absent. */
+  revision?: number;
+}
+
+export interface Released {
+  taskId: string;
+}
+
 export interface ReplayLettersRequest {
   activityType?: string;
   /** Needed where nothing else restricts. */
@@ -2265,6 +2283,49 @@ export interface TryRequest {
   text?: string;
 }
 
+export interface UserOutcome {
+  key: string;
+  label: string;
+}
+
+export interface UserTask {
+  claimedAt?: string | null;
+  /** Who has it: key: or oidc: and a name. */
+  claimedBy?: string;
+  /** Then it is free again, unless it is claimed again before. */
+  claimedUntil?: string | null;
+  createdAt: string;
+  definitionId?: string;
+  dueAt?: string | null;
+  /** With the outcome Timeout. */
+  endsWhenDue?: boolean;
+  /** A JSON Schema of the data that completing it takes; none: it takes no data. */
+  form?: any;
+  instanceId: string;
+  /** Text, of which clients may show Markdown; no HTML. */
+  instructions?: string;
+  outcomes: Array<UserOutcome>;
+  overdue?: boolean;
+  /** 0 to 100, the most urgent. */
+  priority: number;
+  reference?: string;
+  /** Of the claim. */
+  revision?: number;
+  summary?: string;
+  /** What it is about. */
+  taskData?: any;
+  taskId: string;
+  title: string;
+}
+
+export interface UserTaskList {
+  items: Array<UserTask>;
+  /** Pass it as cursor for the next page; null at the end. A page may have fewer items than its limit and still have a next one. */
+  nextCursor: string | null;
+  /** Of etcd: all of the page is as it was then. */
+  revision: number;
+}
+
 export interface Variable {
   /** The execution that set it; 0: it began with this value. */
   by: number;
@@ -2491,8 +2552,14 @@ export class Client {
   /** Claim tasks for a worker, for the time of a lease: POST /api/v1/tasks/claim. */
   claimTasks(body?: ClaimRequest, options?: Options): Promise<Answer<Claimed>>;
 
+  /** Take a user task, so that nobody else does it: POST /api/v1/user-tasks/{id}/claim. */
+  claimUserTask(id: string, options?: Options): Promise<Answer<UserTask>>;
+
   /** Report the result of a task, or its error: POST /api/v1/tasks/{id}/complete. */
   completeTask(id: string, body?: TaskRequest, options?: Options): Promise<Answer<Sent | Queued>>;
+
+  /** Complete a user task with an outcome and the data of its form: POST /api/v1/user-tasks/{id}/complete. */
+  completeUserTask(id: string, body?: CompleteUserRequest, options?: Options): Promise<Answer<Sent | Queued>>;
 
   /** Alter, retry, cancel or delete all instances of a filter: POST /api/v1/jobs. */
   createJob(body?: JobRequest, query?: { dryRun?: boolean; limit?: number; }, options?: Options): Promise<Answer<JobPreview | Job>>;
@@ -2614,6 +2681,9 @@ export class Client {
   /** What fills etcd: by kind and definition, the largest instances, days until it is full: GET /api/v1/cluster/store. */
   getStore(options?: Options): Promise<Answer<Filling>>;
 
+  /** One user task that the caller may complete: GET /api/v1/user-tasks/{id}. */
+  getUserTask(id: string, options?: Options): Promise<Answer<UserTask>>;
+
   /** How the variables of an instance differ between two of its commits: GET /api/v1/instances/{id}/variables/changes. */
   getVariableChanges(id: string, query?: { from?: number; to?: number; }, options?: Options): Promise<Answer<VariableChanges>>;
 
@@ -2716,6 +2786,12 @@ export class Client {
   /** All pages of listTimers. */
   allTimers(query?: { kind?: "timers" | "schedules"; limit?: number; cursor?: string; }, options?: Options): AsyncIterableIterator<TimerItem>;
 
+  /** User tasks that wait for the caller: GET /api/v1/user-tasks. */
+  listUserTasks(query?: { others?: boolean; limit?: number; cursor?: string; }, options?: Options): Promise<Answer<UserTaskList>>;
+
+  /** All pages of listUserTasks. */
+  allUserTasks(query?: { others?: boolean; limit?: number; cursor?: string; }, options?: Options): AsyncIterableIterator<UserTask>;
+
   /** List the versions of a definition, the newest first: GET /api/v1/definitions/{id}/versions. */
   listVersions(id: string, query?: { limit?: number; cursor?: string; }, options?: Options): Promise<Answer<VersionList>>;
 
@@ -2754,6 +2830,9 @@ export class Client {
 
   /** Give a claimed task back, undone: POST /api/v1/tasks/{id}/release. */
   releaseTask(id: string, body?: ReleaseRequest, options?: Options): Promise<Answer<TaskFailed>>;
+
+  /** Give a user task back, undone: POST /api/v1/user-tasks/{id}/release. */
+  releaseUserTask(id: string, body?: ReleaseUserRequest, options?: Options): Promise<Answer<Released>>;
 
   /** Read the definitions directory of a node again; one node at a time does: POST /api/v1/definitions/reload. */
   reloadDefinitions(options?: Options): Promise<Answer<Result>>;

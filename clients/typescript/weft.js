@@ -239,8 +239,16 @@ export class Client extends Core {
     return this.call("POST", `/api/v1/tasks/claim`, { body, options });
   }
 
+  claimUserTask(id, options = {}) {
+    return this.call("POST", `/api/v1/user-tasks/${part(id)}/claim`, { options });
+  }
+
   completeTask(id, body = {}, options = {}) {
     return this.call("POST", `/api/v1/tasks/${part(id)}/complete`, { body, options });
+  }
+
+  completeUserTask(id, body = {}, options = {}) {
+    return this.call("POST", `/api/v1/user-tasks/${part(id)}/complete`, { body, options });
   }
 
   createJob(body = {}, query = {}, options = {}) {
@@ -403,6 +411,10 @@ export class Client extends Core {
     return this.call("GET", `/api/v1/cluster/store`, { options });
   }
 
+  getUserTask(id, options = {}) {
+    return this.call("GET", `/api/v1/user-tasks/${part(id)}`, { options });
+  }
+
   getVariableChanges(id, query = {}, options = {}) {
     return this.call("GET", `/api/v1/instances/${part(id)}/variables/changes`, { query, options });
   }
@@ -539,6 +551,14 @@ export class Client extends Core {
     return this.pages((page) => this.listTimers(page, options), query);
   }
 
+  listUserTasks(query = {}, options = {}) {
+    return this.call("GET", `/api/v1/user-tasks`, { query, options });
+  }
+
+  allUserTasks(query = {}, options = {}) {
+    return this.pages((page) => this.listUserTasks(page, options), query);
+  }
+
   listVersions(id, query = {}, options = {}) {
     return this.call("GET", `/api/v1/definitions/${part(id)}/versions`, { query, options });
   }
@@ -589,6 +609,10 @@ export class Client extends Core {
 
   releaseTask(id, body = {}, options = {}) {
     return this.call("POST", `/api/v1/tasks/${part(id)}/release`, { body, options });
+  }
+
+  releaseUserTask(id, body = {}, options = {}) {
+    return this.call("POST", `/api/v1/user-tasks/${part(id)}/release`, { body, options });
   }
 
   reloadDefinitions(options = {}) {

@@ -35,6 +35,7 @@ type KeyEntry struct {
 	Role    string     `yaml:"role"`
 	SHA256  string     `yaml:"sha256"`
 	Expires *time.Time `yaml:"expires,omitempty"`
+	Groups  []string   `yaml:"groups,omitempty"` // of who has the key, for tasks of people and policies
 }
 
 // NewKey makes an API key and its entry. The key is shown once and kept nowhere.
@@ -97,7 +98,10 @@ func loadOne(src []byte, into any) error {
 	return nil
 }
 
-var keyName = regexp.MustCompile(`^[A-Za-z0-9._:-]{1,128}$`)
+var (
+	keyName   = regexp.MustCompile(`^[A-Za-z0-9._:-]{1,128}$`)
+	groupName = regexp.MustCompile(`^[^\pC]{1,128}$`)
+)
 
 // key is one entry, ready to be compared.
 type key struct {
@@ -133,11 +137,14 @@ func tabulate(entries []KeyEntry) (keyTable, error) {
 		if names[e.Name] || hashes[lower] {
 			wrong("the name or the key is there twice")
 		}
+		if err := checkGroups(e.Groups); err != nil {
+			wrong("%w", err)
+		}
 		names[e.Name], hashes[lower] = true, true
 		if len(errs) > 0 {
 			continue
 		}
-		k := key{principal: &Principal{Name: "key:" + e.Name, Role: role, By: ByKey}}
+		k := key{principal: &Principal{Name: "key:" + e.Name, Role: role, Groups: e.Groups, By: ByKey}}
 		copy(k.hash[:], hash)
 		if e.Expires != nil {
 			k.expires, k.principal.Expires = *e.Expires, *e.Expires
@@ -146,6 +153,21 @@ func tabulate(entries []KeyEntry) (keyTable, error) {
 		table[start] = append(table[start], k)
 	}
 	return table, errors.Join(errs...)
+}
+
+// mostGroups is of how many groups the holder of a key is.
+const mostGroups = 50
+
+func checkGroups(groups []string) error {
+	if len(groups) > mostGroups {
+		return fmt.Errorf("it has %d groups; a key may have %d", len(groups), mostGroups)
+	}
+	for _, g := range groups {
+		if !groupName.MatchString(g) {
+			return fmt.Errorf("the group %q is none: it has 1 to 128 characters, and no control characters", g)
+		}
+	}
+	return nil
 }
 
 // Keys are the API keys of a file. Make it with [OpenKeys].
@@ -225,12 +247,19 @@ func cutInEntry(before, now []byte) bool {
 	if !bytes.HasSuffix(now, []byte("\n")) && !bytes.HasPrefix(rest, []byte("\n")) && !bytes.HasPrefix(rest, []byte("\r\n")) {
 		return true
 	}
-	for line := range bytes.Lines(rest) {
-		if line = bytes.TrimSpace(line); len(line) > 0 && line[0] != '#' {
-			return line[0] != '-'
+	_, dash := firstLine(before)
+	line, at := firstLine(rest)
+	return len(line) > 0 && (line[0] != '-' || at != dash) // a group of an entry stands further in
+}
+
+// firstLine is the first line that says something, and how far in it begins.
+func firstLine(src []byte) (line []byte, at int) {
+	for all := range bytes.Lines(src) {
+		if line = bytes.TrimSpace(all); len(line) > 0 && line[0] != '#' {
+			return line, bytes.Index(all, line)
 		}
 	}
-	return false
+	return nil, 0
 }
 
 // find gives the caller who has this key.

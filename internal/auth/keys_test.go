@@ -159,7 +159,8 @@ func TestAFileThatIsEmptyOrCutRevokesNobody(t *testing.T) {
 		t.Fatal(err)
 	}
 	indented := []byte("# ours\n  " + strings.ReplaceAll(strings.TrimSpace(string(block)), "\n", "\n  ") + "\n# end\n")
-	for name, whole := range map[string][]byte{"block": block, "flow": flow, "indented": indented, "Windows": bytes.ReplaceAll(block, []byte("\n"), []byte("\r\n"))} {
+	grouped := bytes.ReplaceAll(block, []byte("  expires:"), []byte("  groups:\n    - a\n    - b\n  expires:"))
+	for name, whole := range map[string][]byte{"block": block, "grouped": grouped, "flow": flow, "indented": indented, "Windows": bytes.ReplaceAll(block, []byte("\n"), []byte("\r\n"))} {
 		damaged := [][]byte{nil, []byte("[]"), []byte("\n \n"), []byte("# only\n"), []byte("null\n"), make([]byte, len(whole)), append(bytes.Clone(whole[:len(whole)/2]), make([]byte, 100)...)}
 		for n := range whole {
 			damaged = append(damaged, whole[:n])
@@ -246,6 +247,7 @@ func TestMistakesInTheKeyFileAreTold(t *testing.T) {
 	for want, src := range map[string]string{
 		`no role "king"`:    "- {name: a, role: king, sha256: " + hash + "}",
 		"64 hexadecimal":    "- {name: a, role: admin, sha256: abc}",
+		`the group ""`:      "- {name: a, role: admin, groups: [\"\"], sha256: " + hash + "}",
 		"there twice":       "- {name: a, role: admin, sha256: " + hash + "}\n- {name: a, role: viewer, sha256: " + strings.Replace(hash, "e", "f", 1) + "}",
 		"or the key is":     "- {name: a, role: admin, sha256: " + hash + "}\n- {name: b, role: viewer, sha256: " + strings.ToUpper(hash) + "}",
 		"must match":        "- {name: 'a b', role: admin, sha256: " + hash + "}",

@@ -52,7 +52,7 @@ type Principal struct {
 	// subject of a JWT. It is no secret.
 	Name string
 	Role Role
-	// Groups are the values of the role claim of a JWT, as the provider wrote them.
+	// Groups are the values of the role claim of a JWT, as the provider wrote them, or those of an API key in its file.
 	Groups []string
 	// By is what the caller is known by.
 	By Means
@@ -71,7 +71,7 @@ const (
 )
 
 // Satisfies tells whether the caller satisfies a policy: none, the name of a role
-// that the caller has, or a group of the caller's token. The name of a role means
+// that the caller has, or a group of the caller's token or key. The name of a role means
 // that role, and never a group that is called so: where roles are mapped it is
 // somebody else's word.
 func (p *Principal) Satisfies(policy string) bool {

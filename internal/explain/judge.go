@@ -17,6 +17,7 @@ import (
 	"github.com/weft-run/weft/pkg/cluster"
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/usertask"
 )
 
 // facts are what was read.
@@ -450,7 +451,12 @@ func (x *Explanation) stimulus(r *Reason, b *workflow.Bookmark, f *facts) Cause 
 		return CauseEvent
 	case workflow.TaskType:
 		r.Kind, r.Text = "task", "a worker that does task "+plain(b.Name)
-		x.advise("GET /tasks names the task; its worker reports the result")
+		if usertask.Is(b) {
+			r.Text = "a person, by user task " + plain(b.ActivityID)
+			x.advise("its candidates see it among their tasks in the console, and complete it there")
+		} else {
+			x.advise("GET /tasks names the task; its worker reports the result")
+		}
 		if is, known := f.tasks[b.ID]; known {
 			r.task(&is)
 		}

@@ -42,6 +42,16 @@ func TestEveryChangeTakesAKey(t *testing.T) {
 		task := worked[i].(map[string]any)
 		return []string{"/tasks/" + task["taskId"].(string) + "/" + what, `{` + more + `"claim": "` + task["claim"].(string) + `"}`}
 	}
+	s.publish(t, "id: asked\nroot:\n  - userTask: keyed\n")
+	asked := func(what, body string) []string {
+		s.post(t, "/api/v1/definitions/asked/execute", `{}`, 200)
+		tasks := s.get(t, "/api/v1/user-tasks").json(t)["items"].([]any)
+		path := "/user-tasks/" + tasks[len(tasks)-1].(map[string]any)["taskId"].(string)
+		if what == "release" {
+			s.post(t, "/api/v1"+path+"/claim", `{}`, 200)
+		}
+		return []string{path + "/" + what, body}
+	}
 	of := map[string][]string{ // path below /api/v1 and body
 		"executeDefinition":   {"/definitions/walked/execute", `{"correlationId": "x"}`},
 		"dispatchDefinition":  {"/definitions/walked/dispatch", `{"correlationId": "x"}`},
@@ -71,6 +81,9 @@ func TestEveryChangeTakesAKey(t *testing.T) {
 		"heartbeatTask":       claimed(0, "heartbeat", `"progress": 5, `),
 		"failTask":            claimed(1, "fail", `"message": "no", `),
 		"releaseTask":         claimed(2, "release", ""),
+		"claimUserTask":       asked("claim", `{}`),
+		"releaseUserTask":     asked("release", `{}`),
+		"completeUserTask":    asked("complete", `{"outcome": "Complete"}`),
 		"createJob":           {"/jobs", `{"kind": "cancel", "q": "def:none"}`},
 		"cancelJob":           {"/jobs/" + things["/jobs/{id}"] + "/cancel", `{}`},
 		"deleteJob":           {"/jobs/" + things["/jobs/{id}"], ""},
@@ -92,7 +105,7 @@ func TestEveryChangeTakesAKey(t *testing.T) {
 		"deleteDeadLetter":    {"", ""},
 	}
 	order := []string{ // what needs what another one takes away comes first
-		"executeDefinition", "dispatchDefinition", "publishDefinition", "refreshDefinitions", "reloadDefinitions", "sendEvent", "sendStimulus", "completeTask", "claimTasks", "heartbeatTask", "failTask", "releaseTask", "createJob",
+		"executeDefinition", "dispatchDefinition", "publishDefinition", "refreshDefinitions", "reloadDefinitions", "sendEvent", "sendStimulus", "completeTask", "claimTasks", "heartbeatTask", "failTask", "releaseTask", "claimUserTask", "releaseUserTask", "completeUserTask", "createJob",
 		"sendQueueItem", "sendQueueItems", "deleteQueueItems", "replayDeadLetters", "deleteDeadLetters", "retryInstances", "retryInstance", "runAlterations", "retryWorkflows", "dispatchAlterations", "submitAlterations", "importState", "alterInstance", "cancelInstance", "deleteInstance",
 		"cancelJob", "deleteJob", "fireSchedule", "skipSchedule", "publishVersion", "deleteVersion", "retractDefinition", "deleteDefinition", "putWebhook", "replayWebhook", "forgetFailedEvents", "deleteWebhook", "pause", "unpause",
 	}

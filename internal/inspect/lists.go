@@ -14,6 +14,7 @@ import (
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/usertask"
 )
 
 // Page is one page of a list.
@@ -305,6 +306,9 @@ func (i *Inspector) Tasks(ctx context.Context, name, cursor string, limit int) (
 		return i.cfg.Reader.Tasks(ctx, name, cursor, limit)
 	}
 	return list(ctx, "tasks", cursor, limit, read, func(t etcdstore.Task) Task {
+		if usertask.Is(&t.Bookmark) {
+			t.Bookmark.Metadata = nil // it is for its candidates
+		}
 		return Task{TaskID: t.Bookmark.ID, Name: t.Bookmark.Name, InstanceID: t.InstanceID, Payload: t.Bookmark.Metadata, CreatedAt: t.Bookmark.CreatedAt, Claim: t.Claim, Past: t.Past, Damaged: t.Damaged != "", Damage: t.Damaged}
 	})
 }

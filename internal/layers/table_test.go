@@ -95,6 +95,7 @@ var table = map[string]place{
 	"internal/people/console/cluster":     {floor: 5, wing: "console", step: 3},
 	"internal/people/console/definitions": {floor: 5, wing: "console", step: 3},
 	"internal/people/console/instances":   {floor: 5, wing: "console", step: 3},
+	"internal/people/console/waiting":     {floor: 5, wing: "console", step: 3},
 	"internal/people/console/signin":      {floor: 5, wing: "console", step: 3},
 	"internal/people/console/shape":       {floor: 5, wing: "console", step: 2},
 	"internal/people/console/page":        {floor: 5, wing: "console", step: 1},
@@ -223,6 +224,7 @@ var table = map[string]place{
 
 	"pkg/workflow":                   {floor: 0, wing: "words", step: 1},
 	"pkg/workflow/task":              {floor: 0, wing: "words", step: 2},
+	"pkg/workflow/usertask":          {floor: 0, wing: "words", step: 3},
 	"pkg/workflow/value":             {floor: 0, wing: "words"},
 	"pkg/workflow/near":              {floor: 0, wing: "words"},
 	"pkg/workflow/resumelink":        {floor: 0},

@@ -76,6 +76,7 @@ var builtins = []func() (workflow.Descriptor, engine.Activity){
 	stateMachine,
 	switchActivity,
 	timer,
+	userTask,
 	while,
 	web.WriteFileHTTPResponse,
 	web.WriteHTTPResponse,

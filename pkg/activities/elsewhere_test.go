@@ -15,7 +15,7 @@ func TestWhatIsHereHasNothingInstead(t *testing.T) {
 			t.Errorf("%s is an activity, and the page says%s", d.Type, way)
 		}
 	}
-	for typ, is := range map[string]bool{"Elsa.UserTask": true, "elsa.userTask": true, "UserTask": false, "Acme.UserTask": false, "Elsa.": false, "": false} {
+	for typ, is := range map[string]bool{"Elsa.BpmnProcess": true, "elsa.bpmnProcess": true, "BpmnProcess": false, "Acme.BpmnProcess": false, "Elsa.": false, "": false} {
 		if (names.InsteadOf(typ) != "") != is {
 			t.Errorf("%q: %q", typ, names.InsteadOf(typ))
 		}

@@ -52,6 +52,7 @@ var examples = map[string]string{
 	"stateMachine":          "- stateMachine:\n    initial: Draft\n    states:\n      Draft: {transitions: [{on: {event: submitted}, to: Done}]}\n      Done: {final: true}\n",
 	"switch":                "- switch:\n    - {label: large, when: \"${{ inputs.amount > 1000 }}\", then: {writeLine: large}}\n  default: {writeLine: small}\n",
 	"timer":                 "- {timer: 10m, trigger: true}\n",
+	"userTask":              "- userTask:\n    title: Approve order ${{ inputs.orderId }}\n    candidateGroups: [finance]\n    outcomes: [Approve, Reject]\n    form: {properties: {comment: {type: string}}}\n  result: answer\n",
 	"while":                 "- while: ${{ variables.n < 3 }}\n  body: {setVariable: {variable: n, value: \"${{ variables.n + 1 }}\"}}\n",
 	"writeFileHttpResponse": "- writeFileHttpResponse: {content: \"${{ variables.answer }}\", filename: report.pdf}\n",
 	"writeHttpResponse":     "- writeHttpResponse: {statusCode: 200, content: {order: \"${{ inputs.orderId }}\"}}\n",

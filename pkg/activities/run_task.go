@@ -89,6 +89,9 @@ func (runTaskActivity) Execute(_ context.Context, x *engine.Execution) error {
 	if err := workflow.CheckSendable("task name", name); err != nil {
 		return err
 	}
+	if name == task.UserName {
+		return fmt.Errorf("the task name %s is that of tasks for people: use userTask, or another name", name)
+	}
 	id := x.NewID()
 	x.SetOutput("taskId", id)
 	terms, err := termsOf(x)

@@ -65,10 +65,22 @@ func (c *Client) ClaimTasks(ctx context.Context, body ClaimRequest, opts ...Opti
 	return call[Claimed](ctx, c, request{method: "POST", path: "/api/v1/tasks/claim", query: nil, body: body}, opts)
 }
 
+// ClaimUserTask: Take a user task, so that nobody else does it.
+// It is POST /api/v1/user-tasks/{id}/claim, for the role viewer; problems of its own are task-not-found, task-claim-lost.
+func (c *Client) ClaimUserTask(ctx context.Context, id string, opts ...Option) (*Answer[UserTask], error) {
+	return call[UserTask](ctx, c, request{method: "POST", path: "/api/v1/user-tasks/" + url.PathEscape(id) + "/claim", query: nil, body: nil}, opts)
+}
+
 // CompleteTask: Report the result of a task, or its error.
 // It is POST /api/v1/tasks/{id}/complete, for the role operator; problems of its own are instance-not-found, task-not-found, bookmark-reserved, instance-finished, instance-refused, task-claim-lost.
 func (c *Client) CompleteTask(ctx context.Context, id string, body TaskRequest, opts ...Option) (*Answer[SentOrQueued], error) {
 	return call[SentOrQueued](ctx, c, request{method: "POST", path: "/api/v1/tasks/" + url.PathEscape(id) + "/complete", query: nil, body: body}, opts)
+}
+
+// CompleteUserTask: Complete a user task with an outcome and the data of its form.
+// It is POST /api/v1/user-tasks/{id}/complete, for the role viewer; problems of its own are instance-not-found, task-not-found, bookmark-reserved, instance-finished, instance-refused, task-claim-lost.
+func (c *Client) CompleteUserTask(ctx context.Context, id string, body CompleteUserRequest, opts ...Option) (*Answer[SentOrQueued], error) {
+	return call[SentOrQueued](ctx, c, request{method: "POST", path: "/api/v1/user-tasks/" + url.PathEscape(id) + "/complete", query: nil, body: body}, opts)
 }
 
 // CreateJobQuery is the query of [Client.CreateJob]; zero fields are left out.
@@ -528,6 +540,12 @@ func (c *Client) GetStats(ctx context.Context, query GetStatsQuery, opts ...Opti
 // It is GET /api/v1/cluster/store, for the role viewer.
 func (c *Client) GetStore(ctx context.Context, opts ...Option) (*Answer[Filling], error) {
 	return call[Filling](ctx, c, request{method: "GET", path: "/api/v1/cluster/store", query: nil, body: nil}, opts)
+}
+
+// GetUserTask: One user task that the caller may complete.
+// It is GET /api/v1/user-tasks/{id}, for the role viewer; problems of its own are task-not-found.
+func (c *Client) GetUserTask(ctx context.Context, id string, opts ...Option) (*Answer[UserTask], error) {
+	return call[UserTask](ctx, c, request{method: "GET", path: "/api/v1/user-tasks/" + url.PathEscape(id), query: nil, body: nil}, opts)
 }
 
 // GetVariableChangesQuery is the query of [Client.GetVariableChanges]; zero fields are left out.
@@ -1129,6 +1147,45 @@ func (c *Client) AllTimers(ctx context.Context, query ListTimersQuery, opts ...O
 	})
 }
 
+// ListUserTasksQuery is the query of [Client.ListUserTasks]; zero fields are left out.
+type ListUserTasksQuery struct {
+	Others *bool  // Also those that somebody else has; of an operator every one that the caller may complete.
+	Limit  int64  // Items of a page, 1 to 500, 50 if absent.
+	Cursor string // nextCursor of the page before.
+}
+
+func (q ListUserTasksQuery) values() url.Values {
+	v := url.Values{}
+	if q.Others != nil {
+		set(v, "others", strconv.FormatBool(*q.Others))
+	}
+	if q.Limit != 0 {
+		set(v, "limit", strconv.FormatInt(q.Limit, 10))
+	}
+	set(v, "cursor", q.Cursor)
+	return v
+}
+
+// ListUserTasks: User tasks that wait for the caller.
+// It is GET /api/v1/user-tasks, for the role viewer.
+func (c *Client) ListUserTasks(ctx context.Context, query ListUserTasksQuery, opts ...Option) (*Answer[UserTaskList], error) {
+	return call[UserTaskList](ctx, c, request{method: "GET", path: "/api/v1/user-tasks", query: query.values(), body: nil}, opts)
+}
+
+// AllUserTasks goes through all pages of [Client.ListUserTasks], from the cursor of query on.
+func (c *Client) AllUserTasks(ctx context.Context, query ListUserTasksQuery, opts ...Option) iter.Seq2[UserTask, error] {
+	return pages(func(cursor string) ([]UserTask, *string, error) {
+		if cursor != "" {
+			query.Cursor = cursor
+		}
+		page, err := c.ListUserTasks(ctx, query, opts...)
+		if err != nil {
+			return nil, nil, err
+		}
+		return page.Body.Items, page.Body.NextCursor, nil
+	})
+}
+
 // ListVersionsQuery is the query of [Client.ListVersions]; zero fields are left out.
 type ListVersionsQuery struct {
 	Limit  int64  // Items of a page, 1 to 500, 50 if absent.
@@ -1266,6 +1323,12 @@ func (c *Client) RefreshDefinitions(ctx context.Context, body RefreshRequest, op
 // It is POST /api/v1/tasks/{id}/release, for the role operator; problems of its own are task-not-found, task-claim-lost.
 func (c *Client) ReleaseTask(ctx context.Context, id string, body ReleaseRequest, opts ...Option) (*Answer[TaskFailed], error) {
 	return call[TaskFailed](ctx, c, request{method: "POST", path: "/api/v1/tasks/" + url.PathEscape(id) + "/release", query: nil, body: body}, opts)
+}
+
+// ReleaseUserTask: Give a user task back, undone.
+// It is POST /api/v1/user-tasks/{id}/release, for the role viewer; problems of its own are task-not-found, task-claim-lost.
+func (c *Client) ReleaseUserTask(ctx context.Context, id string, body ReleaseUserRequest, opts ...Option) (*Answer[Released], error) {
+	return call[Released](ctx, c, request{method: "POST", path: "/api/v1/user-tasks/" + url.PathEscape(id) + "/release", query: nil, body: body}, opts)
 }
 
 // ReloadDefinitions: Read the definitions directory of a node again; one node at a time does.

@@ -267,7 +267,7 @@ type Bursts struct {
 type Caller struct {
 	By        string     `json:"by"`        // One of key, token, session, nothing. What the caller is known by: an API key, a token of the provider, a session of the console; nothing, where no credentials are asked for.
 	ExpiresAt *time.Time `json:"expiresAt"` // When that ends by itself, a session at the latest then; null: never.
-	Groups    []string   `json:"groups"`    // The values of the token's role claim, which policies of HTTP endpoints name.
+	Groups    []string   `json:"groups"`    // The values of the token's role claim, or the groups of the API key: policies of HTTP endpoints and user tasks name them.
 	Name      *string    `json:"name"`      // key: and the name of an API key, or oidc: and the subject of a token; null: this cluster asks for no credentials.
 	Role      string     `json:"role"`      // One of viewer, operator, designer, admin. What the caller may do; each may do what those before it may.
 }
@@ -340,6 +340,13 @@ type Commit struct {
 	Takeover  bool       `json:"takeover,omitempty"` // It repeated a command that another process had begun, or had left.
 	Unlisted  int64      `json:"unlisted"`           // How many more it set.
 	Variables []Variable `json:"variables"`          // Those that it set.
+}
+
+// CompleteUserRequest is the body of [Client.CompleteUserTask]. Zero fields are left out.
+type CompleteUserRequest struct {
+	Data     map[string]any `json:"data,omitempty"`     // The fields of the task's form, if it has one.
+	Outcome  string         `json:"outcome,omitempty"`  // The key of one of the task's outcomes.
+	Revision int64          `json:"revision,omitempty"` // Of the caller's claim: it counts only while that claim stands. Any, or none yet, if it is absent.
 }
 
 // Count is a part of other answers.
@@ -1195,7 +1202,7 @@ type QueueItemList struct {
 	Revision   int64       `json:"revision"`   // Of etcd: all of the page is as it was then.
 }
 
-// Queued is the answer of [Client.CompleteTask], [Client.ReplayDeadLetter], [Client.ResumeBookmark], [Client.SendEvent], [Client.SendQueueItem], [Client.SendStimulus].
+// Queued is the answer of [Client.CompleteTask], [Client.CompleteUserTask], [Client.ReplayDeadLetter], [Client.ResumeBookmark], [Client.SendEvent], [Client.SendQueueItem], [Client.SendStimulus].
 type Queued struct {
 	Queued string `json:"queued"` // Id of the item in the bookmark queue.
 }
@@ -1304,6 +1311,16 @@ type ReleaseRequest struct {
 	Claim string `json:"claim,omitempty"` // As POST /tasks/claim gave it.
 }
 
+// ReleaseUserRequest is the body of [Client.ReleaseUserTask]. Zero fields are left out.
+type ReleaseUserRequest struct {
+	Revision int64 `json:"revision,omitempty"` // Of the claim that is given back; any, if it is absent.
+}
+
+// Released is the answer of [Client.ReleaseUserTask].
+type Released struct {
+	TaskID string `json:"taskId"`
+}
+
 // ReplayLettersRequest is the body of [Client.ReplayDeadLetters]. Zero fields are left out.
 type ReplayLettersRequest struct {
 	ActivityType  string      `json:"activityType,omitempty"`
@@ -1395,7 +1412,7 @@ type SendItemsRequest struct {
 	Name          string      `json:"name,omitempty"`  // Of the event.
 }
 
-// Sent is the answer of [Client.CompleteTask], [Client.ReplayDeadLetter], [Client.ResumeBookmark], [Client.SendEvent], [Client.SendQueueItem], [Client.SendStimulus].
+// Sent is the answer of [Client.CompleteTask], [Client.CompleteUserTask], [Client.ReplayDeadLetter], [Client.ResumeBookmark], [Client.SendEvent], [Client.SendQueueItem], [Client.SendStimulus].
 type Sent struct {
 	Detail   string    `json:"detail,omitempty"` // Of an HTTP endpoint: why the workflow has not answered yet.
 	Outcomes []Outcome `json:"outcomes"`
@@ -1749,6 +1766,42 @@ type TryRequest struct {
 	Strict       bool   `json:"strict,omitempty"`       // A warning about a definition fails the case.
 	Tests        string `json:"tests,omitempty"`        // A test file, as weft test takes it. What it calls definition is the one below; others, 50 at most, are published ones: their ids, or the names of their files without folders.
 	Text         string `json:"text,omitempty"`         // The definition: Weft's YAML, or Elsa's JSON. Absent: the published one of definitionId.
+}
+
+// UserOutcome is a part of other answers.
+type UserOutcome struct {
+	Key   string `json:"key"`
+	Label string `json:"label"`
+}
+
+// UserTask is the answer of [Client.ClaimUserTask], [Client.GetUserTask].
+type UserTask struct {
+	ClaimedAt    *time.Time    `json:"claimedAt,omitempty"`
+	ClaimedBy    string        `json:"claimedBy,omitempty"`    // Who has it: key: or oidc: and a name.
+	ClaimedUntil *time.Time    `json:"claimedUntil,omitempty"` // Then it is free again, unless it is claimed again before.
+	CreatedAt    time.Time     `json:"createdAt"`
+	DefinitionID string        `json:"definitionId,omitempty"`
+	DueAt        *time.Time    `json:"dueAt,omitempty"`
+	EndsWhenDue  bool          `json:"endsWhenDue,omitempty"` // With the outcome Timeout.
+	Form         any           `json:"form,omitempty"`        // A JSON Schema of the data that completing it takes; none: it takes no data.
+	InstanceID   string        `json:"instanceId"`
+	Instructions string        `json:"instructions,omitempty"` // Text, of which clients may show Markdown; no HTML.
+	Outcomes     []UserOutcome `json:"outcomes"`
+	Overdue      bool          `json:"overdue,omitempty"`
+	Priority     int64         `json:"priority"` // 0 to 100, the most urgent.
+	Reference    string        `json:"reference,omitempty"`
+	Revision     int64         `json:"revision,omitempty"` // Of the claim.
+	Summary      string        `json:"summary,omitempty"`
+	TaskData     any           `json:"taskData,omitempty"` // What it is about.
+	TaskID       string        `json:"taskId"`
+	Title        string        `json:"title"`
+}
+
+// UserTaskList is the answer of [Client.ListUserTasks].
+type UserTaskList struct {
+	Items      []UserTask `json:"items"`
+	NextCursor *string    `json:"nextCursor"` // Pass it as cursor for the next page; null at the end. A page may have fewer items than its limit and still have a next one.
+	Revision   int64      `json:"revision"`   // Of etcd: all of the page is as it was then.
 }
 
 // Variable is a part of other answers.

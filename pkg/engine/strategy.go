@@ -141,12 +141,6 @@ func (c *compiler) logging(n *Node) logging {
 	}
 	include := mode != "Exclude"
 	out := logging{inputs: include, outputs: include}
-	if single == nil {
-		for i := range n.inputs {
-			n.inputs[i].hidden = !include
-		}
-		return out
-	}
 	ins, _ := field(single, "inputs").(map[string]any)
 	outs, _ := field(single, "outputs").(map[string]any)
 	out.inputs = include || len(ins) > 0
@@ -154,7 +148,7 @@ func (c *compiler) logging(n *Node) logging {
 		n.inputs[i].hidden = excluded(ins, n.inputs[i].desc.Name, include)
 	}
 	for _, o := range n.desc.Outputs {
-		if excluded(outs, o.Name, include) {
+		if o.Sensitive || excluded(outs, o.Name, include) {
 			if out.hiddenOutputs == nil {
 				out.hiddenOutputs = map[string]bool{}
 			}

@@ -17,6 +17,7 @@ import (
 	"github.com/weft-run/weft/pkg/runtime/front"
 	"github.com/weft-run/weft/pkg/workflow"
 	"github.com/weft-run/weft/pkg/workflow/task"
+	"github.com/weft-run/weft/pkg/workflow/usertask"
 )
 
 // Bookmarks resumes instances at bookmarks that the caller names, as those of tasks and
@@ -110,6 +111,11 @@ func (b *Bookmarks) resumeBookmark(ctx context.Context, bookmarkID string, key *
 func (b *Bookmarks) inputOf(ctx context.Context, h *workflow.Instance, bookmarkID string, claim *workflow.TaskClaim, inputFor func(activityType string) (map[string]any, error)) (map[string]any, error) {
 	if err := b.claimStands(ctx, bookmarkID, claim); err != nil {
 		return nil, err
+	}
+	for i := range h.Bookmarks {
+		if is := &h.Bookmarks[i]; is.ID == bookmarkID && usertask.Is(is) && claim == nil {
+			return nil, notByWorkers(bookmarkID, is.Name)
+		}
 	}
 	if waitsForChild(h, bookmarkID) {
 		return nil, workflow.Fail(workflow.CodeBookmarkReserved, fmt.Sprintf("bookmark %q waits for the end of a child instance; that end resumes it, and nothing else", bookmarkID))

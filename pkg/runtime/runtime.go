@@ -25,6 +25,7 @@ type Runtime struct {
 	Endpoints *Endpoints          // HTTP requests that definitions wait for
 	Bookmarks *Bookmarks          // one place where an instance waits
 	Tasks     *Tasks              // which workers outside do
+	UserTasks *UserTasks          // which people do
 	Commands  *commands.Commander // to one instance: cancel, delete, retry, alter, import
 	Letters   *repair.DeadLetters // what could not be done, and what waits in the queue
 	Jobs      *job.Jobs           // commands to all instances of a filter
@@ -62,6 +63,7 @@ func New(cfg front.Config) (*Runtime, error) {
 	r.Endpoints = &Endpoints{cfg: r.cfg, intake: r.intake, answers: waiter, finder: endpoint.NewFinder(cfg.Stimuli, cfg.Reader), sender: r.Events}
 	r.Bookmarks = &Bookmarks{r.cfg, r.intake, waiter, mail}
 	r.Tasks = newTasks(r.cfg, r.intake, r.Inspector, r.Bookmarks)
+	r.UserTasks = &UserTasks{r.Tasks}
 	r.Commands = commands.New(r.cfg, r.intake, r.Inspector, mail, waiter)
 	r.Letters = repair.New(r.cfg, r.intake, r.Inspector, waiter)
 	r.Jobs = job.New(r.cfg, r.intake, r.Inspector, waiter, r.Commands)

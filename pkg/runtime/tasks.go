@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -64,6 +65,9 @@ func (t *Tasks) Watch(ctx context.Context) error { return t.desk.Run(ctx) }
 // Claim gives a worker tasks: as many as there are at once, as soon as there is one, or none when it has waited for so
 // long as it asks for.
 func (t *Tasks) Claim(ctx context.Context, ask TaskAsk) ([]ClaimedTask, error) {
+	if slices.Contains(ask.Names, task.UserName) {
+		return nil, workflow.Fail(workflow.CodeInvalid, fmt.Sprintf("tasks of the name %s are for people: no worker claims them", task.UserName))
+	}
 	got, err := t.desk.Claim(ctx, ask)
 	if err != nil {
 		return nil, etcdstore.ReadFailed("free tasks", err)
@@ -89,6 +93,9 @@ func (t *Tasks) shown(text string) string {
 
 // Heartbeat extends a claim, and tells the worker whether anybody waits for the task still.
 func (t *Tasks) Heartbeat(ctx context.Context, taskID string, claim *workflow.TaskClaim, beat TaskBeat) (TaskHeard, error) {
+	if err := notByWorkers(taskID, claim.Name); err != nil {
+		return TaskHeard{}, err
+	}
 	var is *store.TaskClaim
 	beat.Text = t.shown(beat.Text)
 	err := front.RetryUnknown(ctx, func() (err error) {
@@ -104,6 +111,9 @@ func (t *Tasks) Heartbeat(ctx context.Context, taskID string, claim *workflow.Ta
 
 // Release frees a task with which its worker does not go on. failed: the attempt counts.
 func (t *Tasks) Release(ctx context.Context, taskID string, claim *workflow.TaskClaim, failed bool, why string) error {
+	if err := notByWorkers(taskID, claim.Name); err != nil {
+		return err
+	}
 	var is *store.TaskClaim
 	err := front.RetryUnknown(ctx, func() (err error) {
 		is, err = t.cfg.Claims.Release(ctx, taskID, claim, failed, why, t.cfg.Now().UTC())
@@ -140,6 +150,9 @@ const mostWhy = 1024
 // Fail ends a claim as an attempt that failed. Where the task's activity has a retry, that decides what follows; else the
 // task is free again if another attempt may do better, which it tells, and its activity faults if not.
 func (t *Tasks) Fail(ctx context.Context, taskID string, claim *workflow.TaskClaim, f TaskFailure) (free bool, err error) {
+	if err := notByWorkers(taskID, claim.Name); err != nil {
+		return false, err
+	}
 	if f.Again && !claim.Retried {
 		return true, t.Release(ctx, taskID, claim, true, workflow.CutBytes(t.shown(f.Text()), mostWhy))
 	}
@@ -154,6 +167,11 @@ func (t *Tasks) Fail(ctx context.Context, taskID string, claim *workflow.TaskCla
 // Complete hands the result of a task, or its error, to the instance that waits for it. Without a claim it is taken from
 // anybody; with one only while that stands.
 func (t *Tasks) Complete(ctx context.Context, taskID string, claim *workflow.TaskClaim, result any, taskErr string, key *front.Key) (front.SendResult, error) {
+	if claim != nil {
+		if err := notByWorkers(taskID, claim.Name); err != nil {
+			return front.SendResult{}, err
+		}
+	}
 	return t.report(ctx, taskID, claim, taskInput(result, taskErr), key)
 }
 
@@ -274,12 +292,15 @@ func answeredBy(item *workflow.JournalItem, taskID string) string {
 	}
 	worker, _ := data["worker"].(string)
 	failed, _ := data["failed"].(bool)
+	outcome, _ := data["outcome"].(string)
 	at := timeText(item.Time)
 	switch {
 	case item.Event == workflow.TaskTimedOut:
 		return fmt.Sprintf("task %s is over: %s, at %s", taskID, item.Text, at)
 	case item.Event != workflow.TaskAnswered || worker == "":
 		return ""
+	case outcome != "":
+		return fmt.Sprintf("user task %s is done: %s completed it at %s, with %s", taskID, worker, at, workflow.Shorten(outcome))
 	case failed:
 		return fmt.Sprintf("task %s is over: worker %s reported at %s that it failed", taskID, worker, at)
 	}

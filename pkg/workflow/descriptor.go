@@ -58,6 +58,7 @@ type InputDescriptor struct {
 // OutputDescriptor describes one output.
 type OutputDescriptor struct {
 	Name, Type, Description string
+	Sensitive               bool     // never reaches the journal, and a variable that takes it is hidden
 	Fields                  []string // of an output that is always an object: what it has, none if that is known only then; nil: not said
 }
 

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflowtest/trial"
 )
 
 // TB is the part of [testing.TB] that is needed.
@@ -70,6 +71,12 @@ func (w *Test) Advance(d time.Duration) { w.t.Helper(); w.must(w.run.Advance(d))
 func (w *Test) CompleteTask(name string, result any) {
 	w.t.Helper()
 	w.must(w.run.CompleteTask(name, result))
+}
+
+// CompleteUserTask completes a user task as a person does, by the activity's id.
+func (w *Test) CompleteUserTask(activity, by, outcome string, data map[string]any) {
+	w.t.Helper()
+	w.must(w.run.CompleteTask(activity, trial.Decision{By: by, Outcome: outcome, Data: data}))
 }
 
 // FailTask is [Run.FailTask].

@@ -13,6 +13,7 @@ import (
 	"github.com/weft-run/weft/pkg/workflow"
 	"github.com/weft-run/weft/pkg/workflow/yaml"
 	"github.com/weft-run/weft/pkg/workflowtest"
+	"github.com/weft-run/weft/pkg/workflowtest/trial"
 )
 
 // definition reads a definition in YAML.
@@ -225,6 +226,29 @@ func TestTasks(t *testing.T) {
 	if err := w.Run().CompleteTask("pack", nil); err == nil || !strings.Contains(err.Error(), "nothing, the instance is Faulted") {
 		t.Errorf("got %v", err)
 	}
+}
+
+// A user task takes what a server takes, and from whom: what does not fit its form, or is of who is excluded, fails the test.
+func TestUserTasks(t *testing.T) {
+	t.Parallel()
+	def := definition(t, "id: ask\nvariables: {r: object}\nroot:\n  - userTask: {title: Approve, excludedUsers: [cleo], outcomes: [Yes, No], form: {required: [why], properties: {why: {type: string}}}}\n    id: approve\n    result: r\n  - writeLine: ${{ variables.r.outcome + ' ' + variables.r.data.why + ' ' + variables.r.completedBy }}\n")
+	w := workflowtest.Start(t, workflowtest.Config{Definition: def})
+	for want, d := range map[string]trial.Decision{
+		"why is required":               {By: "key:anna", Outcome: "Yes"},
+		"excludedUsers has that name":   {By: "key:cleo", Outcome: "Yes", Data: map[string]any{"why": "x"}},
+		`the outcome is "Maybe"`:        {By: "key:anna", Outcome: "Maybe", Data: map[string]any{"why": "x"}},
+		"why has to be string":          {By: "key:anna", Outcome: "No", Data: map[string]any{"why": 7}},
+		"the form has no field because": {By: "key:anna", Outcome: "No", Data: map[string]any{"because": "x"}},
+	} {
+		if err := w.Run().CompleteTask("approve", d); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: %v", d, err)
+		}
+	}
+	if err := w.Run().CompleteTask("approve", "parcel"); err == nil || !strings.Contains(err.Error(), "there is no task approve") {
+		t.Errorf("got %v", err)
+	}
+	w.CompleteUserTask("approve", "key:anna", "No", map[string]any{"why": "dear"})
+	w.WantLines("No dear key:anna")
 }
 
 // The retry and the limit of a task are those of a node: what fails comes again after its pause, and what nobody claims in

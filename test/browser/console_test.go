@@ -406,12 +406,14 @@ func TestNobodyIsKeptOut(t *testing.T) {
 	call(t, "POST", api+"/definitions", "", strings.ReplaceAll(order, "variables.decision.by", "variables.decision"))
 	call(t, "POST", api+"/definitions", "", "id: breaks\nroot:\n  - fault: no stock\n")
 	call(t, "POST", api+"/definitions", "", "id: packs\nroot:\n  - runTask: {taskName: pack, payload: {much: true}}\n")
+	call(t, "POST", api+"/definitions", "", asks)
+	call(t, "POST", api+"/definitions/asks/dispatch", "", "")
 	waits := call(t, "POST", api+"/definitions/order/dispatch", "", `{"correlationId": "`+strings.Repeat("long", 60)+`"}`)["instanceId"].(string)
 	broken := call(t, "POST", api+"/definitions/breaks/dispatch", "", "")["instanceId"].(string)
 	call(t, "POST", api+"/definitions/packs/dispatch", "", "")
 	call(t, "POST", api+"/events/aproved", "", `{}`)
 	pages := []string{"", "instances", "instances?q=statu:x", "instances/" + waits, "instances/" + waits + "?tab=journal", "instances/" + waits + "?tab=variables", "instances/" + waits + "?tab=timeline", "receipts?key=none", "go?q=nobody", "instances/" + broken,
-		"definitions", "definitions/order", "definitions/order-approval", "publish", "definitions/order/edit", "definitions/order-approval/edit", "definitions/order-approval/tests", "definitions/order/versions?from=1&to=2", "definitions/order/flip?after=2&before=1&revision=1", "events?name=approved", "queue", "dead-letters", "tasks", "timers", "timers?kind=schedules", "activities", "activities?q=writeLine", "audit", "jobs", "cluster", "me", "nothing", "instances/" + waits + "?tab=owners", "instances/" + waits + "?tab=lineage", "instances/" + waits + "?tab=variables&from=0&to=1", "instances/" + waits + "/repair", "instances/" + broken + "/repair", "compare?a=" + waits, "compare?a=" + waits + "&b=" + broken}
+		"definitions", "definitions/order", "definitions/order-approval", "publish", "definitions/order/edit", "definitions/order-approval/edit", "definitions/order-approval/tests", "definitions/order/versions?from=1&to=2", "definitions/order/flip?after=2&before=1&revision=1", "events?name=approved", "queue", "dead-letters", "tasks", "waiting", "waiting?others=true", "timers", "timers?kind=schedules", "activities", "activities?q=writeLine", "audit", "jobs", "cluster", "me", "nothing", "instances/" + waits + "?tab=owners", "instances/" + waits + "?tab=lineage", "instances/" + waits + "?tab=variables&from=0&to=1", "instances/" + waits + "/repair", "instances/" + broken + "/repair", "compare?a=" + waits, "compare?a=" + waits + "&b=" + broken}
 	b := browse(t, "http://"+n.addr)
 	for _, theme := range []string{"light", "dark"} {
 		b.theme(theme)

@@ -16,7 +16,7 @@ import (
 )
 
 // plain are the pages that need nothing to be there.
-var plain = []string{"", "instances", "instances?q=status:faulted", "definitions", "publish", "events", "events?name=paid", "queue", "dead-letters", "tasks", "timers", "timers?kind=timers", "timers?kind=schedules", "activities", "activities?q=write+line", "activities?q=" + url.QueryEscape(hostile), "audit", "audit?target=" + url.QueryEscape(hostile), "jobs", "cluster", "me", "receipts", "receipts?key=none", "go?q=nobody", "compare", "compare?a=nobody&b=" + url.QueryEscape(hostile)}
+var plain = []string{"", "instances", "instances?q=status:faulted", "definitions", "publish", "events", "events?name=paid", "queue", "dead-letters", "tasks", "waiting", "waiting?others=true", "timers", "timers?kind=timers", "timers?kind=schedules", "activities", "activities?q=write+line", "activities?q=" + url.QueryEscape(hostile), "audit", "audit?target=" + url.QueryEscape(hostile), "jobs", "cluster", "me", "receipts", "receipts?key=none", "go?q=nobody", "compare", "compare?a=nobody&b=" + url.QueryEscape(hostile)}
 
 // policy lets a page run what bears its nonce, and nothing else.
 var policy = regexp.MustCompile(`^default-src 'none'; script-src 'nonce-([A-Z2-7]+)'; style-src 'nonce-([A-Z2-7]+)'; img-src 'self' data:; `)

@@ -12,7 +12,7 @@ import (
 type callerView struct {
 	Name      *string    `json:"name" doc:"key: and the name of an API key, or oidc: and the subject of a token; null: this cluster asks for no credentials."`
 	Role      string     `json:"role" enum:"viewer,operator,designer,admin" doc:"What the caller may do; each may do what those before it may."`
-	Groups    []string   `json:"groups" doc:"The values of the token's role claim, which policies of HTTP endpoints name."`
+	Groups    []string   `json:"groups" doc:"The values of the token's role claim, or the groups of the API key: policies of HTTP endpoints and user tasks name them."`
 	By        string     `json:"by" enum:"key,token,session,nothing" doc:"What the caller is known by: an API key, a token of the provider, a session of the console; nothing, where no credentials are asked for."`
 	ExpiresAt *time.Time `json:"expiresAt" doc:"When that ends by itself, a session at the latest then; null: never."`
 }

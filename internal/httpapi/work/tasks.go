@@ -56,12 +56,12 @@ const (
 	mostSaid, mostMessage = 1024, 8192
 )
 
-// Routes give tasks to workers, and take what they report.
+// Routes give tasks to workers and to people, and take what they report.
 func Routes() []serve.Route {
 	lost := []workflow.Code{workflow.CodeTaskNotFound, workflow.CodeTaskClaimLost}
-	sent := map[int]any{200: shape.Sent{}, 202: schema.OneOf{shape.Sent{}, shape.Queued{}}}
+	sent := sentAnswers()
 	completes := append(slices.Clone(lost), workflow.CodeInstanceNotFound, workflow.CodeInstanceFinished, workflow.CodeBookmarkReserved, workflow.CodeInstanceGated, workflow.CodeKeyReused, workflow.CodePaused)
-	return []serve.Route{
+	return append(userTaskRoutes(), []serve.Route{
 		{Method: "GET", Path: "/tasks", Name: "listTasks", Role: auth.Viewer, Tag: "tasks", Kind: serve.Reads, Summary: "Tasks that wait for a worker outside, and who has them",
 			Query:   append([]serve.Param{{Name: "name", Type: "string", Doc: "Only tasks of this name."}}, serve.PageParams...),
 			Answers: map[int]any{200: shape.List[shape.Task]{}}, Serve: listTasks},
@@ -76,7 +76,12 @@ func Routes() []serve.Route {
 			Summary: "Report that an attempt at a claimed task failed", Body: taskFailBody{}, Answers: map[int]any{200: shape.TaskFailed{}}, Problems: completes, Serve: failTask},
 		{Method: "POST", Path: "/tasks/{id}/release", Name: "releaseTask", Role: auth.Operator, Tag: "tasks", Kind: serve.Changes,
 			Summary: "Give a claimed task back, undone", Body: releaseBody{}, Answers: map[int]any{200: shape.TaskFailed{}}, Problems: lost, Serve: releaseTask},
-	}
+	}...)
+}
+
+// sentAnswers are the answers to what resumes an instance.
+func sentAnswers() map[int]any {
+	return map[int]any{200: shape.Sent{}, 202: schema.OneOf{shape.Sent{}, shape.Queued{}}}
 }
 
 func listTasks(c *serve.Call) (serve.Reply, error) {

@@ -23,6 +23,7 @@ func newAPIKeyCommand(stdout io.Writer, environ func() []string) *cobra.Command 
 	var s settings
 	var role, out string
 	var lifetime time.Duration
+	var groups []string
 	cmd := &cobra.Command{
 		Use:   "apikey NAME --role ROLE --auth-keys-file FILE",
 		Short: "Make an API key: print it once, and add its hash to the file that the nodes read",
@@ -46,7 +47,7 @@ func newAPIKeyCommand(stdout io.Writer, environ func() []string) *cobra.Command 
 				at := time.Now().UTC().Add(lifetime).Truncate(time.Second)
 				expires = &at
 			}
-			key, made, err := addKey(s.node.AuthKeysFile, out, args[0], parsed, expires)
+			key, made, err := addKey(s.node.AuthKeysFile, out, args[0], parsed, expires, groups)
 			switch {
 			case err != nil:
 				return err
@@ -64,6 +65,7 @@ func newAPIKeyCommand(stdout io.Writer, environ func() []string) *cobra.Command 
 	cmd.Flags().VisitAll(hide)
 	cmd.Flags().Lookup("auth-keys-file").Hidden = false
 	cmd.Flags().StringVar(&role, "role", "", "viewer, operator, designer or admin")
+	cmd.Flags().StringSliceVar(&groups, "groups", nil, "groups of who has it, for user tasks and the policies of endpoints")
 	cmd.Flags().DurationVar(&lifetime, "expires-in", 0, "for this long, such as 720h (default: until it is deleted)")
 	cmd.Flags().StringVar(&out, "out", "", "write the key to this file instead of printing it; if the file and the entry exist, keep both")
 	return cmd
@@ -71,7 +73,7 @@ func newAPIKeyCommand(stdout io.Writer, environ func() []string) *cobra.Command 
 
 // addKey makes a key and adds its entry. The entry comes last: a key that nobody
 // has counts nowhere, and with out, a run that was cut off is done again.
-func addKey(file, out, name string, role auth.Role, expires *time.Time) (key string, made bool, err error) {
+func addKey(file, out, name string, role auth.Role, expires *time.Time, groups []string) (key string, made bool, err error) {
 	src, err := os.ReadFile(file)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", false, fmt.Errorf("read the API keys: %w", err)
@@ -96,6 +98,7 @@ func addKey(file, out, name string, role auth.Role, expires *time.Time) (key str
 	if err != nil {
 		return "", false, err
 	}
+	entry.Groups = groups
 	more, err := yaml.Marshal([]auth.KeyEntry{entry})
 	if err != nil {
 		return "", false, err

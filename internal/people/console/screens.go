@@ -7,6 +7,7 @@ import (
 	"github.com/weft-run/weft/internal/people/console/page"
 	"github.com/weft-run/weft/internal/people/console/shape"
 	"github.com/weft-run/weft/internal/people/console/signin"
+	"github.com/weft-run/weft/internal/people/console/waiting"
 )
 
 // screens are the pages of the console.
@@ -30,6 +31,7 @@ var screens = []page.Screen{
 	{Path: "dead-letters", Template: "deadletters", Here: "dead-letters", Every: 5, Read: cluster.DeadLetters, Weft: with("reason", "dead-letters list --reason", "dead-letters list")},
 	{Path: "dead-letters/{id}", Template: "letter", Here: "dead-letters", Read: cluster.DeadLetter, Weft: of("dead-letters show")},
 	{Path: "tasks", Template: "tasks", Here: "tasks", Every: 5, Read: page.Plain[shape.Task]("Tasks", "/tasks", "name"), Weft: says("tasks list")},
+	{Path: "waiting", Template: "waiting", Here: "waiting", Every: 5, Read: waiting.Page, Weft: says("tasks mine")},
 	{Path: "jobs", Template: "jobs", Here: "jobs", Every: 2, Read: page.Plain[shape.Job]("Jobs", "/jobs"), Weft: says("jobs list")},
 	{Path: "timers", Template: "timers", Here: "timers", Every: 5, Read: cluster.Timers, Weft: says("timers list", "schedules list")},
 	{Path: "activities", Template: "activities", Here: "activities", Read: cluster.Activities, Weft: says("activities")},

@@ -16,6 +16,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/task"
 	"github.com/weft-run/weft/pkg/workflow/yaml/notation"
 	"github.com/weft-run/weft/pkg/workflow/yaml/tree"
 )
@@ -80,6 +81,9 @@ func (r *reader) declaration(root *yaml.Node) *Declaration {
 			if d.Task = r.Text(p.Value, "task"); d.Task != "" {
 				if err := workflow.CheckSendable("the name of the task", d.Task); err != nil {
 					r.Problem("bad-value", p.Value, "%v", err)
+				}
+				if d.Task == task.UserName {
+					r.Problem("bad-value", p.Value, "the name %s is that of tasks for people: take another one", d.Task)
 				}
 			}
 		case "inputs":

@@ -30,6 +30,9 @@ const (
 	PriorityStep  = time.Hour
 )
 
+// UserName is the name of tasks that people do: no worker claims one, and no runTask has it.
+const UserName = "Elsa.UserTask"
+
 // Rank is when a task has its turn among others of its name: when it was made, and sooner or later by its priority.
 func Rank(b *workflow.Bookmark) time.Time {
 	terms := Of(b)

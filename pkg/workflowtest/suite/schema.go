@@ -83,7 +83,7 @@ func stepSchema() object {
 		"start": object{"description": "Start the instance."}, "retry": object{"description": "Retry the instance."}, "cancel": object{"description": "Cancel the instance."}, "expect": object{"$ref": "#/$defs/expect"},
 		"at":      described("string", "When it happens, such as 2026-03-01T12:00:00Z; the clock moves there first."),
 		"payload": object{"description": "Of an event."}, "correlationId": described("string", "Of an event."), "early": described("boolean", "The event may come before anyone waits for it."),
-		"result": object{"description": "Of a task."}, "error": described("string", "Of a task that fails."), "input": mapOf(object{}, "Of a resume or trigger."),
+		"result": object{"description": "Of a task."}, "error": described("string", "Of a task that fails."), "outcome": described("string", "Of a user task."), "data": mapOf(object{}, "Of a user task: the fields of its form."), "by": described("string", "Of a user task: who completes it, key:somebody if it is not said."), "input": mapOf(object{}, "Of a resume or trigger."),
 		"status": object{"enum": ends, "description": "How a child ends."}, "output": mapOf(object{}, "Of a child."),
 	}
 	return anyOf(object{"enum": []string{"start", "retry", "cancel"}}, closed("One thing that happens.", props))

@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -22,9 +23,11 @@ type stepFields struct {
 	advance       time.Duration
 	payload       any
 	input, output map[string]any
+	data          map[string]any // of a user task
 	result        any
 	failure       string
 	failed        bool
+	outcome, by   string // of a user task
 	correlation   string
 	early         bool
 	status        workflow.SubStatus
@@ -35,7 +38,7 @@ type stepFields struct {
 // beside are the keys that a kind of step takes.
 var beside = map[string][]string{
 	"event":   {"payload", "correlationId", "early"},
-	"task":    {"result", "error"},
+	"task":    {"result", "error", "outcome", "data", "by"},
 	"resume":  {"input"},
 	"trigger": {"input"},
 	"child":   {"status", "output"},
@@ -73,6 +76,9 @@ func (r *fileReader) step(n *yaml.Node) step {
 	field("input", func(v *yaml.Node) { f.input = r.object(v, "input") })
 	field("output", func(v *yaml.Node) { f.output = r.object(v, "output") })
 	field("result", func(v *yaml.Node) { f.result = r.value(v) })
+	field("outcome", func(v *yaml.Node) { f.outcome = r.text(v, "outcome") })
+	field("data", func(v *yaml.Node) { f.data = r.object(v, "data") })
+	field("by", func(v *yaml.Node) { f.by = r.text(v, "by") })
 	field("error", func(v *yaml.Node) { f.failure, f.failed = r.text(v, "error"), true })
 	field("correlationId", func(v *yaml.Node) { f.correlation = r.text(v, "correlationId") })
 	field("early", func(v *yaml.Node) { f.early = r.flag(v, "early") })
@@ -124,6 +130,9 @@ func (f *stepFields) do(run *trial.Run) error {
 	case "task":
 		if f.failed {
 			return run.FailTask(f.name, f.failure)
+		}
+		if f.outcome != "" {
+			return run.CompleteTask(f.name, trial.Decision{By: cmp.Or(f.by, "key:somebody"), Outcome: f.outcome, Data: f.data})
 		}
 		return run.CompleteTask(f.name, f.result)
 	case "advance":

@@ -7,6 +7,8 @@ import (
 
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/task"
+	"github.com/weft-run/weft/pkg/workflow/usertask"
 )
 
 // queueTime is how long a stimulus waits for someone to meet; the default of a
@@ -202,7 +204,50 @@ func (r *Run) resume(input map[string]any, what string, fits func(*workflow.Book
 // CompleteTask completes a RunTask as an outside worker does, by the task's name
 // or the activity's id.
 func (r *Run) CompleteTask(name string, result any) error {
+	if d, ok := result.(Decision); ok {
+		return d.task(r, name)
+	}
 	return r.task(name, map[string]any{"result": result})
+}
+
+// Decision is the result of a user task: [Run.CompleteTask] takes it, by the id of the activity.
+type Decision struct {
+	By, Outcome string
+	Data        map[string]any
+}
+
+// task completes the first user task of an activity. An error says what the task does not take.
+func (d Decision) task(r *Run, activity string) error {
+	var refused error
+	err := r.resume(map[string]any{"result": map[string]any{"outcome": d.Outcome, "data": d.Data}, task.Worker: d.By}, "user task "+activity, func(b *workflow.Bookmark) bool {
+		if !usertask.Is(b) || b.ActivityID != activity || refused != nil {
+			return false
+		}
+		refused = d.fits(b)
+		return refused == nil
+	})
+	if refused != nil {
+		return fmt.Errorf("user task %s: %w", activity, refused)
+	}
+	return err
+}
+
+// fits tells what a task does not take of a decision, as a server does.
+func (d Decision) fits(b *workflow.Bookmark) error {
+	t, err := usertask.Of(b)
+	if err != nil {
+		return err
+	}
+	problems, err := t.Fits(d.Outcome, d.Data)
+	switch {
+	case err != nil:
+		return err
+	case problems != nil:
+		return problems
+	case t.Excludes(&usertask.Person{Name: d.By}):
+		return fmt.Errorf("%s may not complete it: excludedUsers has that name", d.By)
+	}
+	return nil
 }
 
 // FailTask completes a RunTask with an error.
@@ -212,6 +257,6 @@ func (r *Run) FailTask(name, message string) error {
 
 func (r *Run) task(name string, input map[string]any) error {
 	return r.resume(input, "task "+name, func(b *workflow.Bookmark) bool {
-		return b.ActivityType == "Elsa.RunTask" && (b.Name == name || b.ActivityID == name)
+		return b.ActivityType == "Elsa.RunTask" && !usertask.Is(b) && (b.Name == name || b.ActivityID == name)
 	})
 }

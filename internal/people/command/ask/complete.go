@@ -59,6 +59,10 @@ var known = map[string]func(ctx context.Context, c *apiclient.Client) ([]string,
 		page, err := c.ListTasks(ctx, apiclient.ListTasksQuery{Limit: MaxPage})
 		return idsOf(page, err, func(p *apiclient.TaskList) []apiclient.Task { return p.Items }, func(t *apiclient.Task) string { return t.TaskID })
 	},
+	"user-tasks": func(ctx context.Context, c *apiclient.Client) ([]string, error) {
+		page, err := c.ListUserTasks(ctx, apiclient.ListUserTasksQuery{Limit: MaxPage})
+		return idsOf(page, err, func(p *apiclient.UserTaskList) []apiclient.UserTask { return p.Items }, func(t *apiclient.UserTask) string { return t.TaskID })
+	},
 	"bookmarks": func(ctx context.Context, c *apiclient.Client) ([]string, error) {
 		page, err := c.ListBookmarks(ctx, apiclient.ListBookmarksQuery{Limit: MaxPage})
 		return idsOf(page, err, func(p *apiclient.Bookmarks) []apiclient.Awaiting { return p.Items }, func(b *apiclient.Awaiting) string { return b.BookmarkID })

@@ -84,7 +84,7 @@ func TestMigrateElsa(t *testing.T) {
 	// Activities of Elsa's own modules are refused with what does the same.
 	for name, want := range map[string]string{
 		"Elsa.SubmitAlterationPlan": "; instead: sendHttpRequest to POST /api/v1/alterations/submit", "Elsa.AlterationPlanCompleted": "; instead: ask GET /api/v1/jobs/{planId}",
-		"Elsa.UserTask": "; instead: runTask", "Elsa.BpmnProcess": "; instead: draw the process",
+		"Elsa.BpmnProcess": "; instead: draw the process",
 	} {
 		u.in = elsaSequence("there", 1, fmt.Sprintf(`{"type": %q, "version": 1, "id": "x"}`, name))
 		if got := u.wants(1, "*", "migrate", "elsa", "-"); !strings.Contains(got.out, want) || strings.Contains(got.out, "an activity in Go") {

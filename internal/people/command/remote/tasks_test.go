@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"regexp"
+	"strings"
 	"testing"
 )
 
@@ -29,4 +30,22 @@ t3 pack i3 2026-11-30T10:00:00Z - - - - 1 two exit status 1: jam -
 	if got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
+}
+
+// What waits for a person is listed, kept, given back and completed with the fields of its form: a text is what was typed.
+func TestPeopleDecide(t *testing.T) {
+	t.Parallel()
+	u := at(t)
+	u.wants(0, "*", "apply", u.file("decide.yaml", "id: decide\nvariables: {answer: object}\noutputs: {answer: '${{ variables.answer.data }}'}\nroot:\n  - userTask: {title: Decide it, reference: d-1, outcomes: [Yes, No], form: {required: [code], properties: {code: {type: string}, n: {type: integer}}}}\n    id: approve\n    result: answer\n"))
+	u.wants(0, "*", "run", "decide")
+	id := strings.TrimSpace(u.wants(0, "*", "tasks", "mine", "--jq", `.items[] | select(.reference == "d-1") | .taskId`).out)
+	u.wants(0, id+"  claimed\n", "tasks", "claim", id)
+	u.wants(0, "anyone\n", "tasks", "show", id, "--jq", ".claimedBy")
+	u.wants(0, id+"  released\n", "tasks", "release", id)
+	u.refuses(2, "say with --outcome how the user task ends", "tasks", "complete", id, "--field", "code=1")
+	u.refuses(2, "--result is of a worker's task, and --outcome of a user task", "tasks", "complete", id, "--outcome", "Yes", "-d", "1")
+	u.refuses(3, "/data/n: n has to be integer", "tasks", "complete", id, "--outcome", "Yes", "--field", "code=1.10", "--field", "n=x")
+	u.wants(0, "*", "tasks", "complete", id, "--outcome", "Yes", "--field", "code=1.10", "--field", "n=7")
+	instance, _, _ := strings.Cut(id, "~")
+	u.wants(0, "1.10 7\n", "instances", "get", instance, "--jq", `"\(.output.answer.code) \(.output.answer.n)"`)
 }

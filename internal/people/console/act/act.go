@@ -109,13 +109,17 @@ func callOf(v *page.Visit, name string) (q page.Call, err error) {
 			q.Body, q.ContentType = []byte(text), "application/x-www-form-urlencoded" // told by its look
 		}
 	}
-	err = writes(&q, body, input, alter.list())
+	as := "input"
+	if name == "completeUserTask" {
+		as = "data"
+	}
+	err = writes(&q, body, as, input, alter.list())
 	return q, err
 }
 
 // writes makes the body of a call of what a form has for it; of nothing none.
-func writes(q *page.Call, body, input map[string]any, alter []any) (err error) {
-	if err := join(body, input); err != nil {
+func writes(q *page.Call, body map[string]any, as string, input map[string]any, alter []any) (err error) {
+	if err := join(body, as, input); err != nil {
 		return err
 	}
 	if len(alter) > 0 {
@@ -144,6 +148,10 @@ func acted(v *page.Visit, name string, to *page.Answer) {
 		if err != nil {
 			v.Fail("cluster", err)
 		}
+		return
+	}
+	if name == "completeUserTask" {
+		v.Redirect(v.Back(), name)
 		return
 	}
 	var result shape.ResultView

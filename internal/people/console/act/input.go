@@ -20,12 +20,12 @@ func searched(ids []string) (string, error) {
 	return "id:" + strings.Join(ids, ","), nil
 }
 
-// join puts the typed members of an input over those of one that is written as JSON.
-func join(body, input map[string]any) error {
+// join puts the typed members of an input over those of one that is written as JSON, as a member of the body.
+func join(body map[string]any, as string, input map[string]any) error {
 	if len(input) == 0 {
 		return nil
 	}
-	if raw, ok := body["input"].(json.RawMessage); ok {
+	if raw, ok := body[as].(json.RawMessage); ok {
 		var whole map[string]json.RawMessage
 		if err := json.Unmarshal(raw, &whole); err != nil {
 			return &page.Problem{Status: http.StatusUnprocessableEntity, Title: "The form is not valid", Detail: "The input as JSON has to be an object beside its fields.", Code: string(workflow.CodeInvalid)}
@@ -36,7 +36,7 @@ func join(body, input map[string]any) error {
 			}
 		}
 	}
-	body["input"] = input
+	body[as] = input
 	return nil
 }
 

@@ -249,7 +249,7 @@ function step(by: number): void {
 }
 
 const places: Record<string, string> = {
-  h: "", i: "instances", d: "definitions", e: "events", t: "tasks", q: "queue", l: "dead-letters", c: "cluster", m: "me", a: "activities", s: "timers", j: "jobs", u: "audit",
+  h: "", w: "waiting", i: "instances", d: "definitions", e: "events", t: "tasks", q: "queue", l: "dead-letters", c: "cluster", m: "me", a: "activities", s: "timers", j: "jobs", u: "audit",
 };
 
 let went = 0; // when g was pressed

@@ -36,6 +36,8 @@ const (
 	TextField  = "b."
 	JSONField  = "j."
 	InputField = "i."
+	// MaskedKind begins the rest of the name of an input whose value is shown nowhere.
+	MaskedKind = "masked:"
 	AlterField = "a."
 )
 
@@ -155,6 +157,9 @@ func Fields(form url.Values) []Field {
 		case InputField, AlterField:
 			f.Label = name[strings.LastIndex(name, ":")+1:]
 			f.Typed = name[:2] == InputField || f.Label != "type"
+			if strings.HasPrefix(name, InputField+MaskedKind) {
+				f.Value = "" // it is typed again, and shown nowhere
+			}
 		}
 		if name == "source" {
 			f.Typed = true

@@ -72,6 +72,7 @@ func (p Page) May(op string) string {
 // done says what an action did, for the page that comes behind it.
 var done = map[string]string{
 	"alterInstance": "The change was taken.", "cancelInstance": "The cancel was taken.", "retryInstance": "The retry was taken.", "deleteInstance": "The instance is deleted.",
+	"completeUserTask": "Your decision was taken.", "claimUserTask": "The task is yours.", "releaseUserTask": "The task was given back.",
 	"retryInstances": "The faulted instances are tried again.", "completeTask": "The task is completed.", "resumeBookmark": "The instance was resumed.",
 	"replayDeadLetter": "The dead letter was sent again.", "deleteDeadLetter": "The dead letter is deleted.", "deleteQueueItem": "The item is deleted.",
 	"sendQueueItem": "The item was sent again.", "pause": "The cluster is paused.", "unpause": "The cluster goes on.", "drainNode": "The node drains and then ends.",

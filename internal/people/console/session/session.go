@@ -37,8 +37,10 @@ const (
 
 	// passLife is how long a request to another node counts.
 	passLife = time.Minute
-	// maxCookie bounds what is looked at.
-	maxCookie = 1024
+	// maxCookie bounds what is looked at; a browser keeps 4096 bytes with the name.
+	maxCookie = 3800
+	// mostGroups is how many bytes a session keeps of the groups of a person.
+	mostGroups = 2000
 )
 
 // Session is what a browser keeps, sealed: nobody else can read or make one.
@@ -54,8 +56,22 @@ type Session struct {
 
 // Who is a caller whom a provider knows.
 type Who struct {
-	Name string    `json:"n"`
-	Role auth.Role `json:"r"`
+	Name   string    `json:"n"`
+	Role   auth.Role `json:"r"`
+	Groups []string  `json:"g,omitempty"` // the first that a cookie has room for; a program before that gave none
+}
+
+// WhoOf is the caller that a provider made known.
+func WhoOf(p *auth.Principal) *Who {
+	w := &Who{Name: p.Name, Role: p.Role}
+	room := mostGroups
+	for _, g := range p.Groups {
+		if room -= len(g) + 3; room < 0 {
+			break
+		}
+		w.Groups = append(w.Groups, g)
+	}
+	return w
 }
 
 // Life is how long a session lasts.
@@ -259,7 +275,7 @@ func (c *Sessions) whose(s *Session) (*auth.Principal, error) {
 	case c.cfg.Now().After(ends):
 		return nil, &auth.RefusedError{Reason: "the session has ended; sign in again"}
 	case s.Who != nil && c.cfg.OIDC != nil && c.cfg.OIDC.Browsers():
-		return &auth.Principal{Name: s.Who.Name, Role: s.Who.Role, By: auth.BySession, Expires: ends}, nil
+		return &auth.Principal{Name: s.Who.Name, Role: s.Who.Role, Groups: s.Who.Groups, By: auth.BySession, Expires: ends}, nil
 	case s.Who == nil && c.cfg.Keys != nil:
 		of, err := c.cfg.Keys.Again(s.Ticket)
 		if err != nil {

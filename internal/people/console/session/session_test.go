@@ -51,11 +51,15 @@ func TestSessionsAreSealed(t *testing.T) {
 			t.Errorf("%s: %+v, %v", what, got, err)
 		}
 	}
-	byProvider := Session{Who: &Who{Name: "oidc:ada", Role: auth.Viewer}, Made: now, Seen: now}
+	groups := make([]string, 500) // a cookie keeps the first of them
+	for i := range groups {
+		groups[i] = strings.Repeat("g", 50)
+	}
+	byProvider := Session{Who: WhoOf(&auth.Principal{Name: "oidc:ada", Role: auth.Viewer, Groups: groups}), Made: now, Seen: now}
 	if text, err = old.seal(byProvider, forBrowsers); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := old.open(text, now.Add(providerLife), forBrowsers); err != nil || got.Who.Name != "oidc:ada" {
+	if got, err := old.open(text, now.Add(providerLife), forBrowsers); err != nil || got.Who.Name != "oidc:ada" || len(got.Who.Groups) != 37 {
 		t.Errorf("%+v, %v", got, err)
 	}
 	if _, err := old.open(text, now.Add(providerLife+time.Second), forBrowsers); err == nil {

@@ -87,7 +87,7 @@ func (d *Desk) Callback(w http.ResponseWriter, r *http.Request) {
 		d.notSignedIn(v, next, err)
 		return
 	}
-	if err := d.Sessions.Enter(w, session.Session{Who: &session.Who{Name: p.Name, Role: p.Role}}, p.Name); err != nil {
+	if err := d.Sessions.Enter(w, session.Session{Who: session.WhoOf(p)}, p.Name); err != nil {
 		v.Fail("", err)
 		return
 	}

@@ -9,7 +9,6 @@ var elsewhere = map[string]string{
 	"generatealterationjobs":  "POST /api/v1/alterations/submit makes the job and does it; leave it out",
 	"dispatchalterationjobs":  "POST /api/v1/alterations/submit makes the job and does it; leave it out",
 	"completealterationplan":  "a job ends by itself; leave it out",
-	"usertask":                "runTask, and who lists GET /api/v1/tasks and completes them for people",
 	"bpmnprocess":             "draw the process as a flowchart",
 	"runpython":               "runJavaScript, or runTask and a worker in Python",
 	"readline":                "an input of the workflow, or an event",

@@ -144,7 +144,7 @@ func (a commands) eventsTrace() *cobra.Command {
 }
 
 func (a commands) tasksCommand() *cobra.Command {
-	tasks := &cobra.Command{Use: "tasks", Aliases: []string{"task"}, Short: "Tasks that wait for a worker outside"}
+	tasks := &cobra.Command{Use: "tasks", Aliases: []string{"task"}, Short: "Tasks that wait for a worker outside, or for a person"}
 	var p ask.Paging
 	var name string
 	list := &cobra.Command{
@@ -170,10 +170,19 @@ func (a commands) tasksCommand() *cobra.Command {
 	}
 	p.Flags(list)
 	list.Flags().StringVar(&name, "name", "", "only of this name")
-	var result string
+	var result, outcome string
+	var fields []string
 	complete := &cobra.Command{
-		Use: "complete ID", Short: "Complete a task", Args: cobra.ExactArgs(1), ValidArgsFunction: a.ask.Completes("tasks"),
+		Use: "complete ID", Short: "Complete a task, or with --outcome a user task", Args: cobra.ExactArgs(1), ValidArgsFunction: a.ask.Completes("tasks"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case outcome != "" && cmd.Flags().Changed("result"):
+				return ask.Usage("--result is of a worker's task, and --outcome of a user task")
+			case outcome != "":
+				return a.completeUserTask(cmd.Context(), args[0], outcome, fields)
+			case len(fields) > 0:
+				return ask.Usage("say with --outcome how the user task ends")
+			}
 			body := apiclient.TaskRequest{}
 			if cmd.Flags().Changed("result") {
 				v, err := a.ask.JSONArg(result)
@@ -186,6 +195,8 @@ func (a commands) tasksCommand() *cobra.Command {
 		},
 	}
 	complete.Flags().StringVarP(&result, "result", "d", "", "its result: JSON, @file, @- for standard input, or a text")
+	complete.Flags().StringVar(&outcome, "outcome", "", "of a user task: one of its outcomes")
+	complete.Flags().StringArrayVar(&fields, "field", nil, "of a user task's form: name=value, value as JSON, a text or @file; or @file with an object")
 	var why string
 	fail := &cobra.Command{
 		Use: "fail ID --error TEXT", Short: "Complete a task with an error", Args: cobra.ExactArgs(1), ValidArgsFunction: a.ask.Completes("tasks"),
@@ -198,6 +209,7 @@ func (a commands) tasksCommand() *cobra.Command {
 	}
 	fail.Flags().StringVar(&why, "error", "", "why it failed")
 	tasks.AddCommand(list, complete, fail)
+	tasks.AddCommand(a.userTaskCommands()...)
 	return tasks
 }
 

@@ -1,0 +1,247 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/weft-run/weft/internal/inspect"
+	"github.com/weft-run/weft/internal/intake"
+	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore"
+	"github.com/weft-run/weft/internal/store/etcdstore/claims"
+	"github.com/weft-run/weft/pkg/runtime/front"
+	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/task"
+	"github.com/weft-run/weft/pkg/workflow/usertask"
+)
+
+// UserTasks gives tasks to people, and takes what they decide.
+type UserTasks struct{ *Tasks }
+
+// UserTask is a task that waits for a person.
+type UserTask = inspect.UserTask
+
+// Person is who asks.
+type Person = usertask.Person
+
+// PersonLease is how long a person's claim lasts; claiming again begins it again.
+const PersonLease = 7 * 24 * time.Hour
+
+// Decision is how a person completes a task.
+type Decision struct {
+	Revision int64 // of the person's claim; 0: any, or none yet
+	Outcome  string
+	Data     map[string]any // of the form
+}
+
+// Waiting lists what waits for a person: tasks of which that one is a candidate, and that nobody else has. Of an operator
+// those too that have no candidate, and with others every one that may be seen.
+func (u *UserTasks) Waiting(ctx context.Context, who *Person, others bool, cursor string, limit int) (Page[UserTask], error) {
+	return u.inspector.UserTasks(ctx, func(t *UserTask) bool {
+		switch {
+		case !t.May(who):
+			return false
+		case others:
+			return true
+		case t.Claim != nil:
+			return t.Claim.Worker == nameOf(who)
+		}
+		return t.For(who) || who.Operator && t.Nobodys() || who.Name == ""
+	}, cursor, limit)
+}
+
+// nameOf is the name under which a person has a task.
+func nameOf(who *Person) string {
+	if who.Name == "" {
+		return "anyone"
+	}
+	return who.Name
+}
+
+// One is a task that a person may see. To all others it is not there.
+func (u *UserTasks) One(ctx context.Context, who *Person, id string) (*UserTask, error) {
+	t, _, _, err := u.find(ctx, who, id)
+	return t, err
+}
+
+// find reads a task that a person may complete, with its bookmark and its entry among the free ones, nil if somebody has it.
+func (u *UserTasks) find(ctx context.Context, who *Person, id string) (*UserTask, *workflow.Bookmark, *claims.Free, error) {
+	none := workflow.Fail(workflow.CodeTaskNotFound, fmt.Sprintf("there is no user task %q for you (any more)", id))
+	instance, ok := workflow.BookmarkInstance(id)
+	if !ok {
+		return nil, nil, nil, none
+	}
+	rec, err := inspect.Header(ctx, u.cfg.Reader, instance)
+	if err != nil {
+		if workflow.CodeOf(err) == workflow.CodeInstanceNotFound {
+			err = none
+		}
+		return nil, nil, nil, err
+	}
+	var b *workflow.Bookmark
+	for i := range rec.Header.Bookmarks {
+		if is := &rec.Header.Bookmarks[i]; is.ID == id && usertask.Is(is) {
+			b = is
+		}
+	}
+	if b == nil {
+		if by := u.answered(ctx, id); by != "" {
+			none = workflow.Fail(workflow.CodeTaskNotFound, by)
+		}
+		return nil, nil, nil, none
+	}
+	free, claim, err := u.cfg.Claims.State(ctx, b)
+	if err != nil {
+		return nil, nil, nil, etcdstore.ReadFailed("claim", err)
+	}
+	if free == nil && claim == nil {
+		return nil, nil, nil, none // time ended it, and its instance is about to be told
+	}
+	t := inspect.ShowUserTask(&etcdstore.Task{InstanceID: instance, Bookmark: *b, Claim: claim})
+	if t == nil || !t.May(who) {
+		return nil, nil, nil, none
+	}
+	t.DefinitionID = rec.Header.DefinitionID
+	return t, b, free, nil
+}
+
+// Claim gives a task to a person, or lets the claim that the person has begin again.
+func (u *UserTasks) Claim(ctx context.Context, who *Person, id string) (*UserTask, error) {
+	if err := u.intake.Accepts(intake.GoesOn); err != nil {
+		return nil, err
+	}
+	t, b, free, err := u.find(ctx, who, id)
+	if err != nil {
+		return nil, err
+	}
+	if free == nil {
+		if err := u.mine(t, who, 0); err != nil {
+			return nil, err
+		}
+		err := front.RetryUnknown(ctx, func() (err error) {
+			t.Claim, err = u.cfg.Claims.Heartbeat(ctx, id, claimOf(t, b), TaskBeat{}, u.cfg.Now().UTC())
+			return err
+		})
+		if errors.Is(err, claims.ErrLost) {
+			return nil, taken(id, t.Claim)
+		}
+		return t, err
+	}
+	return t, u.take(ctx, who, t, b, free)
+}
+
+// take claims a free task; an error says who was faster.
+func (u *UserTasks) take(ctx context.Context, who *Person, t *UserTask, b *workflow.Bookmark, free *claims.Free) error {
+	now := u.cfg.Now().UTC()
+	by := store.TaskClaim{ID: workflow.NewID(), Worker: nameOf(who), Node: u.cfg.Session.NodeID(), Since: now, Until: now.Add(PersonLease), Lease: PersonLease}
+	var got []claims.Got
+	err := front.RetryUnknown(ctx, func() (err error) {
+		got, err = u.cfg.Claims.Claim(ctx, []claims.Free{*free}, by)
+		return err
+	})
+	if err != nil {
+		return etcdstore.ReadFailed("free task", err)
+	}
+	if len(got) == 1 {
+		t.Claim = &got[0].Claim
+		return nil
+	}
+	_, claim, err := u.cfg.Claims.State(ctx, b)
+	if err != nil {
+		return etcdstore.ReadFailed("claim", err)
+	}
+	return taken(t.ID, claim)
+}
+
+// taken is the error of a person who is not the one that has a task; claim is nil if nobody has it any more.
+func taken(id string, claim *store.TaskClaim) error {
+	if claim == nil {
+		return workflow.Fail(workflow.CodeTaskClaimLost, fmt.Sprintf("user task %s was given back or completed in this moment: look again", id))
+	}
+	return workflow.Fail(workflow.CodeTaskClaimLost, fmt.Sprintf("%s has user task %s since %s: nothing was done", claim.Worker, id, timeText(claim.Since)))
+}
+
+// mine is the error of a person whose task it is not, or not by the claim of that revision; 0: any.
+func (u *UserTasks) mine(t *UserTask, who *Person, revision int64) error {
+	switch {
+	case t.Claim == nil && revision != 0:
+		return workflow.Fail(workflow.CodeTaskClaimLost, fmt.Sprintf("you do not have user task %s any more: claim it again", t.ID))
+	case t.Claim != nil && (t.Claim.Worker != nameOf(who) || revision != 0 && revision != t.Claim.Revision):
+		return taken(t.ID, t.Claim)
+	}
+	return nil
+}
+
+func claimOf(t *UserTask, b *workflow.Bookmark) *workflow.TaskClaim {
+	g := claims.Got{Task: *b, Claim: *t.Claim}
+	return g.Named()
+}
+
+// Release gives a task back. Operators may take it from another person.
+func (u *UserTasks) Release(ctx context.Context, who *Person, id string, revision int64) error {
+	t, b, _, err := u.find(ctx, who, id)
+	if err != nil {
+		return err
+	}
+	if t.Claim == nil {
+		return nil
+	}
+	if err := u.mine(t, who, revision); err != nil && (!who.Operator || revision != 0 && revision != t.Claim.Revision) {
+		return err
+	}
+	err = front.RetryUnknown(ctx, func() error {
+		_, err := u.cfg.Claims.Release(ctx, id, claimOf(t, b), false, nameOf(who)+" gave it back", u.cfg.Now().UTC())
+		return err
+	})
+	if errors.Is(err, claims.ErrLost) {
+		return taken(id, nil)
+	}
+	return err
+}
+
+// Complete takes what a person decided. What does not fit the form is told, and changes nothing; a task that nobody has is
+// the person's from then on. The commit that takes it compares the claim, so of two people one is told that it is over.
+func (u *UserTasks) Complete(ctx context.Context, who *Person, id string, d Decision, key *front.Key) (front.SendResult, error) {
+	none := front.SendResult{}
+	if err := u.intake.Accepts(intake.GoesOn); err != nil {
+		return none, err
+	}
+	if k := key.Command(); k != nil {
+		if a, err := u.bookmarks.answers.Used(ctx, k); err != nil || a != nil {
+			if err != nil {
+				return none, err
+			}
+			return front.Answered(ctx, a, k, u.bookmarks.answers.Effects)
+		}
+	}
+	t, b, free, err := u.find(ctx, who, id)
+	if err != nil {
+		return none, err
+	}
+	if err := u.mine(t, who, d.Revision); err != nil {
+		return none, err
+	}
+	problems, err := t.Fits(d.Outcome, d.Data)
+	if err != nil {
+		return none, err
+	}
+	if problems != nil {
+		return none, &workflow.Error{Code: workflow.CodeInvalid, Detail: problems.Error(), Problems: problems}
+	}
+	if free != nil {
+		if err := u.take(ctx, who, t, b, free); err != nil {
+			return none, err
+		}
+	}
+	return u.report(ctx, id, claimOf(t, b), map[string]any{"result": map[string]any{"outcome": d.Outcome, "data": d.Data}}, key)
+}
+
+// notByWorkers refuses what workers and links would do with a user task.
+func notByWorkers(bookmarkID, name string) error {
+	if name != task.UserName {
+		return nil
+	}
+	return workflow.Fail(workflow.CodeBookmarkReserved, fmt.Sprintf("what waits at %s is a task for people: its candidates complete it, by POST /user-tasks/{id}/complete", bookmarkID))
+}

@@ -224,6 +224,7 @@ var table = map[string]place{
 	"pkg/workflow":                   {floor: 0, wing: "words", step: 1},
 	"pkg/workflow/task":              {floor: 0, wing: "words", step: 2},
 	"pkg/workflow/value":             {floor: 0, wing: "words"},
+	"pkg/engine/forms":               {floor: 0, wing: "words", step: 2},
 	"pkg/workflow/near":              {floor: 0, wing: "words"},
 	"pkg/workflow/resumelink":        {floor: 0},
 	"pkg/workflow/files":             {floor: 0, wing: "words"},

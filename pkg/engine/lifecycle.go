@@ -93,6 +93,7 @@ func (b *Burst) complete(x *Execution, outcomes []string) {
 	}
 	outcomes = b.env.redactTexts(outcomes)
 	b.remember(x)
+	b.noteStep(x)
 	b.journalCompleted(x, outcomes)
 	b.count(x, "completed")
 	if x.parent == nil {
@@ -156,6 +157,7 @@ func (b *Burst) cancelTree(x *Execution) {
 	}
 	waiting, told := false, 0
 	for _, e := range slices.Backward(order) {
+		b.left(e)
 		was := e.status
 		e.status = canceled
 		e.kids, e.deferred = nil, nil
@@ -214,7 +216,7 @@ func (b *Burst) cancelAll() {
 	b.brief.cancel(b)
 	b.cancelling, b.cancels = append(b.cancels, b.cancelling...), nil
 	b.schedule, b.completions, b.late = schedule{}, nil, nil
-	b.halted, b.rootDone = false, false
+	b.halted, b.rootDone, b.unwinding, b.unwound = false, false, false, false
 	b.root = nil
 	b.ending = workflow.Cancelled
 }

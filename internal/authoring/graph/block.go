@@ -165,7 +165,7 @@ func (b *builder) plain(a *workflow.Activity, depth int) *block {
 // ends tells the types behind which nothing goes on.
 func ends(typ string) bool {
 	switch typ {
-	case "Elsa.Finish", "Elsa.Fault", "Elsa.Complete", "Elsa.Break":
+	case "Elsa.Finish", "Elsa.Fault", "Elsa.Fail", "Elsa.Complete", "Elsa.Break":
 		return true
 	}
 	return false

@@ -100,7 +100,7 @@ func TestARetryAfterAnUndoingAsks(t *testing.T) {
 				t.Errorf("incident %+v", in)
 			}
 			for _, alt := range []workflow.Alteration{retryOf(""), retryOf("pay")} {
-				if out, problems := b.alter(nil, alt); out != engine.Undone || len(problems) != 1 || !strings.Contains(problems[0].Detail, "pay was undone") {
+				if out, problems := b.alter(nil, alt); out != engine.Undone || len(problems) != 1 || !strings.Contains(problems[0].Detail, "what it did was undone (pay), and would be done again") {
 					t.Errorf("outcome %s %v", out, problems)
 				}
 			}

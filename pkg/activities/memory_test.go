@@ -38,7 +38,7 @@ var goldenMemory = map[string]any{
 	"parallel":  &parallelState{Items: []any{int64(1), "x"}, Next: 1000},
 	"sequence":  &sequenceState{Next: 2, Break: true},
 	"undo": &undo.State{
-		Steps:   []undo.Step{{Step: engine.Step{ID: "x1", Seq: 7, Activity: "pay", Key: "key-1", Within: []string{"x2"}, Vars: map[string]any{"n": int64(1)}, Hidden: map[string]bool{"n": true}}, Now: true}},
+		Steps:   []undo.Step{{Step: engine.Step{ID: "x1", Number: 6, Seq: 7, Activity: "pay", Key: "key-1", Within: []string{"x2"}, Vars: map[string]any{"n": int64(1)}, Hidden: map[string]bool{"n": true}}, Now: true}},
 		Running: "x1", Undone: []string{"ship"}, Ended: true, Outcomes: []string{"Done"}, Cancelled: true,
 		Failed: &undo.Failure{Activity: "ship", Message: "no: <stock>", Code: "no", Category: "HTTP", Type: "System", Final: true, URL: "https://a.example", Status: 503, Lasting: true},
 	},

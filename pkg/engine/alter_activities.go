@@ -200,7 +200,7 @@ func (a *altering) cancel(alt *workflow.Alteration) {
 			return
 		}
 		a.done(nil, "cancels the instance")
-		if !b.unwind() {
+		if !b.unwinding && !(undoers{b.root}).unwind() {
 			b.cancelAll()
 		}
 		a.ended = true

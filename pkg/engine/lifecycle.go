@@ -93,13 +93,14 @@ func (b *Burst) complete(x *Execution, outcomes []string) {
 	}
 	outcomes = b.env.redactTexts(outcomes)
 	b.remember(x)
-	b.noteStep(x)
+	undoers{x}.note()
 	b.journalCompleted(x, outcomes)
 	b.count(x, "completed")
 	if x.parent == nil {
 		b.rootDone = true
 		return
 	}
+	b.unwound = b.unwound || b.unwinding && x.parent == b.root
 	x.parent.drop(x)
 	b.completions = append(b.completions, completion{x.parent, x.completed(outcomes), b.cmd})
 }
@@ -157,7 +158,7 @@ func (b *Burst) cancelTree(x *Execution) {
 	}
 	waiting, told := false, 0
 	for _, e := range slices.Backward(order) {
-		b.left(e)
+		undoers{e}.left()
 		was := e.status
 		e.status = canceled
 		e.kids, e.deferred = nil, nil

@@ -90,7 +90,7 @@ func (b *Burst) accept(cmd workflow.Command) (Outcome, error) {
 		if finished && (b.header.SubStatus != workflow.Faulted || cmd.Kind == workflow.CommandCancel) {
 			return NotRunning, nil
 		}
-		if cmd.Kind == workflow.CommandDelete || !b.unwind() {
+		if cmd.Kind == workflow.CommandDelete || !b.unwinding && !(undoers{b.root}).unwind() {
 			b.cancelAll()
 		}
 	case workflow.CommandRetry, workflow.CommandAlter:

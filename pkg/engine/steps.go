@@ -20,7 +20,7 @@ type Undoer interface {
 	// Left is called before x is cancelled, by what is around it, with all that it has not undone.
 	Left(x *Execution)
 	// Unwind is called as the instance is cancelled, on the outermost one: false if there is nothing to undo. Else it
-	// undoes it, and calls [EndCancelled].
+	// undoes it, and completes, with which the instance is cancelled.
 	Unwind(x *Execution) bool
 	// Undone are the ids of the activities that were undone in x, in order.
 	Undone(x *Execution) []string
@@ -29,6 +29,7 @@ type Undoer interface {
 // Step is an activity that is done and has an undo.
 type Step struct {
 	ID       string          `json:"id"`  // its execution
+	Number   int64           `json:"n"`   // as the journal has it
 	Seq      int64           `json:"seq"` // steps that were done later have larger ones
 	Activity string          `json:"activity"`
 	Key      string          `json:"key"`              // its calls: when they were made again with the same keys, that is the same step
@@ -37,16 +38,34 @@ type Step struct {
 	Hidden   map[string]bool `json:"hidden,omitempty"` // those of them that the journal does not tell
 }
 
-// noteStep tells the scope around x that x is done, if x has an undo.
-func (b *Burst) noteStep(x *Execution) {
+// undoers are x and those around it that are an [Undoer].
+type undoers struct{ x *Execution }
+
+// each calls do with them, the innermost first, until it is true. If their memory cannot be read, the burst is to be dropped.
+func (us undoers) each(do func(p *Execution, u Undoer) bool) {
+	defer func() {
+		if r := recover(); r != nil {
+			err := us.x.b.recovered(us.x, r)
+			us.x.b.fatal = cmp.Or(misfit(err), err)
+		}
+	}()
+	for p := us.x; p != nil; p = p.parent {
+		if u := p.node.undoer; u != nil && do(p, u) {
+			return
+		}
+	}
+}
+
+// note tells the scope around x that x is done, if x has an undo.
+func (us undoers) note() {
+	x := us.x
 	if x.node.ports[workflow.UndoPort] == nil {
 		return
 	}
-	s := Step{ID: x.id, Seq: b.seq, Activity: x.node.id, Key: cmp.Or(x.key, x.id), Vars: map[string]any{}, Hidden: map[string]bool{}}
+	s := Step{ID: x.id, Number: x.number, Seq: x.b.seq, Activity: x.node.id, Key: cmp.Or(x.key, x.id), Vars: map[string]any{}, Hidden: map[string]bool{}}
 	take := func(e *Execution, name string) {
 		if d := e.node.variable(name); s.Vars[name] == nil && (d == nil || !d.memory) {
-			s.Vars[name] = e.vars[name]
-			s.Hidden[name] = e.hidden[name]
+			s.Vars[name], s.Hidden[name] = e.vars[name], e.hidden[name]
 		}
 	}
 	for e := x; e.parent != nil; e = e.parent {
@@ -65,42 +84,39 @@ func (b *Burst) noteStep(x *Execution) {
 		}
 	}
 	maps.DeleteFunc(s.Hidden, func(_ string, hidden bool) bool { return !hidden })
-	b.growth.added += workBytes + Weigh(s.Vars)
-	b.withUndoer(x, func(p *Execution, u Undoer) bool {
-		if p != x {
-			u.Done(p, s)
-		}
-		return p != x
-	})
-}
-
-// withUndoer calls do with x, if it is an [Undoer], and with those around it, until it is true. If their memory cannot
-// be read, the burst is to be dropped.
-func (b *Burst) withUndoer(x *Execution, do func(p *Execution, u Undoer) bool) {
-	defer func() {
-		if r := recover(); r != nil {
-			err := b.recovered(x, r)
-			b.fatal = cmp.Or(misfit(err), err)
-		}
-	}()
-	for p := x; p != nil; p = p.parent {
-		if u := p.node.undoer; u != nil && do(p, u) {
-			return
-		}
-	}
+	x.b.growth.added += workBytes + Weigh(s.Vars)
+	undoers{x.parent}.each(func(p *Execution, u Undoer) bool { u.Done(p, s); return p.node.desc.Type == workflow.ScopeType })
 }
 
 // left lets what x has not undone outlive it.
-func (b *Burst) left(x *Execution) {
-	if x.node.undoer != nil {
-		b.withUndoer(x, func(p *Execution, u Undoer) bool { u.Left(p); return true })
+func (us undoers) left() {
+	if us.x.node.undoer != nil {
+		us.each(func(p *Execution, u Undoer) bool { u.Left(p); return true })
 	}
 }
 
-// ScheduleUndo has the undo of a step run as a child of x, which is an [Undoer], with its id as the tag and these variables
+// unwind begins to undo what was done, as the instance is to be cancelled; false if nothing is to be undone. x is the
+// execution of the workflow; nil: it has none.
+func (us undoers) unwind() (does bool) {
+	if us.x != nil && us.x.status == running && len(us.x.kids) > 0 && us.x.kids[0].node.undoer != nil {
+		undoers{us.x.kids[0]}.each(func(p *Execution, u Undoer) bool { does = u.Unwind(p); return true })
+		us.x.b.unwinding = does
+	}
+	return does
+}
+
+// undone are the activities that x has undone, if it is an [Undoer].
+func (us undoers) undone() (ids []string) {
+	if us.x.node.undoer != nil {
+		us.each(func(p *Execution, u Undoer) bool { ids = u.Undone(p); return true })
+	}
+	return ids
+}
+
+// Schedule has the undo of a step run as a child of x, which is an [Undoer], with its id as the tag and these variables
 // beside its own. It has the same key whenever it runs. It returns an error if the definition, which is another version
 // by now, has none.
-func (x *Execution) ScheduleUndo(s Step, vars map[string]any) error {
+func (s Step) Schedule(x *Execution, vars map[string]any) error {
 	n := x.b.prog.nodes[s.Activity]
 	if n == nil || n.ports[workflow.UndoPort] == nil {
 		return fmt.Errorf("version %d of the definition has no undo of %s", x.b.header.Version, s.Activity)
@@ -122,21 +138,6 @@ func (x *Execution) OtherCalls() {
 	for e := x; e != nil && e.node.desc.Type != workflow.RetryType; e = e.parent {
 		e.inner = workflow.DeriveID(cmp.Or(e.inner, e.key, e.id), x.id, workflow.UndoPort)
 	}
-}
-
-// EndCancelled ends an instance that was to be cancelled, as all is undone.
-func (x *Execution) EndCancelled() { x.b.unwound = true }
-
-// unwind begins to undo what was done, as the instance is to be cancelled; false if nothing is to be undone. A cancel
-// that comes while that goes on changes nothing.
-func (b *Burst) unwind() bool {
-	if b.unwinding || b.root == nil || b.root.status != running || len(b.root.kids) == 0 {
-		return b.unwinding
-	}
-	if x := b.root.kids[0]; x.node.undoer != nil {
-		b.withUndoer(x, func(p *Execution, u Undoer) bool { b.unwinding = u.Unwind(p); return true })
-	}
-	return b.unwinding
 }
 
 // isUndo tells whether n undoes the activity that it stands beside.

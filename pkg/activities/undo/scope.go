@@ -69,7 +69,7 @@ func (scope) goOn(x *engine.Execution, s *State) error {
 	case more || err != nil:
 		return err
 	case s.Cancelled:
-		x.EndCancelled()
+		x.Complete()
 	case s.Failed != nil:
 		x.OtherCalls()
 		if n := x.Node().Port(undonePort); n != nil && !s.Failed.Final {

@@ -56,7 +56,7 @@ func (s *State) next(x *engine.Execution) (more bool, err error) {
 				why = s.Failed.Message
 			}
 			s.Running = step.ID
-			return true, x.ScheduleUndo(step.Step, map[string]any{"Error": why})
+			return true, step.Schedule(x, map[string]any{"Error": why})
 		}
 	}
 	return false, nil
@@ -68,10 +68,10 @@ func (s *State) tell(x *engine.Execution, done engine.Completed) bool {
 	if s.Running == "" || done.Tag != s.Running || i < 0 {
 		return false
 	}
-	activity := s.Steps[i].Activity
+	activity, number := s.Steps[i].Activity, s.Steps[i].Number
 	s.Steps, s.Running = slices.Delete(s.Steps, i, i+1), ""
 	s.Undone = append(s.Undone, activity)
-	x.Journal(workflow.EventUndone, activity, map[string]any{"activity": activity})
+	x.Journal(workflow.EventUndone, activity, map[string]any{"activity": activity, "execution": number})
 	return true
 }
 

@@ -200,9 +200,16 @@ func TestText(t *testing.T) {
 │  ├─ then:
 │  │  └─ … event approved (48h) [if1.then.event1]
 │  │     └─ after 48h:
-│  │        └─ fault not approved in time [if1.then.event1.onTimeout.fault1]
+│  │        └─ fail not approved in time [if1.then.event1.onTimeout.fail1]
 │  └─ else:
-└─ sendHttpRequest POST https://ship.internal/orders (retry 5)
+├─ sendHttpRequest POST https://pay.internal/charges (retry 5) [pay]
+│  └─ undo:
+│     └─ sendHttpRequest POST https://pay.internal/refunds (retry 10) [refund]
+└─ sendHttpRequest POST https://ship.internal/orders (retry 5) [ship]
+   ├─ 409:
+   │  ├─ compensate [ship.case1.compensate1]
+   │  └─ fail order ${{ inputs.orderId }} is sold out, and paid back [ship.case1.fail1]
+   └─ else:
 `
 	if b.String() != want {
 		t.Errorf("got\n%s", b.String())

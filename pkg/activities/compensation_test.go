@@ -1,6 +1,7 @@
 package activities_test
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -303,4 +304,39 @@ func TestStepsAreMigrated(t *testing.T) {
 	}
 	b.resume("w", nil)
 	b.wantStatus(workflow.Faulted).wantLines("pay", "back")
+}
+
+// What undoes a step is one call to the outside, also when it begins again in another place; and so is what was done with
+// one key.
+func TestAnUndoKeepsItsKey(t *testing.T) {
+	t.Parallel()
+	back := &failing{}
+	undo := seq(back.activity("back"), wait("w"))
+	b := start(t, root(seq(act("Fork", inputs{"joinMode": lit("WaitAny")}, seq(undoing("a", undo), act("Compensate", nil)), wait("v")), line("z"))))
+	b.resume("v", nil) // the compensate is left, and the scope goes on with it
+	b.wantStatus(workflow.Suspended).wantLines("a", "z")
+	b.resume("w", nil)
+	if b.wantStatus(workflow.Finished); len(back.keys) != 2 || !back.oneKey() {
+		t.Errorf("keys %v", back.keys)
+	}
+
+	pay, refund := &failing{}, &failing{}
+	once := start(t, root(retried(named("r", seq(port(pay.activity("pay"), "undo", refund.activity("refund")), faultOf("no"))), inputs{"attempts": lit(2), "delay": lit("1s")})))
+	once.pass(1).wantStatus(workflow.Faulted)
+	if len(pay.keys) != 2 || !pay.oneKey() || len(refund.keys) != 1 {
+		t.Errorf("keys of what was done %v, and undone %v", pay.keys, refund.keys)
+	}
+}
+
+// An instance of so many places that it would be loaded for its end only is loaded as a whole: it undoes first.
+func TestAWideOneUndoes(t *testing.T) {
+	t.Parallel()
+	b := start(t, root(seq(does("a"), wait("w"))))
+	if _, err := engine.LoadEnding(b.prog, b.header, strings.NewReader(string(b.state)), b.env); !errors.Is(err, engine.ErrAtWork) {
+		t.Errorf("it was loaded for its end: %v", err)
+	}
+	plain := start(t, root(seq(line("a"), wait("w"))))
+	if _, err := engine.LoadEnding(plain.prog, plain.header, strings.NewReader(string(plain.state)), plain.env); err != nil {
+		t.Error(err)
+	}
 }

@@ -1309,7 +1309,7 @@ Rate = TypedDict("Rate", {
 
 Reason = TypedDict("Reason", {
     "key": "Union[str, None]",  # The key in etcd that shows it.
-    "kind": "str",  # One of "lock", "activity", "mail", "cancel", "event", "timer", "retry", "child", "task", "endpoint", "stimulus", "paused", "full", "clock", "drain", "gate", "incident", "unwritten", "none", "damaged".
+    "kind": "str",  # One of "lock", "activity", "mail", "cancel", "event", "timer", "retry", "child", "task", "endpoint", "stimulus", "paused", "full", "clock", "drain", "gate", "incident", "undoing", "unwritten", "none", "damaged".
     "object": "Union[str, None]",  # Id of what it is about: a bookmark, a child, a node, a command.
     "since": "Union[str, None]",
     "text": "str",

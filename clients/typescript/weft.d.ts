@@ -1612,7 +1612,7 @@ export interface Rate {
 export interface Reason {
   /** The key in etcd that shows it. */
   key: string | null;
-  kind: "lock" | "activity" | "mail" | "cancel" | "event" | "timer" | "retry" | "child" | "task" | "endpoint" | "stimulus" | "paused" | "full" | "clock" | "drain" | "gate" | "incident" | "unwritten" | "none" | "damaged";
+  kind: "lock" | "activity" | "mail" | "cancel" | "event" | "timer" | "retry" | "child" | "task" | "endpoint" | "stimulus" | "paused" | "full" | "clock" | "drain" | "gate" | "incident" | "undoing" | "unwritten" | "none" | "damaged";
   /** Id of what it is about: a bookmark, a child, a node, a command. */
   object: string | null;
   since: string | null;

@@ -89,6 +89,7 @@ func judge(id string, f *facts) *Explanation {
 	x.Instance = f.Record.Header
 	x.takeHistory(f.history)
 	x.takeIncidents(f)
+	x.takeUndoing(f)
 	x.takeUnwritten(f)
 	if f.Commit != nil {
 		x.Commit = &Commit{f.Commit.Seq, f.Commit.Fence, f.Commit.Node, f.Commit.At}

@@ -456,3 +456,17 @@ func TestGates(t *testing.T) {
 		}
 	}
 }
+
+// While an instance undoes what it did, that is said beside what it waits for.
+func TestAnUndoingIsTold(t *testing.T) {
+	t.Parallel()
+	f := suspended(event("back"))
+	f.Record.State = json.RawMessage(`{"v":1,"executions":[{"id":"x1","scratch":{"next":1}},{"id":"x2","scratch":{"steps":[{"id":"s1","n":3,"seq":4,"activity":"reserve","key":"s1","now":true},{"id":"s2","n":5,"seq":6,"activity":"pay","key":"s2","now":true}],"running":"s2","undone":["ship"],"failed":{"activity":"send","message":"no stock"}}}]}`)
+	if x := judge("i", f); !strings.Contains(x.Summary, "what it did is undone, since send failed: no stock; undone: ship; now: pay; then: reserve") || x.Reasons[len(x.Reasons)-1].Kind != "undoing" {
+		t.Errorf("%s %+v", x.Summary, x.Reasons)
+	}
+	f.Record.State = json.RawMessage(`{`)
+	if x := judge("i", f); strings.Contains(x.Summary, "undone") {
+		t.Errorf("%s", x.Summary)
+	}
+}

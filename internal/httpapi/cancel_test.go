@@ -84,3 +84,39 @@ func TestACancelSaysWhatItWaitsFor(t *testing.T) {
 		})
 	}
 }
+
+// A cancel of an instance that has done what can be undone is taken, and the instance is cancelled when that is undone.
+// The picture shows what was, and a retry of one that failed asks.
+func TestACancelUndoesFirst(t *testing.T) {
+	t.Parallel()
+	s := sharedServer(t)
+	s.publish(t, "id: saga#\nroot:\n  - writeLine: pay\n    undo: [{event: back#}, {writeLine: refund}]\n  - event: go#\n  - fault: no stock\n")
+	s.post(t, "/api/v1/definitions/saga#/execute", `{"instanceId": "saga-1#"}`, 200)
+	for range 2 { // a second one changes nothing
+		in := s.post(t, "/api/v1/instances/saga-1#/cancel", "", 202).json(t)
+		if in["subStatus"] != "Suspended" || in["notYet"] != "what it did is undone first" {
+			t.Errorf("%v", in)
+		}
+	}
+	if x := s.explanation(t, s.own("saga-1#")); !strings.Contains(x.summary, "what it did is undone, as it is to be cancelled; now: writeLine1") {
+		t.Errorf("%s", x.summary)
+	}
+	s.post(t, "/api/v1/events/back#", `{}`, 200)
+	polltest.Eventually(t, "it is cancelled", func() bool { return s.get(t, "/api/v1/instances/saga-1#").json(t)["subStatus"] == "Cancelled" })
+	if got := string(s.get(t, "/api/v1/instances/saga-1#/graph?format=text").body); !strings.Contains(got, "↶ writeLine pay") || !strings.Contains(got, "✓ writeLine refund") {
+		t.Errorf("%s", got)
+	}
+
+	s.post(t, "/api/v1/definitions/saga#/execute", `{"instanceId": "saga-2#"}`, 200)
+	s.post(t, "/api/v1/events/go#", `{}`, 200)
+	s.post(t, "/api/v1/events/back#", `{}`, 200)
+	polltest.Eventually(t, "it has failed", func() bool { return s.get(t, "/api/v1/instances/saga-2#").json(t)["subStatus"] == "Faulted" })
+	a := s.post(t, "/api/v1/instances/saga-2#/retry", "", 409)
+	if p := a.json(t); p["code"] != "instance-undone" || !strings.Contains(p["detail"].(string), "what it did was undone (writeLine1)") {
+		t.Errorf("%v", p)
+	}
+	s.post(t, "/api/v1/instances/saga-2#/alterations", `{"alterations": [{"type": "retry", "again": true}]}`, 200)
+	if in := s.get(t, "/api/v1/instances/saga-2#").json(t); in["subStatus"] != "Suspended" {
+		t.Errorf("%v", in)
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"github.com/weft-run/weft/pkg/activities/mail"
 	"github.com/weft-run/weft/pkg/activities/retry"
 	"github.com/weft-run/weft/pkg/activities/sql"
+	"github.com/weft-run/weft/pkg/activities/undo"
 	"github.com/weft-run/weft/pkg/activities/web"
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -27,6 +28,7 @@ func Default() *engine.Registry {
 var builtins = []func() (workflow.Descriptor, engine.Activity){
 	breakActivity,
 	bulkDispatch,
+	undo.Compensate,
 	complete,
 	compositeActivity,
 	container,
@@ -37,6 +39,7 @@ var builtins = []func() (workflow.Descriptor, engine.Activity){
 	flowchart.EndActivity,
 	event,
 	executeWorkflow,
+	fail,
 	fault,
 	finish,
 	flowchart.Decision,
@@ -61,6 +64,7 @@ var builtins = []func() (workflow.Descriptor, engine.Activity){
 	runCSharp,
 	runJavaScript,
 	runTask,
+	undo.Scope,
 	mail.SendEmail,
 	web.SendHTTPRequest,
 	sequence,

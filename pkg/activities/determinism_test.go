@@ -16,56 +16,20 @@ import (
 
 // genActivity draws a tree of activities of many kinds, some of which fail.
 func genActivity(t *rapid.T, depth int) *workflow.Activity {
-	leaf := rapid.SampledFrom([]string{"line", "event", "delay", "child", "publish", "set", "task", "bulk", "fault", "break", "newid", "complete", "correlate", "note", "said", "awaited", "items"})
-	node := rapid.SampledFrom([]string{"seq", "parallel", "fork", "if", "for", "each", "pareach", "flow"})
+	node := rapid.SampledFrom([]string{"seq", "parallel", "fork", "if", "for", "each", "pareach", "flow", "scope"})
 	kids := func() []*workflow.Activity {
 		var out []*workflow.Activity
 		for range rapid.IntRange(0, 3).Draw(t, "kids") {
-			out = append(out, genActivity(t, depth-1))
+			a := genActivity(t, depth-1)
+			if rapid.IntRange(0, 3).Draw(t, "undo") == 0 {
+				port(a, workflow.UndoPort, genLeaf(t))
+			}
+			out = append(out, a)
 		}
 		return out
 	}
 	if depth <= 0 || rapid.Bool().Draw(t, "leaf") {
-		switch leaf.Draw(t, "kind") {
-		case "event":
-			return wait(rapid.SampledFrom([]string{"a", "b"}).Draw(t, "event"))
-		case "delay":
-			return act("Delay", inputs{"timeSpan": lit("5s")})
-		case "child":
-			return act("ExecuteWorkflow", inputs{"workflowDefinitionId": lit("c"), "waitForCompletion": lit(rapid.Bool().Draw(t, "wait"))})
-		case "publish":
-			return act("PublishEvent", inputs{"eventName": lit("a"), "payload": lit(map[string]any{"x": 1, "y": 2.5, "z": nil})})
-		case "set":
-			return act("SetVariable", inputs{"variable": lit("v"), "value": expr(func(s engine.Scope) (any, error) { v, _ := s.Variable("v"); n, _ := v.(int64); return n + 1, nil })})
-		case "task":
-			return act("RunTask", inputs{"taskName": lit("t")})
-		case "bulk":
-			return act("BulkDispatchWorkflows", inputs{"workflowDefinitionId": lit("c"), "items": lit([]any{1, "x"}), "waitForCompletion": lit(true)})
-		case "fault":
-			return act("Fault", inputs{"message": lit("bad")})
-		case "break":
-			return act("Break", nil)
-		case "complete":
-			return act("Complete", nil)
-		case "newid":
-			return lineOf(expr(func(s engine.Scope) (any, error) { return s.NewID() + s.Now().String(), nil }))
-		case "note": // is forgotten with the burst
-			return act("SetVariable", inputs{"variable": lit("m"), "value": varExpr("v")})
-		case "said":
-			return lineOf(expr(func(s engine.Scope) (any, error) {
-				m, _ := s.Variable("m")
-				in, _ := s.Input("m")
-				return fmt.Sprint(m, in), nil
-			}))
-		case "awaited": // an input of what waits is evaluated again after the burst
-			return act("Event", inputs{"eventName": expr(func(s engine.Scope) (any, error) { v, _ := s.Variable("v"); return fmt.Sprint("e", v), nil })})
-		case "items":
-			return body(act("ForEach", inputs{"items": expr(func(s engine.Scope) (any, error) { v, _ := s.Variable("v"); return []any{v, "x", v}, nil })}),
-				act("SetVariable", inputs{"variable": lit("v"), "value": lit(7)}), wait("a"))
-		case "correlate":
-			return act("Correlate", inputs{"correlationId": expr(func(s engine.Scope) (any, error) { return s.NewID(), nil })})
-		}
-		return line("x")
+		return genLeaf(t)
 	}
 	items := lit([]any{1, "two", 3.5})
 	switch node.Draw(t, "kind") {
@@ -83,8 +47,59 @@ func genActivity(t *rapid.T, depth int) *workflow.Activity {
 		return body(act("ParallelForEach", inputs{"items": items}), kids()...)
 	case "flow":
 		return act("Flowchart", nil, kids()...)
+	case "scope":
+		return port(body(act("Scope", nil), kids()...), "onUndone", line("undone"))
 	}
 	return seq(kids()...)
+}
+
+// genLeaf draws an activity that holds no others, or a small loop.
+func genLeaf(t *rapid.T) *workflow.Activity {
+	leaf := rapid.SampledFrom([]string{"line", "event", "delay", "child", "publish", "set", "task", "bulk", "fault", "break", "newid", "complete", "correlate", "note", "said", "awaited", "items", "compensate", "fail"})
+	switch leaf.Draw(t, "kind") {
+	case "event":
+		return wait(rapid.SampledFrom([]string{"a", "b"}).Draw(t, "event"))
+	case "delay":
+		return act("Delay", inputs{"timeSpan": lit("5s")})
+	case "child":
+		return act("ExecuteWorkflow", inputs{"workflowDefinitionId": lit("c"), "waitForCompletion": lit(rapid.Bool().Draw(t, "wait"))})
+	case "publish":
+		return act("PublishEvent", inputs{"eventName": lit("a"), "payload": lit(map[string]any{"x": 1, "y": 2.5, "z": nil})})
+	case "set":
+		return act("SetVariable", inputs{"variable": lit("v"), "value": expr(func(s engine.Scope) (any, error) { v, _ := s.Variable("v"); n, _ := v.(int64); return n + 1, nil })})
+	case "task":
+		return act("RunTask", inputs{"taskName": lit("t")})
+	case "bulk":
+		return act("BulkDispatchWorkflows", inputs{"workflowDefinitionId": lit("c"), "items": lit([]any{1, "x"}), "waitForCompletion": lit(true)})
+	case "compensate":
+		return act("Compensate", nil)
+	case "fail":
+		return act("Fail", inputs{"message": lit("bad")})
+	case "fault":
+		return act("Fault", inputs{"message": lit("bad")})
+	case "break":
+		return act("Break", nil)
+	case "complete":
+		return act("Complete", nil)
+	case "newid":
+		return lineOf(expr(func(s engine.Scope) (any, error) { return s.NewID() + s.Now().String(), nil }))
+	case "note": // is forgotten with the burst
+		return act("SetVariable", inputs{"variable": lit("m"), "value": varExpr("v")})
+	case "said":
+		return lineOf(expr(func(s engine.Scope) (any, error) {
+			m, _ := s.Variable("m")
+			in, _ := s.Input("m")
+			return fmt.Sprint(m, in), nil
+		}))
+	case "awaited": // an input of what waits is evaluated again after the burst
+		return act("Event", inputs{"eventName": expr(func(s engine.Scope) (any, error) { v, _ := s.Variable("v"); return fmt.Sprint("e", v), nil })})
+	case "items":
+		return body(act("ForEach", inputs{"items": expr(func(s engine.Scope) (any, error) { v, _ := s.Variable("v"); return []any{v, "x", v}, nil })}),
+			act("SetVariable", inputs{"variable": lit("v"), "value": lit(7)}), wait("a"))
+	case "correlate":
+		return act("Correlate", inputs{"correlationId": expr(func(s engine.Scope) (any, error) { return s.NewID(), nil })})
+	}
+	return line("x")
 }
 
 // number gives every flowchart activity a stable id and draws its connections.
@@ -117,7 +132,7 @@ func number(t *rapid.T, r *workflow.Activity) {
 func TestEqualInputsGiveEqualBytes(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		r := seq(genActivity(t, 3), genActivity(t, 3))
+		r := seq(port(line("x"), workflow.UndoPort, line("y")), genActivity(t, 3), genActivity(t, 3))
 		number(t, r)
 		def := &workflow.Definition{ID: "d", Root: r, Variables: []workflow.Variable{{Name: "v", Value: 0}, {Name: "m", Value: "first", StorageDriver: "Memory"}},
 			Inputs: []workflow.Input{{Name: "m", StorageDriver: "Memory"}}}

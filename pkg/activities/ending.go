@@ -86,6 +86,24 @@ func fault() (workflow.Descriptor, engine.Activity) {
 	}, faultCode{}
 }
 
+func fail() (workflow.Descriptor, engine.Activity) {
+	return workflow.Descriptor{
+		Type: "Elsa.Fail", NoEffect: true, Main: "message",
+		Description: "Ends the instance as failed for good, as a final Fault does: what was done is undone, no retry around it tries again, what runs beside it stops, and a retry by an operator is refused unless it says `again`.",
+		Inputs: []workflow.InputDescriptor{
+			{Name: "message", Type: "String", Description: "What is wrong."},
+			{Name: "code", Type: "String", Description: "A code for programs."},
+			{Name: "category", Type: "String", Description: "What kind of failure it is."},
+		},
+	}, failCode{}
+}
+
+type failCode struct{}
+
+func (failCode) Execute(_ context.Context, x *engine.Execution) error {
+	return &engine.FaultError{Code: x.Text("code"), Category: x.Text("category"), Message: x.Text("message"), Final: true}
+}
+
 type faultCode struct{}
 
 func (faultCode) Execute(_ context.Context, x *engine.Execution) error {

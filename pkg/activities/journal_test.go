@@ -34,6 +34,12 @@ func executions(prog *engine.Program, items []workflow.JournalItem) (map[int64][
 			return nil, fmt.Errorf("execution %d is %+v, and %+v", it.Execution, of[0], it)
 		}
 		around, parent := prog.Node(it.ActivityID).Parent(), out[it.Parent]
+		if len(parent) > 0 && around.Port(workflow.UndoPort) == prog.Node(it.ActivityID) { // it runs below who undoes
+			around = prog.Node(parent[0].ActivityID)
+			if typ := around.Type(); typ != workflow.ScopeType && typ != workflow.CompensateType {
+				return nil, fmt.Errorf("%+v: %s does not undo", it, around.ID())
+			}
+		}
 		if it.Parent == 0 && around.Parent() != nil || it.Parent > 0 && (len(parent) == 0 || parent[0].ActivityID != around.ID()) {
 			return nil, fmt.Errorf("%+v: the activity around it is %s, its parent %+v", it, around.ID(), parent)
 		}
@@ -182,7 +188,7 @@ func TestVariablesAreReadFromTheJournal(t *testing.T) {
 	t.Parallel()
 	big := strings.Repeat("ä", 300)
 	rapid.Check(t, func(t *rapid.T) {
-		r := seq(genActivity(t, 3), genActivity(t, 3))
+		r := seq(port(line("x"), workflow.UndoPort, line("y")), genActivity(t, 3), genActivity(t, 3))
 		number(t, r)
 		workflow.Walk(r, func(a, _ *workflow.Activity, _ int) bool {
 			switch a.Type {

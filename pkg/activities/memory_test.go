@@ -15,6 +15,8 @@ import (
 	"github.com/weft-run/weft/pkg/activities/declared"
 	"github.com/weft-run/weft/pkg/activities/flowchart"
 	"github.com/weft-run/weft/pkg/activities/retry"
+	"github.com/weft-run/weft/pkg/activities/undo"
+	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -35,6 +37,11 @@ var goldenMemory = map[string]any{
 	"machine":   &machineState{State: 2, Taken: 1},
 	"parallel":  &parallelState{Items: []any{int64(1), "x"}, Next: 1000},
 	"sequence":  &sequenceState{Next: 2, Break: true},
+	"undo": &undo.State{
+		Steps:   []undo.Step{{Step: engine.Step{ID: "x1", Number: 6, Seq: 7, Activity: "pay", Key: "key-1", Within: []string{"x2"}, Vars: map[string]any{"n": int64(1)}, Hidden: map[string]bool{"n": true}}, Now: true}},
+		Running: "x1", Undone: []string{"ship"}, Ended: true, Outcomes: []string{"Done"}, Cancelled: true,
+		Failed: &undo.Failure{Activity: "ship", Message: "no: <stock>", Code: "no", Category: "HTTP", Type: "System", Final: true, URL: "https://a.example", Status: 503, Lasting: true},
+	},
 	"retry": &retry.State{
 		Attempts: 5, Delay: time.Second, Factor: 1.5, MaxDelay: time.Minute, MaxTime: time.Hour, On: []string{"Unreachable"}, NotOn: []string{"Refused"}, NewKeys: true,
 		Key: "key-1", Inner: "key-0", Attempt: 2, Began: time.Date(2026, 11, 24, 9, 0, 0, 123456789, time.UTC), GaveUp: true, Over: "there was no time for another one",

@@ -1223,7 +1223,7 @@ type Rate struct {
 // Reason is a part of other answers.
 type Reason struct {
 	Key    *string    `json:"key"`    // The key in etcd that shows it.
-	Kind   string     `json:"kind"`   // One of lock, activity, mail, cancel, event, timer, retry, child, task, endpoint, stimulus, paused, full, clock, drain, gate, incident, unwritten, none, damaged.
+	Kind   string     `json:"kind"`   // One of lock, activity, mail, cancel, event, timer, retry, child, task, endpoint, stimulus, paused, full, clock, drain, gate, incident, undoing, unwritten, none, damaged.
 	Object *string    `json:"object"` // Id of what it is about: a bookmark, a child, a node, a command.
 	Since  *time.Time `json:"since"`
 	Text   string     `json:"text"`

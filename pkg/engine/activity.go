@@ -78,6 +78,8 @@ type Migrator interface {
 type Migration struct {
 	Old *Node                 // of x, before
 	To  func(old *Node) *Node // an activity of the version before, in the new one; nil: it is not there
+
+	Named func(id string) *Node // an activity of the version before; nil: it had none of that id
 }
 
 // SignalHandler is implemented by activities that act on signals from their
@@ -92,7 +94,7 @@ type Signal struct {
 	Sender   *Execution // where it began
 	Child    *Execution // the child of the receiver that it came through
 	Outcomes []string   // of SignalComplete
-	Err      error      // of SignalFault
+	Err      error      // of SignalFault and SignalFinal
 }
 
 // The engine's own signals.
@@ -100,6 +102,7 @@ const (
 	SignalBreak    = "Break"    // leave the nearest loop
 	SignalComplete = "Complete" // complete the nearest composite, and Sender
 	SignalFault    = "Fault"    // Sender faulted; a handler that returns true must have replaced or cancelled it
+	SignalFinal    = "Final"    // the same, and the instance has failed for good: nothing tries again
 )
 
 // Preparer is implemented by activities that check their nodes or precompute

@@ -200,7 +200,9 @@ func (a *altering) cancel(alt *workflow.Alteration) {
 			return
 		}
 		a.done(nil, "cancels the instance")
-		b.cancelAll()
+		if !b.unwinding && !(undoers{b.root}).unwind() {
+			b.cancelAll()
+		}
 		a.ended = true
 		return
 	}
@@ -209,6 +211,10 @@ func (a *altering) cancel(alt *workflow.Alteration) {
 		return
 	}
 	whole := x.whole()
+	if whole.node.isUndo() {
+		a.problem("is-undo", "activity", "%s undoes %s: skip it, if that is undone", x.node.shownID(), whole.node.parent.shownID())
+		return
+	}
 	if whole.parent.parent == nil {
 		a.problem("is-all", "activity", "%s is all of the workflow: cancel the instance", x.node.shownID())
 		return

@@ -111,7 +111,7 @@ func (m *migration) place(x *Execution) {
 		m.problem("missing-activity", "%s (%s) %s, and version %d has no activity %q: say in activities which one it is there", x.shown(), old.desc.Type, stands, m.alt.Version, m.renamed(old.id))
 	case now.desc.Type != old.desc.Type:
 		m.problem("other-type", "%s %s, and is %s; in version %d %s is %s", x.shown(), stands, old.desc.Type, m.alt.Version, now.id, now.desc.Type)
-	case x.parent != nil && m.nodes[x.parent.node] != nil && now.parent != m.nodes[x.parent.node]:
+	case x.parent != nil && m.nodes[x.parent.node] != nil && !now.runsIn(m.nodes[x.parent.node]):
 		m.problem("other-place", "%s %s, inside of %s; in version %d %s is inside of %s", x.shown(), stands, x.parent.node.shownID(), m.alt.Version, now.id, now.parent.shownID())
 	default:
 		for other, taken := range m.nodes {
@@ -160,7 +160,7 @@ func (m *migration) checkWork() {
 		switch now := m.at(w.node); {
 		case now == nil:
 			m.problem("missing-activity", "%s (%s) is to run next, and version %d has no activity %q: say in activities which one it is there", w.node.shownID(), w.node.desc.Type, m.alt.Version, m.renamed(w.node.id))
-		case m.nodes[w.owner.node] != nil && now.parent != m.nodes[w.owner.node]:
+		case m.nodes[w.owner.node] != nil && !now.runsIn(m.nodes[w.owner.node]):
 			m.problem("other-place", "%s is to run next, inside of %s; in version %d %s is inside of %s", w.node.shownID(), w.owner.node.shownID(), m.alt.Version, now.id, now.parent.shownID())
 		}
 	}
@@ -252,6 +252,7 @@ func (m *migration) move() {
 		mk.ActivityID = mk.x.node.id
 	}
 	b.trigger = m.renamed(b.trigger)
+	from := b.prog
 	b.prog, b.header.Version = m.to, m.alt.Version
 	for _, in := range m.to.root.inner.inputs {
 		if _, ok := b.header.Input[in.Name]; !ok && in.value != nil {
@@ -268,7 +269,7 @@ func (m *migration) move() {
 		if !ok {
 			continue
 		}
-		if err := m.a.called(x, func() error { return g.Migrate(x, Migration{Old: old[x], To: m.at}) }); err != nil {
+		if err := m.a.called(x, func() error { return g.Migrate(x, Migration{Old: old[x], To: m.at, Named: from.Node}) }); err != nil {
 			if m.a.fatal = misfit(err); m.a.fatal == nil {
 				m.problem("misfit", "%s does not fit version %d: %v", x.shown(), m.alt.Version, err)
 			}

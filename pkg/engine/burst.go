@@ -32,6 +32,8 @@ type Burst struct {
 	ending       workflow.SubStatus // Cancelled, once it was
 	halted       bool               // faulted: the schedule stands still
 	finishing    bool               // a Finish activity ran
+	unwinding    bool               // it is to be cancelled, and what was done is undone first
+	unwound      bool               // that is done
 	schedule     schedule
 	completions  []completion
 	marks        []*mark

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/weft-run/weft/pkg/engine/forms"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -218,7 +219,7 @@ func fits(v any, alias string) error {
 		}
 		return nil
 	}
-	_, err := convertType(v, alias)
+	_, err := forms.To(v, alias)
 	return err
 }
 

@@ -89,6 +89,7 @@ func (c *compiler) newNode(parent *Node, id, local string, a *workflow.Activity,
 	n.resumer, _ = impl.(Resumer)
 	n.parenter, _ = impl.(Parent)
 	n.admitter, _ = impl.(Admitter)
+	n.undoer, _ = impl.(Undoer)
 	c.order = append(c.order, n)
 	c.prog.responds = c.prog.responds || d.Responds
 	c.prog.starts = c.prog.starts || workflow.StartsInstances(d.Type)
@@ -109,8 +110,9 @@ func (c *compiler) unit(boundary *Node, def *workflow.Definition, prefix string,
 		return
 	}
 	c.stack = append(c.stack, def.ID)
-	ids := c.assignIDs(def)
-	boundary.ports = map[string]*Node{"root": c.node(u, boundary, def.Root, ids, depth+1)}
+	root := c.root(boundary, def)
+	ids := c.assignIDs(root)
+	boundary.ports = map[string]*Node{"root": c.node(u, boundary, root, ids, depth+1)}
 	c.stack = c.stack[:len(c.stack)-1]
 }
 
@@ -150,10 +152,10 @@ func (c *compiler) scan(def *workflow.Definition, depth int) bool {
 	return true
 }
 
-// assignIDs gives each activity of def its id within the definition.
-func (c *compiler) assignIDs(def *workflow.Definition) map[*workflow.Activity]string {
+// assignIDs gives each activity below the root of a definition its id within that.
+func (c *compiler) assignIDs(root *workflow.Activity) map[*workflow.Activity]string {
 	ids, taken := map[*workflow.Activity]string{}, map[string]*workflow.Activity{}
-	workflow.Walk(def.Root, func(a, _ *workflow.Activity, _ int) bool {
+	workflow.Walk(root, func(a, _ *workflow.Activity, _ int) bool {
 		if a.ID == "" {
 			return true
 		}
@@ -170,7 +172,7 @@ func (c *compiler) assignIDs(def *workflow.Definition) map[*workflow.Activity]st
 		return true
 	})
 	next := map[string]int{}
-	workflow.Walk(def.Root, func(a, _ *workflow.Activity, _ int) bool {
+	workflow.Walk(root, func(a, _ *workflow.Activity, _ int) bool {
 		if a.ID != "" {
 			return true
 		}
@@ -203,6 +205,7 @@ func (c *compiler) node(u *unit, parent *Node, a *workflow.Activity, ids map[*wo
 	}
 	if used != nil {
 		c.use(n, used, depth)
+		c.undo(u, n, a, ids, depth)
 		return n
 	}
 	n.vars = c.variables(a.Variables, a.Place)
@@ -212,7 +215,7 @@ func (c *compiler) node(u *unit, parent *Node, a *workflow.Activity, ids map[*wo
 		}
 	}
 	for _, name := range sortedKeys(a.Ports) {
-		if a.Ports[name] == nil {
+		if a.Ports[name] == nil || name == workflow.UndoPort {
 			continue
 		}
 		if n.ports == nil {
@@ -233,6 +236,7 @@ func (c *compiler) node(u *unit, parent *Node, a *workflow.Activity, ids map[*wo
 		}
 		n.states = append(n.states, st)
 	}
+	c.undo(u, n, a, ids, depth)
 	return n
 }
 

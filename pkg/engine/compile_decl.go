@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/weft-run/weft/pkg/engine/forms"
 	"github.com/weft-run/weft/pkg/workflow"
 	"github.com/weft-run/weft/pkg/workflow/elsajson/names"
 )
@@ -163,7 +164,7 @@ func initial(v any, alias string) (any, error) {
 			return n, nil
 		}
 	}
-	if _, err := convertType(n, alias); err != nil {
+	if _, err := forms.To(n, alias); err != nil {
 		return nil, err
 	}
 	return convertStored(n, alias)

@@ -57,6 +57,7 @@ func (c *compiler) prepareAll() {
 		}
 	}
 	c.via = nil
+	c.gives()
 }
 
 func outermostUse(n *Node) *Node {

@@ -55,8 +55,8 @@ func (e *GaveUpError) Error() string { return fmt.Sprintf("%v (%s)", e.Err, e.No
 // Unwrap gives the error of the signal.
 func (e *GaveUpError) Unwrap() error { return e.Err }
 
-// BeginAgain marks an error of a resume that was caused by the input of the resume:
-// repeating it would fail again, so a retry executes the activity from its beginning.
+// BeginAgain marks an error of a resume that was caused by the input of the resume, or one that comes of
+// the end of a child: repeating it would fail again, so a retry executes the activity from its beginning.
 func BeginAgain(err error) error { return &againError{err} }
 
 type againError struct{ error }
@@ -74,20 +74,25 @@ func (b *Burst) fault(x *Execution, err error, c brokenCall) {
 	if wasRunning {
 		x.status = faulted
 		var again *againError
-		if c.Kind == workResume && errors.As(err, &again) {
+		if c.Kind != workExecute && errors.As(err, &again) {
 			c = brokenCall{Kind: workExecute}
 		}
 		var raised *FaultError
 		c.Raised = x.node.desc.NoEffect && errors.As(err, &raised)
 		c.Final = c.Raised && raised.Final
+		c.Raised = c.Raised && x.node.undoer == nil // which is run again itself
 		c.As, c.At = cmp.Or(b.as, b.cmd.ID), x.told
 		x.broken = &c
 	}
 	b.journalFaulted(x, err)
 	b.count(x, "faulted")
 	final := x.broken != nil && x.broken.Final
-	if wasRunning && !final {
-		claimed, told := b.offerFault(x, err)
+	if wasRunning {
+		name := SignalFault
+		if final {
+			name = SignalFinal
+		}
+		claimed, told := b.offerFault(x, name, err)
 		if claimed {
 			return
 		}
@@ -101,13 +106,13 @@ func (b *Burst) fault(x *Execution, err error, c brokenCall) {
 
 // offerFault lets the ancestors claim a fault, and gives it with what those say of it that
 // gave up. A handler that fails or panics has not claimed it.
-func (b *Burst) offerFault(x *Execution, err error) (claimed bool, told error) {
+func (b *Burst) offerFault(x *Execution, name string, err error) (claimed bool, told error) {
 	defer func() {
 		if recover() != nil {
 			claimed, told = false, err
 		}
 	}()
-	handled, herr := x.Send(b.ctx, Signal{Name: SignalFault, Err: err})
+	handled, herr := x.Send(b.ctx, Signal{Name: name, Err: err})
 	var gaveUp *GaveUpError
 	if errors.As(herr, &gaveUp) {
 		return false, gaveUp

@@ -45,7 +45,7 @@ func (n *Node) wraps() bool {
 // whole is x with its timeout and its retry.
 func (x *Execution) whole() *Execution {
 	for p := x.parent; p != nil; p = p.parent {
-		body := p.node.desc.Type == workflow.RetryType && p.node.ports[p.node.desc.MainPort] == x.node
+		body := (p.node.desc.Type == workflow.RetryType || p.node.desc.Type == workflow.ScopeType) && p.node.ports[p.node.desc.MainPort] == x.node
 		if !body && p.node.local != x.node.local+workflow.TimeoutSuffix {
 			break
 		}
@@ -70,6 +70,9 @@ func origin(x *Execution) (*Execution, *led) {
 		}
 		if e.led != nil {
 			return e, e.led
+		}
+		if e.node.isUndo() {
+			break // it goes on where it failed
 		}
 	}
 	return x, nil

@@ -93,12 +93,14 @@ func (b *Burst) complete(x *Execution, outcomes []string) {
 	}
 	outcomes = b.env.redactTexts(outcomes)
 	b.remember(x)
+	undoers{x}.note()
 	b.journalCompleted(x, outcomes)
 	b.count(x, "completed")
 	if x.parent == nil {
 		b.rootDone = true
 		return
 	}
+	b.unwound = b.unwound || b.unwinding && x.parent == b.root
 	x.parent.drop(x)
 	b.completions = append(b.completions, completion{x.parent, x.completed(outcomes), b.cmd})
 }
@@ -156,6 +158,7 @@ func (b *Burst) cancelTree(x *Execution) {
 	}
 	waiting, told := false, 0
 	for _, e := range slices.Backward(order) {
+		undoers{e}.left()
 		was := e.status
 		e.status = canceled
 		e.kids, e.deferred = nil, nil
@@ -214,7 +217,7 @@ func (b *Burst) cancelAll() {
 	b.brief.cancel(b)
 	b.cancelling, b.cancels = append(b.cancels, b.cancelling...), nil
 	b.schedule, b.completions, b.late = schedule{}, nil, nil
-	b.halted, b.rootDone = false, false
+	b.halted, b.rootDone, b.unwinding, b.unwound = false, false, false, false
 	b.root = nil
 	b.ending = workflow.Cancelled
 }

@@ -90,7 +90,9 @@ func (b *Burst) accept(cmd workflow.Command) (Outcome, error) {
 		if finished && (b.header.SubStatus != workflow.Faulted || cmd.Kind == workflow.CommandCancel) {
 			return NotRunning, nil
 		}
-		b.cancelAll()
+		if cmd.Kind == workflow.CommandDelete || !b.unwinding && !(undoers{b.root}).unwind() {
+			b.cancelAll()
+		}
 	case workflow.CommandRetry, workflow.CommandAlter:
 		if out, err := takeRepair(b, &cmd); out != "" || err != nil {
 			return out, err
@@ -210,7 +212,7 @@ func (b *Burst) step(w work) {
 		b.invoke(x, brokenCall{Kind: workChild, Done: w.done})
 		b.as, b.asAt = "", 0
 	}
-	for len(b.completions) > 0 && b.fatal == nil && !b.halted && !b.finishing {
+	for len(b.completions) > 0 && b.fatal == nil && !b.halted && !b.finishing && !b.unwound {
 		c := b.completions[0]
 		b.completions = b.completions[1:]
 		switch c.to.status {
@@ -230,6 +232,9 @@ func (b *Burst) step(w work) {
 	b.completions = b.completions[:0]
 	if b.finishing && b.fatal == nil {
 		b.finishAll()
+	}
+	if b.unwound && b.fatal == nil {
+		b.cancelAll()
 	}
 	if x != nil {
 		b.askCommit = b.owed.after(x.node.commit, b.env.Now()) || b.askCommit
@@ -295,7 +300,7 @@ func (b *Burst) invoke(x *Execution, c brokenCall) {
 		return
 	}
 	if err != nil {
-		b.finishing = false
+		b.finishing, b.unwound = false, false
 		x.drawn = drawn // who makes the call again draws the same
 		b.undo(x, before)
 	}

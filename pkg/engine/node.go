@@ -17,6 +17,7 @@ type Node struct {
 	resumer  Resumer
 	parenter Parent
 	admitter Admitter
+	undoer   Undoer
 	unit     *unit // the definition it belongs to
 	inner    *unit // the definition it runs, for definitions used as activities
 	parent   *Node
@@ -27,6 +28,7 @@ type Node struct {
 	inputs   []input
 	targets  map[string]target // output name → where it goes
 	vars     []variable        // the scope it opens
+	gives    []string          // if it has an undo: the variables that take results of it and of what is in it
 	data     any
 	commit   commitPoints
 	quiet    bool // no code that runs with it has an effect outside: not its own, nor what is around it

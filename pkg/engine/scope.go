@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/weft-run/weft/pkg/engine/forms"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -130,7 +131,7 @@ func convertStored(v any, alias string) (any, error) {
 	}
 	switch strings.ToLower(alias) {
 	case "string", "guid", "boolean", "bool", "int16", "int32", "int64", "byte", "integer", "int", "long", "single", "double", "decimal", "number":
-		out, err := convertType(v, alias)
+		out, err := forms.To(v, alias)
 		if err != nil {
 			return nil, err
 		}
@@ -140,7 +141,7 @@ func convertStored(v any, alias string) (any, error) {
 		if of != "string" {
 			alias = "Object[]"
 		}
-		return convertType(v, alias)
+		return forms.To(v, alias)
 	}
 	if text, ok := v.(string); ok && workflow.HoldsJSON(alias) && alias != "" && !strings.EqualFold(alias, "Object") { // of Elsa's dictionaries
 		if t := strings.TrimSpace(text); t != "" && (t[0] == '{' || t[0] == '[') {

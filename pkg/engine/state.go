@@ -20,6 +20,7 @@ type stateDoc struct {
 	Halted       bool                `json:"halted,omitempty"`
 	Done         bool                `json:"done,omitempty"`
 	Ending       workflow.SubStatus  `json:"ending,omitempty"`
+	Unwinding    bool                `json:"unwinding,omitempty"` // it is to be cancelled, and what was done is undone first
 	Props        map[string]any      `json:"props,omitempty"`
 	Trigger      string              `json:"trigger,omitempty"`
 	TriggerUsed  bool                `json:"triggerUsed,omitempty"`
@@ -154,7 +155,7 @@ type bookmarkDoc struct {
 // instance it keeps the workflow's variables.
 func (b *Burst) encode() ([]byte, error) {
 	d := stateDoc{
-		V: stateVersion, Seq: b.seq, Started: b.started, Halted: b.halted, Done: b.rootDone, Ending: b.ending,
+		V: stateVersion, Seq: b.seq, Started: b.started, Halted: b.halted, Done: b.rootDone, Ending: b.ending, Unwinding: b.unwinding,
 		Late: b.late, Cancel: b.cancelling, Clock: b.clock,
 	}
 	if b.root != nil || !b.started || len(b.schedule.left()) > 0 {

@@ -91,7 +91,7 @@ func (r *reader) object(m map[string]any) map[string]any {
 // itself reads what is not of one place of the instance.
 func (r *reader) itself(d *stateDoc) {
 	b := r.b
-	b.seq, b.started, b.halted, b.rootDone, b.ending = d.Seq, d.Started, d.Halted, d.Done, d.Ending
+	b.seq, b.started, b.halted, b.rootDone, b.ending, b.unwinding = d.Seq, d.Started, d.Halted, d.Done, d.Ending, d.Unwinding
 	b.trigger, b.triggerUsed = d.Trigger, d.TriggerUsed
 	b.props, b.triggerInput = r.object(d.Props), r.object(d.TriggerInput)
 	b.callers.Read(b.props)
@@ -169,7 +169,7 @@ func (r *reader) place(x *Execution, i, parent int) bool {
 	switch {
 	case parent < 0 && i == 0 && x.node.parent == nil:
 		r.b.root = x
-	case parent >= 0 && parent < i && x.node.parent == r.list[parent].node:
+	case parent >= 0 && parent < i && x.node.runsIn(r.list[parent].node):
 		x.parent = r.list[parent]
 		x.parent.kids = append(x.parent.kids, x)
 	default:
@@ -247,7 +247,7 @@ func (r *reader) work(cmds []commandDoc, docs []workDoc) {
 			if w.owner = r.at(d.On); w.owner == nil {
 				return
 			}
-			if w.node.parent != w.owner.node {
+			if !w.node.runsIn(w.owner.node) {
 				r.fail("work %d runs an activity of another parent", i)
 				return
 			}

@@ -55,6 +55,7 @@ var goldenDocuments = map[string]*stateDoc{
 		V: 2, Halted: true, Executions: []executionDoc{{ID: "x1", Parent: -1, Node: "root"}, {ID: "x2", Number: 7, Parent: 0, Node: "call"}},
 		Bookmarks: []bookmarkDoc{{On: 7, Child: "i2"}}, Marks: []workflow.Bookmark{*documentBookmark},
 	},
+	"document-unwinding": {V: 1, Started: true, Unwinding: true},
 	"document-final": {
 		V: 1, Executions: []executionDoc{{ID: "x1", Parent: -1, Node: "root", Faulted: true, Broken: &callDoc{Kind: workExecute, Raised: true, Final: true}}},
 	},

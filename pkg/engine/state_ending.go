@@ -25,6 +25,9 @@ var ErrAtWork = errors.New("the instance stopped in the middle of work")
 // is kept as its end tells of. So one of 100,000 places takes the memory of some thousands. header needs no bookmarks.
 func LoadEnding(p *Program, header workflow.Instance, state io.Reader, env Env) (*Burst, error) {
 	header.Bookmarks, header.MoreWaits = nil, 0
+	if p.root.ports["root"].undoer != nil {
+		return nil, ErrAtWork // what was done is undone first
+	}
 	return load(p, header, env, func(b *Burst) error {
 		b.brief = brief{is: true, more: map[*Node]int{}}
 		r := &endingReader{reader: reader{b: b}, at: map[int]*Execution{}}

@@ -44,7 +44,13 @@ func (a *altering) undone(top *Execution, named bool) (found bool) {
 // forGood notes that the instance has failed for good: wherever a retry begins, all of it would go on.
 func (a *altering) forGood() (found bool) {
 	for _, x := range broken(a.b.root) {
-		if x.broken != nil && x.broken.Final {
+		steps := undoers{x}.undone()
+		switch {
+		case x.broken == nil:
+		case len(steps) > 0:
+			found = true
+			a.problem(problemUndone, "again", "what it did was undone (%s), and would be done again, with other keys, as %s begins again: look at what is there, then retry with again (--again), or delete the instance", listed(steps), x.node.shownID())
+		case x.broken.Final:
 			found = true
 			a.problem(problemUndone, "again", "%s said that the instance has failed for good: look at what it did before, then retry with again (--again), or delete the instance", x.node.shownID())
 		}

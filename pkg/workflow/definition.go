@@ -109,6 +109,9 @@ type Activity struct {
 	Place            Place
 }
 
+// UndoPort is the branch that any activity may have, of each type: what undoes it once it is done.
+const UndoPort = "undo"
+
 // DefinitionRef names the definition that an activity runs. VersionID is tried
 // first, then ID with Version, then ID's published head.
 type DefinitionRef struct {

@@ -23,6 +23,9 @@ const (
 	RetrySuffix   = ".retry"
 )
 
+// ScopeSuffix makes the id of the scope that a whole definition is from that of its root.
+const ScopeSuffix = ".scope"
+
 // An id may come to have a tenant before it, and a cell before that, as in
 // 07!acme~order-1. Both are reserved: no id is given out like that, none is taken, and what
 // has neither will be of the first cell and of no tenant, as it is now. What

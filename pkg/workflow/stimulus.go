@@ -14,11 +14,15 @@ import (
 
 // Activity types that are known by name, and events of the journal.
 const (
-	EventType    = "Elsa.Event"       // whose stimuli POST /events sends
-	TaskType     = "Elsa.RunTask"     // whose bookmarks are tasks: GET /tasks lists them
-	RetryType    = "Elsa.RetryPolicy" // whose bookmarks are pauses between two attempts: see [Bookmark.Retry]
-	TaskAnswered = "TaskAnswered"     // a worker that had claimed a task reported its result, or its error
-	TaskTimedOut = "TaskTimedOut"     // an attempt at a task ended by time: nobody reported anything
+	EventType      = "Elsa.Event"       // whose stimuli POST /events sends
+	TaskType       = "Elsa.RunTask"     // whose bookmarks are tasks: GET /tasks lists them
+	RetryType      = "Elsa.RetryPolicy" // whose bookmarks are pauses between two attempts: see [Bookmark.Retry]
+	CompensateType = "Elsa.Compensate"  // which undoes by hand
+	ScopeType      = "Elsa.Scope"       // which undoes what was done in it; a definition in which something has an undo is one
+	TaskAnswered   = "TaskAnswered"     // a worker that had claimed a task reported its result, or its error
+	EventUndoing   = "Undoing"          // a scope begins to undo what was done in it
+	EventUndone    = "Undone"           // an activity, which the text names, was undone
+	TaskTimedOut   = "TaskTimedOut"     // an attempt at a task ended by time: nobody reported anything
 )
 
 // Stimulus is an outside event: what a bookmark or a trigger waits for.

@@ -42,7 +42,7 @@ func TestCrashesOfAGoTest(t *testing.T) {
 		c := &tells{}
 		rep := workflowtest.Crashes(c, cfg, of.test)
 		switch {
-		case of.want == "" && (len(c.errors) > 0 || rep.Runs != 11 || len(rep.Repeated) != 1):
+		case of.want == "" && (len(c.errors) > 0 || rep.Runs != 18 || len(rep.Repeated) != 2):
 			t.Errorf("%s: %v, %+v", of.name, c.errors, rep)
 		case of.want != "" && (len(c.errors) != 1 || !strings.Contains(c.errors[0], of.want)):
 			t.Errorf("%s: %v", of.name, c.errors)

@@ -29,5 +29,5 @@ func Example() {
 	// <nil> Suspended
 	// <nil> Faulted
 	// status: got Faulted, want Finished
-	// incident at if1.then.event1.onTimeout.fault1: not approved in time
+	// incident at if1.then.event1.onTimeout.fail1: not approved in time
 }

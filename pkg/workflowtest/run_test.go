@@ -45,8 +45,8 @@ func TestTheSampleOnTime(t *testing.T) {
 	w.WantOutput("approvedBy", "Ann")
 	w.WantIncidents()
 	w.Want(workflowtest.Expect{Waits: []string{}, Calls: map[string][]map[string]any{
-		"sendHttpRequest1": {{"url": "https://ship.internal/orders", "content": map[string]any{"order": "o-1"}}},
-		"Elsa.Event":       {{"eventName": "approved"}},
+		"ship":       {{"url": "https://ship.internal/orders", "content": map[string]any{"order": "o-1"}}},
+		"Elsa.Event": {{"eventName": "approved"}},
 	}})
 }
 

@@ -54,9 +54,9 @@ func TestPicturesOfTheDocs(t *testing.T) {
 
 	b.open("/console/definitions/order-approval/edit")
 	b.takes("editor", "It is as version 1 of order-approval.", 900)
-	b.chooses("sendHttpRequest1")
+	b.chooses("pay")
 	b.do(chromedp.SetValue("select[name='e.type']", "setVariable"), chromedp.Click("button[value='insert before']"))
-	b.until("it is added", "document.querySelector('[data-said]').innerText.startsWith('Added setVariable1 before sendHttpRequest1')")
+	b.until("it is added", "document.querySelector('[data-said]').innerText.startsWith('Added setVariable1 before pay')")
 	b.until("the picture has it", "!!document.querySelector('[data-picture] g.selected[data-id=setVariable1]')")
 	b.do(chromedp.SetValue("[name='f.variable']", "decision"), chromedp.SetValue("[name='f.value']", "${{ {by: 'the system'} }}"), chromedp.Click("[data-apply]"))
 	b.says("Changed setVariable1")

@@ -51,22 +51,34 @@ var statuses = map[string]graph.Status{
 
 // add takes in an item, in any order.
 func (x executions) add(it *workflow.JournalItem) {
+	if it.Event == workflow.EventUndone && (it.ActivityType == workflow.ScopeType || it.ActivityType == workflow.CompensateType) {
+		data, _ := it.Data.(map[string]any)
+		activity, _ := data["activity"].(string)
+		number, _ := data["execution"].(int64)
+		x.note(activity, number, it.Sequence, graph.Mark{Status: graph.Undone, Since: it.Time})
+		return
+	}
 	status, known := statuses[it.Event]
 	if !known || it.ActivityID == "" {
 		return
 	}
-	runs := x[it.ActivityID]
+	x.note(it.ActivityID, it.Execution, it.Sequence, graph.Mark{Status: status, Since: it.Time, Outcomes: outcomes(it)})
+}
+
+// note takes what an item says of a run.
+func (x executions) note(activity string, number, sequence int64, mark graph.Mark) {
+	runs := x[activity]
 	if runs == nil {
 		runs = map[int64]*execution{}
-		x[it.ActivityID] = runs
+		x[activity] = runs
 	}
-	run := runs[it.Execution]
+	run := runs[number]
 	if run == nil {
-		run = &execution{number: it.Execution}
-		runs[it.Execution] = run
+		run = &execution{number: number}
+		runs[number] = run
 	}
-	if it.Sequence > run.last {
-		run.last, run.mark = it.Sequence, graph.Mark{Status: status, Since: it.Time, Outcomes: outcomes(it)}
+	if sequence > run.last {
+		run.last, run.mark = sequence, mark
 	}
 }
 

@@ -27,8 +27,7 @@ type exits struct {
 	open  bool // others are possible
 }
 
-// flowchart reports connections that are never taken, and activities that nothing leads
-// to.
+// flowchart reports connections that are never taken, and activities that nothing leads to.
 func (c *checker) flowchart(p place) {
 	ch := &chart{checker: c, place: p, byID: map[string]*workflow.Activity{}, from: map[string][]workflow.Connection{}, exits: map[*workflow.Activity]*exits{}}
 	for _, a := range p.a.Activities {
@@ -133,8 +132,7 @@ func (ch *chart) branches(fork *workflow.Activity) {
 	}
 }
 
-// rounds reports activities of a flowchart that lead to each other for ever: each has one way
-// on, and none waits.
+// rounds reports activities of a flowchart that lead to each other for ever: each has one way on, and none waits.
 func (ch *chart) rounds() {
 	const going, gone = 1, 2
 	state := map[string]int{}
@@ -261,8 +259,7 @@ func (ch *chart) walk(reached map[string]bool, not string, from ...string) {
 	}
 }
 
-// start is where a flowchart begins: what it says, a Start, a trigger, what no connection
-// leads to, the first.
+// start is where a flowchart begins: what it says, a Start, a trigger, what no connection leads to, the first.
 func start(chart *workflow.Activity) string {
 	entered := map[string]bool{}
 	for _, con := range chart.Connections {

@@ -254,8 +254,7 @@ func runs(a *workflow.Activity, id string) bool {
 	return e.Kind == workflow.Literal && e.Value == id
 }
 
-// scope adds declared variables to those around. Nobody changes what it gives. A copy has every name, so it counts;
-// when too much was spent, nothing that reads names is looked at any more.
+// scope adds declared variables to those around. Nobody changes what it gives. A copy has every name, so it counts; when too much was spent, nothing that reads names is looked at any more.
 func (c *checker) scope(around map[string]string, vars []workflow.Variable) map[string]string {
 	if len(vars) == 0 || c.spent > mostWork {
 		return around
@@ -320,14 +319,17 @@ func (c *checker) activity(a *workflow.Activity, around place) {
 		}
 	}
 	for _, kid := range a.Children() {
-		c.activity(kid, p)
+		q := p
+		if kid == a.Ports[workflow.UndoPort] {
+			q.variables = c.scope(p.variables, []workflow.Variable{{Name: "Error", Type: "String"}}) // why it is undone
+		}
+		c.activity(kid, q)
 	}
 }
 
 var condition = workflow.InputDescriptor{Name: "condition", Type: "Boolean"}
 
-// leaves tells whether a break within a leaves it: it is a loop, or an activity of
-// others, which may be one.
+// leaves tells whether a break within a leaves it: it is a loop, or an activity of others, which may be one.
 func leaves(a *workflow.Activity, d *workflow.Descriptor) bool {
 	switch strings.ToLower(a.Type) {
 	case "elsa.for", "elsa.foreach", "elsa.parallelforeach", "elsa.while":

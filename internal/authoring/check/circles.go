@@ -176,7 +176,7 @@ func unconditional(a *workflow.Activity) bool {
 func mayLeave(a *workflow.Activity) bool {
 	found := false
 	workflow.Walk(a, func(a, _ *workflow.Activity, _ int) bool {
-		found = found || slices.ContainsFunc([]string{"Elsa.Finish", "Elsa.End", "Elsa.Fault", "Elsa.Complete", "Elsa.Break"}, func(typ string) bool { return is(a, typ) })
+		found = found || slices.ContainsFunc([]string{"Elsa.Finish", "Elsa.End", "Elsa.Fault", "Elsa.Fail", "Elsa.Complete", "Elsa.Break"}, func(typ string) bool { return is(a, typ) })
 		return !found
 	})
 	return found

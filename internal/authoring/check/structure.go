@@ -119,7 +119,7 @@ func ends(a *workflow.Activity, depth int) bool {
 	switch {
 	case a == nil || depth > 200:
 		return false
-	case is(a, "Elsa.Finish"), is(a, "Elsa.Complete"), is(a, "Elsa.Break"), is(a, "Elsa.Fault"):
+	case is(a, "Elsa.Finish"), is(a, "Elsa.Complete"), is(a, "Elsa.Break"), is(a, "Elsa.Fault"), is(a, "Elsa.Fail"):
 		return true
 	case is(a, "Elsa.End"):
 		return depth == 0 // it ends the sequence that it stands in, and none around that

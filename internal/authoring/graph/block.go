@@ -84,7 +84,7 @@ func (b *builder) build(a *workflow.Activity, depth int) *block {
 	if depth > maxDepth {
 		return b.folded(a.ID, countActivities(a), b.isOpen(a.ID))
 	}
-	out := b.shape(a, depth)
+	out := b.undoable(a, b.shape(a, depth), depth)
 	out.count++
 	out.open = out.open || b.isOpen(a.ID)
 	return out
@@ -127,6 +127,11 @@ func (b *builder) shape(a *workflow.Activity, depth int) *block {
 		return b.flowchart(a, depth)
 	case "StateMachine":
 		return b.machine(a, depth)
+	case "Scope":
+		if a.Ports["onUndone"] == nil {
+			return b.frame(b.node(a, Frame), b.build(a.Ports[bodyPort], depth+1), false)
+		}
+		return b.lanes(b.node(a, Choice), depth, []part{{bodyPort, "", a.Ports[bodyPort]}, {"onUndone", "when undone", a.Ports["onUndone"]}})
 	case "Composite":
 		return b.frame(b.node(a, Frame), b.build(a.Ports["root"], depth+1), true)
 	case "FlowNode":
@@ -137,6 +142,29 @@ func (b *builder) shape(a *workflow.Activity, depth int) *block {
 	return b.plain(a, depth)
 }
 
+// undoable gives the block of an activity a lane for what undoes it, which leads nowhere.
+func (b *builder) undoable(a *workflow.Activity, out *block, depth int) *block {
+	undo := b.build(a.Ports[workflow.UndoPort], depth+1)
+	if undo == nil || undo.empty() {
+		return out
+	}
+	if out.form != single || out.node.Kind == Folded {
+		around := &block{node: b.node(a, Choice), boxes: 1, lanes: []lane{{bodyPort, "", out}}, ends: out.ends}
+		around.add(out)
+		out = around
+	} else if len(out.lanes) == 0 && !out.ends {
+		out.lanes = []lane{{port: donePort}}
+	}
+	for last := undo; ; last = last.inner[len(last.inner)-1] {
+		if last.ends = true; last.form != list {
+			break
+		}
+	}
+	out.lanes = append(out.lanes, lane{workflow.UndoPort, "undo", undo})
+	out.add(undo)
+	return out
+}
+
 // plain is a box, with a lane for each branch that the activity has.
 func (b *builder) plain(a *workflow.Activity, depth int) *block {
 	var parts []part
@@ -144,7 +172,7 @@ func (b *builder) plain(a *workflow.Activity, depth int) *block {
 		parts = cases(a)
 	}
 	for _, name := range b.ports(a) {
-		if a.Ports[name] != nil {
+		if a.Ports[name] != nil && name != workflow.UndoPort {
 			parts = append(parts, part{name, spaced(name), a.Ports[name]})
 		}
 	}
@@ -165,7 +193,7 @@ func (b *builder) plain(a *workflow.Activity, depth int) *block {
 // ends tells the types behind which nothing goes on.
 func ends(typ string) bool {
 	switch typ {
-	case "Elsa.Finish", "Elsa.Fault", "Elsa.Complete", "Elsa.Break":
+	case "Elsa.Finish", "Elsa.Fault", "Elsa.Fail", "Elsa.Complete", "Elsa.Break":
 		return true
 	}
 	return false

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -199,12 +200,68 @@ func TestText(t *testing.T) {
 │  ├─ then:
 │  │  └─ … event approved (48h) [if1.then.event1]
 │  │     └─ after 48h:
-│  │        └─ fault not approved in time [if1.then.event1.onTimeout.fault1]
+│  │        └─ fail not approved in time [if1.then.event1.onTimeout.fail1]
 │  └─ else:
-└─ sendHttpRequest POST https://ship.internal/orders (retry 5)
+├─ sendHttpRequest POST https://pay.internal/charges (retry 5) [pay]
+│  └─ undo:
+│     └─ sendHttpRequest POST https://pay.internal/refunds (retry 10) [refund]
+└─ sendHttpRequest POST https://ship.internal/orders (retry 5) [ship]
+   ├─ 409:
+   │  ├─ compensate [ship.case1.compensate1]
+   │  └─ fail order ${{ inputs.orderId }} is sold out, and paid back [ship.case1.fail1]
+   └─ else:
 `
 	if b.String() != want {
 		t.Errorf("got\n%s", b.String())
+	}
+}
+
+// What undoes an activity stands beside it, and leads nowhere.
+func TestUndosAreDrawn(t *testing.T) {
+	t.Parallel()
+	g := graph.New(parse(t, `id: x
+root:
+  - writeLine: pay
+    undo: {writeLine: refund}
+    retry: 3
+  - scope:
+      - sequence: [{writeLine: a}]
+        id: block
+        undo: [{writeLine: b}, {writeLine: c}]
+    onUndone: {writeLine: so}
+  - scope: [{writeLine: z}]
+`), graph.Options{Types: types})
+	g.Apply(map[string]graph.Mark{"writeLine1": {Status: graph.Undone, Count: 1}, "writeLine1.undo.writeLine1": {Status: graph.Done, Count: 1}})
+	var b strings.Builder
+	if err := g.WriteText(&b, 0); err != nil {
+		t.Fatal(err)
+	}
+	const want = `x
+├─ ↶ writeLine pay (retry 3)
+│  └─ undo:
+│     └─ ✓ writeLine refund
+├─ scope
+│  ├─ sequence
+│  │  └─ sequence [block]
+│  │     ├─ sequence
+│  │     │  └─ writeLine a [block.writeLine1]
+│  │     └─ undo:
+│  │        ├─ writeLine b [block.undo.writeLine1]
+│  │        └─ writeLine c [block.undo.writeLine2]
+│  └─ when undone:
+│     └─ writeLine so [scope1.onUndone.writeLine1]
+└─ scope
+   └─ writeLine z [scope2.body.writeLine1]
+`
+	if b.String() != want {
+		t.Errorf("got\n%s", b.String())
+	}
+	for _, e := range g.Edges {
+		if from := g.Nodes[e.From].Detail; from == "refund" || from == "c" {
+			t.Errorf("a way leads out of %s", from)
+		} else if e.Port == workflow.UndoPort && e.Taken != (from == "pay") {
+			t.Errorf("the way to what undoes %s was taken: %t", from, e.Taken)
+		}
 	}
 }
 
@@ -278,7 +335,17 @@ func (d *drawer) activity(depth int) *workflow.Activity {
 	id := fmt.Sprintf("a%d", d.n)
 	kinds := []string{"WriteLine", "SendHttpRequest", "Fault", "Event", "Strange"}
 	if depth > 0 {
-		kinds = append(kinds, "Sequence", "If", "Fork", "Parallel", "Switch", "ForEach", "While", "Flowchart", "StateMachine", "Composite", "FlowNode", "ParallelForEach", "timeout", "retry")
+		kinds = append(kinds, "Sequence", "If", "Fork", "Parallel", "Switch", "ForEach", "While", "Flowchart", "StateMachine", "Composite", "FlowNode", "Scope", "ParallelForEach", "timeout", "retry")
+	}
+	if depth > 0 && rapid.IntRange(0, 5).Draw(d.t, "undo") == 0 {
+		if a := d.activity(depth - 1); a.Ports[workflow.UndoPort] == nil {
+			a.Ports = maps.Clone(a.Ports)
+			if a.Ports == nil {
+				a.Ports = map[string]*workflow.Activity{}
+			}
+			a.Ports[workflow.UndoPort] = d.activity(0)
+			return a
+		}
 	}
 	kind := rapid.SampledFrom(kinds).Draw(d.t, "kind")
 	a := &workflow.Activity{ID: id, Type: "Elsa." + kind, Inputs: map[string]workflow.Expression{"text": workflow.Lit(rapid.StringN(0, 40, -1).Draw(d.t, "text"))}}
@@ -307,6 +374,8 @@ func (d *drawer) activity(depth int) *workflow.Activity {
 		}
 	case "ForEach", "While", "FlowNode", "ParallelForEach":
 		a.Ports = map[string]*workflow.Activity{"body": child("body")}
+	case "Scope":
+		a.Ports = map[string]*workflow.Activity{"body": child("body"), "onUndone": child("undone")}
 	case "Composite":
 		a.Ports = map[string]*workflow.Activity{"root": child("root")}
 	case "Flowchart":

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/weft-run/weft/pkg/workflow"
 )
 
 // Status is what became of an activity in an instance.
@@ -17,6 +19,7 @@ const (
 	Waiting   Status = "waiting"
 	Faulted   Status = "faulted"
 	Cancelled Status = "cancelled"
+	Undone    Status = "undone"
 )
 
 // Mark is what an instance did with an activity.
@@ -89,6 +92,8 @@ func (g *Graph) left(e *Edge, beside []int) bool {
 		return true
 	case e.Back:
 		return to.Mark.Count > 1
+	case e.Port == workflow.UndoPort:
+		return true // it ran
 	case e.Port == clockPort:
 		return from.Clocked.Status == Done
 	case from.Kind != Box && !to.bare() && to.Kind != Folded:

@@ -31,7 +31,7 @@ var style string
 func Style() string { return style }
 
 // symbols tell a status without colour.
-var symbols = map[Status]string{Done: "✓", Running: "▶", Waiting: "…", Faulted: "✗", Cancelled: "⊘"}
+var symbols = map[Status]string{Done: "✓", Running: "▶", Waiting: "…", Faulted: "✗", Cancelled: "⊘", Undone: "↶"}
 
 // WriteSVG writes the picture. Texts of the definition are escaped. Each activity
 // is a group with the class "node", its status and data-id, and a title for

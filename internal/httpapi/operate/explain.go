@@ -61,7 +61,7 @@ type openView struct {
 }
 
 type reasonView struct {
-	Kind   string     `json:"kind" enum:"lock,activity,mail,cancel,event,timer,retry,child,task,endpoint,stimulus,paused,full,clock,drain,gate,incident,unwritten,none,damaged"`
+	Kind   string     `json:"kind" enum:"lock,activity,mail,cancel,event,timer,retry,child,task,endpoint,stimulus,paused,full,clock,drain,gate,incident,undoing,unwritten,none,damaged"`
 	Text   string     `json:"text"`
 	Since  *time.Time `json:"since"`
 	Until  *time.Time `json:"until" doc:"When it ends by itself; null: it does not."`

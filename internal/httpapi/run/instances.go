@@ -294,8 +294,11 @@ func cancelInstance(c *serve.Call) (serve.Reply, error) {
 	})
 	if view, ok := answer.Body.(shape.Instance); ok && err == nil {
 		view.Interrupted = interrupted
-		if answer.Status == http.StatusAccepted {
+		switch {
+		case answer.Status == http.StatusAccepted:
 			view.NotYet = notYet(c, view.InstanceID)
+		case view.Status == workflow.StatusRunning:
+			answer.Status, view.NotYet = http.StatusAccepted, "what it did is undone first"
 		}
 		answer.Body = view
 	}

@@ -48,6 +48,7 @@ func (r *fileReader) expectation(key, n *yaml.Node) *expectation {
 		"output":        func(_, v *yaml.Node) { w.Output = r.object(v, "output"); e.mark("output", v) },
 		"outcomes":      func(_, v *yaml.Node) { r.outcomes(v, e) },
 		"incidents":     func(_, v *yaml.Node) { w.Incidents = r.texts(v, "incidents") },
+		"undone":        func(_, v *yaml.Node) { w.Undone = r.texts(v, "undone") },
 		"waits":         func(_, v *yaml.Node) { w.Waits = r.texts(v, "waits") },
 		"calls":         func(_, v *yaml.Node) { r.calls(v, e) },
 		"events":        func(_, v *yaml.Node) { r.events(v, e) },

@@ -103,7 +103,7 @@ func expectSchema() object {
 	return closed("What is to be seen; only what is written is compared.", object{
 		"status": object{"enum": states, "description": "Where the instance stands."}, "correlationId": described("string", "Of the instance."), "name": described("string", "Of the instance."),
 		"lines": texts("Every line that writeLine wrote, in order."), "output": mapOf(object{}, "Outputs of the workflow."), "outcomes": mapOf(object{}, "Outcomes of activities, by id or name."),
-		"incidents": texts("In order, a part of each message; none: []."), "waits": texts("What it waits for."),
+		"incidents": texts("In order, a part of each message; none: []."), "undone": texts("The activities that were undone, in order; none: []."), "waits": texts("What it waits for."),
 		"calls":    mapOf(object{}, "How often activities ran, or the inputs of each run."),
 		"events":   listOf(anyOf(object{"type": "string"}, closed("An event that was published.", object{"name": object{"type": "string"}, "correlationId": object{"type": "string"}, "payload": object{}})), "What was published, in order."),
 		"children": listOf(anyOf(object{"type": "string"}, closed("A child that was started.", object{"definition": object{"type": "string"}, "correlationId": object{"type": "string"}, "input": mapOf(object{}, "Its input.")})), "The mocked children that were started, in order."),

@@ -20,6 +20,7 @@ type Expect struct {
 	Output        map[string]any              // those that are named
 	Outcomes      map[string][]string         // among those of the last execution, by the activity's id or name; none: it did not complete
 	Incidents     []string                    // a part of each message, in order
+	Undone        []string                    // ids or names of activities that were undone, in order
 	Waits         []string                    // the names of bookmarks, or the ids of their activities; in any order
 	Calls         map[string][]map[string]any // inputs of each execution, by id, name or type; those that are named
 	Events        []Published                 // what was published, in order
@@ -68,6 +69,7 @@ func (r *Run) Check(e Expect) []compare.Mismatch {
 	}
 	c.outcomes(e.Outcomes)
 	c.incidents(e.Incidents)
+	c.undone(e.Undone)
 	c.waits(e.Waits)
 	c.calls(e.Calls)
 	c.events(e.Events)
@@ -165,6 +167,25 @@ func (c *checker) incidents(want []string) {
 	if !matches {
 		c.differ("incidents", "- wanted, + got\n%s", compare.Lines(want, got))
 	}
+}
+
+func (c *checker) undone(want []string) {
+	if want == nil {
+		return
+	}
+	got, ids := []string{}, []string{}
+	for _, it := range c.run.Journal() {
+		if it.Event == workflow.EventUndone && (it.ActivityType == workflow.ScopeType || it.ActivityType == workflow.CompensateType) {
+			got = append(got, it.Text)
+		}
+	}
+	for _, w := range want {
+		if id := c.run.activityID(w); id != "" {
+			w = id
+		}
+		ids = append(ids, w)
+	}
+	c.lines("undone", got, ids)
 }
 
 func (c *checker) waits(want []string) {

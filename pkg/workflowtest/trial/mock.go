@@ -84,6 +84,9 @@ type stage struct {
 // registry wraps every activity.
 func (s *stage) registry(r *engine.Registry) *engine.Registry {
 	return r.Wrapped(func(d *workflow.Descriptor, a engine.Activity) engine.Activity {
+		if _, ok := a.(engine.Undoer); ok {
+			return a // it has no effect, and the engine knows it by what it can do
+		}
 		w := watched{s, d, a}
 		if _, ok := a.(engine.Triggerer); ok {
 			return watchedTrigger{w}

@@ -21,10 +21,11 @@ const (
 // name, which definition that is.
 const WorkflowKey = "workflow"
 
-// Keys of a retry, beside the activity that has it.
+// Keys of a retry, and of what undoes an activity, beside the activity that has them.
 const (
 	RetryKey  = "retry"
 	GiveUpKey = "onGiveUp" // also the branch of the policy
+	UndoKey   = workflow.UndoPort
 )
 
 // Lookup gives the type of this name, short or whole; nil if there is none.

@@ -36,7 +36,7 @@ var activitiesElsewhere = func() map[string]string {
 		"writeLine": "log print echo console println", "delay": "sleep wait pause timeout", "runJavaScript": "script js javascript code function",
 		"setVariable": "set assign let var setvar", "setOutput": "output return", "publishEvent": "emit publish raise signal sendevent throwevent",
 		"event": "receive waitfor listen waitforevent await message", "forEach": "loop each foreach iterate map", "while": "until repeat", "switch": "choice case match cond",
-		"fault": "error throw fail raiseerror", "finish": "stop exit terminate", "runTask": "task", "userTask": "human manual approval approve", "executeWorkflow": "subworkflow child callworkflow startworkflow call subprocess",
+		"fault": "error throw raiseerror", "finish": "stop exit terminate", "runTask": "task", "userTask": "human manual approval approve", "executeWorkflow": "subworkflow child callworkflow startworkflow call subprocess",
 		"cron": "schedule scheduled", "parallel": "concurrent all async", "correlate": "correlation setcorrelationid", "flowDecision": "decision", "sequence": "block group steps do",
 	} {
 		for _, name := range strings.Fields(theirs) {

@@ -28,6 +28,7 @@ var Common = []CommonKey{
 	{Name: "onTimeout", Yields: true},
 	{Name: RetryKey, Yields: true},
 	{Name: GiveUpKey, Yields: true},
+	{Name: UndoKey, Yields: true},
 	{Name: "variables"},
 	{Name: "commit", Yields: true},
 	{Name: "logging", Yields: true},

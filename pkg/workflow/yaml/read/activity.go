@@ -22,6 +22,7 @@ type activityBuilder struct {
 	// Keys that are read when the children are known, or the activity is complete.
 	connections, start         *tree.Pair
 	onTimeout, retry, onGiveUp *tree.Pair
+	undo                       *tree.Pair
 	timeout                    workflow.Expression
 	childIDs                   map[string]string // flowchart: what the text calls a child → its id, which is that of a Fork for a timed one
 	longest                    int               // length of the longest of them
@@ -111,6 +112,9 @@ func (r *reader) mapped(n *yaml.Node, at notation.Scope) *workflow.Activity {
 		}
 	}
 	b.connect()
+	if b.undo != nil {
+		b.port(b.undo.Name, b.undo.Value)
+	}
 	return b.wrapRetry(b.wrapTimeout())
 }
 

@@ -28,6 +28,7 @@ var commonReaders = map[string]commonReader{
 	"onTimeout":        {read: func(b *activityBuilder, p tree.Pair) { b.onTimeout = &p }},
 	notation.RetryKey:  {read: func(b *activityBuilder, p tree.Pair) { b.retry = &p }},
 	notation.GiveUpKey: {read: func(b *activityBuilder, p tree.Pair) { b.onGiveUp = &p }},
+	notation.UndoKey:   {read: func(b *activityBuilder, p tree.Pair) { b.undo = &p }},
 	"variables":        {read: func(b *activityBuilder, p tree.Pair) { b.a.Variables = b.r.variables(p.Value) }},
 	"commit": {read: func(b *activityBuilder, p tree.Pair) {
 		b.a.CommitStrategy = b.r.Choice(p, notation.ActivityCommitNames)

@@ -34,7 +34,7 @@ func (r *reader) order(n *yaml.Node, keys []string) {
 // Keys that stand before what is an activity's own, and behind it.
 var (
 	keysBefore = []string{notation.WorkflowKey, "inputs", "trigger", "result", "outputs"}
-	keysBehind = []string{"timeout", "onTimeout", notation.RetryKey, notation.GiveUpKey, "variables", "commit", "logging", "mergeMode", "version", "customProperties", "metadata"}
+	keysBehind = []string{"timeout", "onTimeout", notation.RetryKey, notation.GiveUpKey, notation.UndoKey, "variables", "commit", "logging", "mergeMode", "version", "customProperties", "metadata"}
 )
 
 // keyOrder is the order of the keys of an activity. Below a long value nobody would find who it

@@ -113,6 +113,7 @@ var commonSchemas = object{
 	"onTimeout":          object{"anyOf": []any{ref("activity")}, "description": "What runs when the time is over."},
 	notation.RetryKey:    ref(notation.RetryKey),
 	notation.GiveUpKey:   object{"anyOf": []any{ref("activity")}, "description": "What runs when the last attempt has failed."},
+	notation.UndoKey:     object{"anyOf": []any{ref("activity")}, "description": "What undoes this once it is done, when what is around it fails or the instance is cancelled."},
 	"variables":          ref("variables"),
 	"commit":             object{"enum": notation.ActivityCommitNames, "description": "When the instance is saved because of this activity."},
 	"logging":            object{"enum": notation.ActivityLoggingNames, "description": "Whether its inputs and outputs are in the journal."},

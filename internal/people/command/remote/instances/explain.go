@@ -69,7 +69,14 @@ func (a commands) explanation(x *apiclient.Explanation, in *apiclient.Answer[api
 		if r.Until != nil {
 			text += ", until " + a.ask.Moment(r.Until)
 		}
-		line(map[bool]string{true: r.Kind, false: "or " + r.Kind}[i == 0], "%s", text)
+		name := r.Kind
+		switch {
+		case i > 0 && r.Kind == "undoing":
+			name = "and"
+		case i > 0:
+			name = "or " + r.Kind
+		}
+		line(name, "%s", text)
 	}
 	switch {
 	case x.Owner == nil && x.State != "finished":

@@ -1,0 +1,60 @@
+package undo
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/weft-run/weft/pkg/activities/retry"
+	"github.com/weft-run/weft/pkg/engine"
+)
+
+// Failure is why a scope failed, as it is kept while that is undone: with what a retry around it looks at.
+type Failure struct {
+	Activity string `json:"activity"`
+	Message  string `json:"message"`
+	Code     string `json:"code,omitempty"`
+	Category string `json:"category,omitempty"`
+	Type     string `json:"type,omitempty"`
+	Final    bool   `json:"final,omitempty"`
+	URL      string `json:"url,omitempty"`
+	Status   int    `json:"status,omitempty"`
+	Lasting  bool   `json:"lasting,omitempty"`
+}
+
+func failureOf(x *engine.Execution, sig engine.Signal) *Failure {
+	f := &Failure{Activity: sig.Sender.Node().ID(), Message: x.Redact(sig.Err.Error())}
+	var raised *engine.FaultError
+	if errors.As(sig.Err, &raised) {
+		f.Code, f.Category, f.Type = x.Redact(raised.Code), x.Redact(raised.Category), x.Redact(raised.Type)
+	}
+	f.Final = sig.Name == engine.SignalFinal
+	var status *retry.StatusError
+	if errors.As(sig.Err, &status) {
+		f.URL, f.Status = x.Redact(status.URL), status.Status
+	}
+	var lasting *retry.LastingError
+	f.Lasting = errors.As(sig.Err, &lasting)
+	return f
+}
+
+// error is the failure, behind which stands what was undone. To a retry around the scope it is of the kind that it was.
+func (f *Failure) error(undone []string) error {
+	text := fmt.Sprintf("%s: %s (undone: %s)", f.Activity, f.Message, strings.Join(undone, ", "))
+	kinds := []error{&engine.FaultError{Code: f.Code, Category: f.Category, Type: f.Type, Message: f.Message, Final: f.Final}}
+	if f.Status != 0 {
+		kinds = append(kinds, &retry.StatusError{URL: f.URL, Status: f.Status})
+	}
+	if f.Lasting {
+		kinds = append(kinds, &retry.LastingError{Err: errors.New(f.Message)})
+	}
+	return &failedError{text, kinds}
+}
+
+type failedError struct {
+	text  string
+	kinds []error
+}
+
+func (e *failedError) Error() string   { return e.text }
+func (e *failedError) Unwrap() []error { return e.kinds }

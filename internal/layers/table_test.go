@@ -103,6 +103,7 @@ var table = map[string]place{
 
 	"internal/upkeep":            {floor: 5},
 	"internal/upkeep/retention":  {floor: 4},
+	"internal/upkeep/giving":     {floor: 4},
 	"internal/upkeep/loop":       {floor: 3},
 	"internal/upkeep/membertest": {floor: 5},
 
@@ -110,6 +111,7 @@ var table = map[string]place{
 	"internal/live":           {floor: 4},
 	"internal/people/signout": {floor: 4},
 	"internal/webhook":        {floor: 4},
+	"internal/limits":         {floor: 4},
 	"pkg/runtime":             {floor: 4, wing: "calls", step: 3},
 	"pkg/runtime/front":       {floor: 4, wing: "calls"},
 	"pkg/runtime/commands":    {floor: 4, wing: "calls", step: 1},
@@ -158,6 +160,7 @@ var table = map[string]place{
 	"internal/store/etcdstore/internal/record": {floor: 1, wing: "store", step: 1},
 	"internal/store/etcdstore/internal/lookup": {floor: 1, wing: "store", step: 3},
 	"internal/store/etcdstore/claims":          {floor: 1, wing: "store", step: 2},
+	"internal/store/etcdstore/places":          {floor: 1, wing: "store", step: 2},
 	"internal/store/etcdstore/health":          {floor: 1, wing: "store"},
 	"internal/store/etcdstore/jobs":            {floor: 1, wing: "store", step: 2},
 	"internal/store/etcdstore/signouts":        {floor: 1, wing: "store", step: 2},
@@ -177,6 +180,7 @@ var table = map[string]place{
 	"pkg/activities":                     {floor: 1, wing: "engine", step: 1},
 	"pkg/activities/branch":              {floor: 1, wing: "engine", step: 1},
 	"pkg/activities/retry":               {floor: 1, wing: "engine", step: 2},
+	"pkg/activities/limited":             {floor: 1, wing: "engine", step: 3},
 	"pkg/activities/flowchart":           {floor: 1, wing: "engine", step: 2},
 	"pkg/activities/declared":            {floor: 1, wing: "engine", step: 3},
 	"pkg/activities/taskjournal":         {floor: 1, wing: "engine", step: 2},
@@ -223,6 +227,7 @@ var table = map[string]place{
 
 	"pkg/workflow":                   {floor: 0, wing: "words", step: 1},
 	"pkg/workflow/task":              {floor: 0, wing: "words", step: 2},
+	"pkg/workflow/limit":             {floor: 0, wing: "words", step: 2},
 	"pkg/workflow/value":             {floor: 0, wing: "words"},
 	"pkg/workflow/near":              {floor: 0, wing: "words"},
 	"pkg/workflow/resumelink":        {floor: 0},

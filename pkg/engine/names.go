@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/elsajson/names"
 )
 
 // Checker is implemented by evaluators that find mistakes in expressions which compile:
@@ -155,4 +156,15 @@ func unknownName(code, detail, name string, known []string) *Mistake {
 		m.Detail += "; there are " + strings.Join(slices.Compact(known), ", ")
 	}
 	return m
+}
+
+// maxCandidates bounds the names that one suggestion looks at: a hostile definition has many bad names.
+const maxCandidates = 500
+
+// suggest gives " (did you mean x?)" for the candidate nearest to name, what Elsa's activity of that name is here, or "".
+func suggest(name string, candidates []string) string {
+	if way := names.InsteadOf(name); way != "" || len(candidates) > maxCandidates {
+		return way
+	}
+	return workflow.DidYouMean(name, candidates)
 }

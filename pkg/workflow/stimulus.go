@@ -17,6 +17,7 @@ const (
 	EventType    = "Elsa.Event"       // whose stimuli POST /events sends
 	TaskType     = "Elsa.RunTask"     // whose bookmarks are tasks: GET /tasks lists them
 	RetryType    = "Elsa.RetryPolicy" // whose bookmarks are pauses between two attempts: see [Bookmark.Retry]
+	LimitType    = "Elsa.WithLimit"   // whose bookmarks wait for a place of a limit: see pkg/workflow/limit
 	TaskAnswered = "TaskAnswered"     // a worker that had claimed a task reported its result, or its error
 	TaskTimedOut = "TaskTimedOut"     // an attempt at a task ended by time: nobody reported anything
 )

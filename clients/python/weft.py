@@ -976,6 +976,46 @@ LettersRequest = TypedDict("LettersRequest", {
     "reason": "NotRequired[str]",
 })
 
+Limit = TypedDict("Limit", {
+    "keys": "List[LimitKey]",  # Those for which most wait first, 100 at most.
+    "most": "Union[int, None]",  # How many may have a place of one key at once; null: the limit is not set, and who waits for it waits until it is.
+    "name": "str",
+    "setAt": "Union[str, None]",
+    "setBy": "Union[str, None]",
+    "since": "Union[str, None]",  # When the first of those who wait came; null: nobody waits.
+    "taken": "int",  # Places, of all keys.
+    "waiting": "int",  # Who waits for a place, of all keys.
+})
+
+LimitKey = TypedDict("LimitKey", {
+    "key": "str",
+    "since": "Union[str, None]",  # When the first of those who wait came; null: nobody waits.
+    "taken": "int",
+    "waiting": "int",
+})
+
+LimitPlace = TypedDict("LimitPlace", {
+    "activityId": "str",
+    "cameAt": "str",  # When it came to wait.
+    "definitionId": "str",
+    "givenAt": "Union[str, None]",  # When it was given its place; null: it waits.
+    "instanceId": "str",
+    "key": "str",
+})
+
+LimitPlaces = TypedDict("LimitPlaces", {
+    "items": "List[LimitPlace]",
+    "nextCursor": "Union[str, None]",  # Pass it as cursor for the next page; null at the end.
+})
+
+LimitRequest = TypedDict("LimitRequest", {
+    "most": "NotRequired[Union[int, None]]",  # How many may have a place of one key at once, from 0 (nobody is given one) to 10,000. Who has a place keeps it, also if they are more by now.
+})
+
+Limits = TypedDict("Limits", {
+    "items": "List[Limit]",
+})
+
 Lineage = TypedDict("Lineage", {
     "instanceId": "str",
     "items": "List[Relative]",  # The farthest ancestor first, then the instance, then its descendants; each stands behind its parent.
@@ -2034,6 +2074,10 @@ class Client(_Core):
         """Forget a job that has ended: DELETE /api/v1/jobs/{id}."""
         return self._call("DELETE", f"/api/v1/jobs/{_part(id)}", {}, wait=wait, accept=accept, key=key)
 
+    def delete_limit(self, name: str, *, wait: Optional[int] = None, accept: Optional[str] = None, key: Optional[str] = None) -> Answer["None"]:
+        """Forget a limit: who has a place keeps it, who waits goes on waiting: DELETE /api/v1/limits/{name}."""
+        return self._call("DELETE", f"/api/v1/limits/{_part(name)}", {}, wait=wait, accept=accept, key=key)
+
     def delete_queue_item(self, id: str, *, wait: Optional[int] = None, accept: Optional[str] = None, key: Optional[str] = None) -> Answer["None"]:
         """Forget a stimulus of the queue: DELETE /api/v1/queue/{id}."""
         return self._call("DELETE", f"/api/v1/queue/{_part(id)}", {}, wait=wait, accept=accept, key=key)
@@ -2141,6 +2185,10 @@ class Client(_Core):
     def all_journal(self, id: str, *, tail: Optional[int] = None, before: Optional[int] = None, after: Optional[int] = None, activity: Optional[Sequence[str]] = None, event: Optional[Sequence[str]] = None, items: Optional[int] = None, text: Optional[str] = None, limit: Optional[int] = None, cursor: Optional[str] = None) -> Iterator["Journal"]:
         """All pages of get_journal."""
         return _pages(self.get_journal, {"tail": tail, "before": before, "after": after, "activity": activity, "event": event, "items": items, "text": text, "limit": limit, "cursor": cursor, "id": id})
+
+    def get_limit(self, name: str, *, wait: Optional[int] = None, accept: Optional[str] = None) -> Answer["Limit"]:
+        """One limit, and how it stands for each key: GET /api/v1/limits/{name}."""
+        return self._call("GET", f"/api/v1/limits/{_part(name)}", {}, wait=wait, accept=accept)
 
     def get_lineage(self, id: str, *, depth: Optional[int] = None, descendants: Optional[int] = None, wait: Optional[int] = None, accept: Optional[str] = None) -> Answer["Lineage"]:
         """Who started an instance, and whom it started: GET /api/v1/instances/{id}/lineage."""
@@ -2254,6 +2302,10 @@ class Client(_Core):
         """All pages of list_jobs."""
         return _pages(self.list_jobs, {"limit": limit, "cursor": cursor})
 
+    def list_limits(self, *, wait: Optional[int] = None, accept: Optional[str] = None) -> Answer["Limits"]:
+        """All limits, and those that somebody waits for, with how they stand: GET /api/v1/limits."""
+        return self._call("GET", "/api/v1/limits", {}, wait=wait, accept=accept)
+
     def list_locks(self, *, scope: Optional[str] = None, limit: Optional[int] = None, cursor: Optional[str] = None, wait: Optional[int] = None, accept: Optional[str] = None) -> Answer["Locks"]:
         """Locks that are held, with who waits: GET /api/v1/locks."""
         return self._call("GET", "/api/v1/locks", {"scope": scope, "limit": limit, "cursor": cursor}, wait=wait, accept=accept)
@@ -2277,6 +2329,22 @@ class Client(_Core):
     def list_owners(self, id: str, *, wait: Optional[int] = None, accept: Optional[str] = None) -> Answer["Owners"]:
         """Which node made which commits of an instance, who took over from whom, and what a fence refused: GET /api/v1/instances/{id}/owners."""
         return self._call("GET", f"/api/v1/instances/{_part(id)}/owners", {}, wait=wait, accept=accept)
+
+    def list_places_taken(self, name: str, *, limit: Optional[int] = None, cursor: Optional[str] = None, wait: Optional[int] = None, accept: Optional[str] = None) -> Answer["LimitPlaces"]:
+        """Who has places of a limit, by key: GET /api/v1/limits/{name}/taken."""
+        return self._call("GET", f"/api/v1/limits/{_part(name)}/taken", {"limit": limit, "cursor": cursor}, wait=wait, accept=accept)
+
+    def all_places_taken(self, name: str, *, limit: Optional[int] = None, cursor: Optional[str] = None) -> Iterator["LimitPlace"]:
+        """All pages of list_places_taken."""
+        return _pages(self.list_places_taken, {"limit": limit, "cursor": cursor, "name": name})
+
+    def list_places_waiting(self, name: str, *, limit: Optional[int] = None, cursor: Optional[str] = None, wait: Optional[int] = None, accept: Optional[str] = None) -> Answer["LimitPlaces"]:
+        """Who waits for places of a limit: of each key in the order in which they are given one: GET /api/v1/limits/{name}/waiting."""
+        return self._call("GET", f"/api/v1/limits/{_part(name)}/waiting", {"limit": limit, "cursor": cursor}, wait=wait, accept=accept)
+
+    def all_places_waiting(self, name: str, *, limit: Optional[int] = None, cursor: Optional[str] = None) -> Iterator["LimitPlace"]:
+        """All pages of list_places_waiting."""
+        return _pages(self.list_places_waiting, {"limit": limit, "cursor": cursor, "name": name})
 
     def list_queue(self, *, name: Optional[str] = None, activity_type: Optional[str] = None, correlation_id: Optional[str] = None, instance_id: Optional[str] = None, before: Optional[str] = None, limit: Optional[int] = None, cursor: Optional[str] = None, wait: Optional[int] = None, accept: Optional[str] = None) -> Answer["QueueItemList"]:
         """Stimuli that nothing waits for yet: GET /api/v1/queue."""
@@ -2353,6 +2421,10 @@ class Client(_Core):
     def publish_version(self, id: str, body: Optional["PublishRequest"] = None, *, wait: Optional[int] = None, accept: Optional[str] = None, key: Optional[str] = None) -> Answer["Published"]:
         """Publish a stored version: a draft, or an older one again: POST /api/v1/definitions/{id}/publish."""
         return self._call("POST", f"/api/v1/definitions/{_part(id)}/publish", {}, body or {}, wait=wait, accept=accept, key=key)
+
+    def put_limit(self, name: str, body: Optional["LimitRequest"] = None, *, wait: Optional[int] = None, accept: Optional[str] = None, key: Optional[str] = None) -> Answer["Limit"]:
+        """Set how many may have a place of a limit at once, of each key: PUT /api/v1/limits/{name}."""
+        return self._call("PUT", f"/api/v1/limits/{_part(name)}", {}, body or {}, wait=wait, accept=accept, key=key)
 
     def put_webhook(self, name: str, body: Optional["WebhookRequest"] = None, *, wait: Optional[int] = None, accept: Optional[str] = None, key: Optional[str] = None) -> Answer["Webhook"]:
         """Make or change a webhook: who is told, and of what, from now on: PUT /api/v1/webhooks/{name}."""

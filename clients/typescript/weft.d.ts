@@ -1159,6 +1159,56 @@ export interface LettersRequest {
   reason?: string;
 }
 
+export interface Limit {
+  /** Those for which most wait first, 100 at most. */
+  keys: Array<LimitKey>;
+  /** How many may have a place of one key at once; null: the limit is not set, and who waits for it waits until it is. */
+  most: number | null;
+  name: string;
+  setAt: string | null;
+  setBy: string | null;
+  /** When the first of those who wait came; null: nobody waits. */
+  since: string | null;
+  /** Places, of all keys. */
+  taken: number;
+  /** Who waits for a place, of all keys. */
+  waiting: number;
+}
+
+export interface LimitKey {
+  key: string;
+  /** When the first of those who wait came; null: nobody waits. */
+  since: string | null;
+  taken: number;
+  waiting: number;
+}
+
+export interface LimitPlace {
+  activityId: string;
+  /** When it came to wait. */
+  cameAt: string;
+  definitionId: string;
+  /** When it was given its place; null: it waits. */
+  givenAt: string | null;
+  instanceId: string;
+  key: string;
+}
+
+export interface LimitPlaces {
+  items: Array<LimitPlace>;
+  /** Pass it as cursor for the next page; null at the end. */
+  nextCursor: string | null;
+}
+
+export interface LimitRequest {
+  /** How many may have a place of one key at once, from 0 (nobody is given one) to 10,000. Who has a place keeps it, also if they are more by now. */
+  most?: number | null;
+}
+
+export interface Limits {
+  items: Array<Limit>;
+}
+
 export interface Lineage {
   instanceId: string;
   /** The farthest ancestor first, then the instance, then its descendants; each stands behind its parent. */
@@ -2579,6 +2629,9 @@ export class Client {
   /** Forget a job that has ended: DELETE /api/v1/jobs/{id}. */
   deleteJob(id: string, options?: Options): Promise<Answer<undefined>>;
 
+  /** Forget a limit: who has a place keeps it, who waits goes on waiting: DELETE /api/v1/limits/{name}. */
+  deleteLimit(name: string, options?: Options): Promise<Answer<undefined>>;
+
   /** Forget a stimulus of the queue: DELETE /api/v1/queue/{id}. */
   deleteQueueItem(id: string, options?: Options): Promise<Answer<undefined>>;
 
@@ -2659,6 +2712,9 @@ export class Client {
 
   /** All pages of getJournal. */
   allJournal(id: string, query?: { tail?: number; before?: number; after?: number; activity?: string[]; event?: string[]; items?: number; text?: string; limit?: number; cursor?: string; }, options?: Options): AsyncIterableIterator<Journal>;
+
+  /** One limit, and how it stands for each key: GET /api/v1/limits/{name}. */
+  getLimit(name: string, options?: Options): Promise<Answer<Limit>>;
 
   /** Who started an instance, and whom it started: GET /api/v1/instances/{id}/lineage. */
   getLineage(id: string, query?: { depth?: number; descendants?: number; }, options?: Options): Promise<Answer<Lineage>>;
@@ -2744,6 +2800,9 @@ export class Client {
   /** All pages of listJobs. */
   allJobs(query?: { limit?: number; cursor?: string; }, options?: Options): AsyncIterableIterator<Job>;
 
+  /** All limits, and those that somebody waits for, with how they stand: GET /api/v1/limits. */
+  listLimits(options?: Options): Promise<Answer<Limits>>;
+
   /** Locks that are held, with who waits: GET /api/v1/locks. */
   listLocks(query?: { scope?: "instance" | "refresh" | "reload" | "queue" | "timer" | "mailbox"; limit?: number; cursor?: string; }, options?: Options): Promise<Answer<Locks>>;
 
@@ -2761,6 +2820,18 @@ export class Client {
 
   /** Which node made which commits of an instance, who took over from whom, and what a fence refused: GET /api/v1/instances/{id}/owners. */
   listOwners(id: string, options?: Options): Promise<Answer<Owners>>;
+
+  /** Who has places of a limit, by key: GET /api/v1/limits/{name}/taken. */
+  listPlacesTaken(name: string, query?: { limit?: number; cursor?: string; }, options?: Options): Promise<Answer<LimitPlaces>>;
+
+  /** All pages of listPlacesTaken. */
+  allPlacesTaken(name: string, query?: { limit?: number; cursor?: string; }, options?: Options): AsyncIterableIterator<LimitPlace>;
+
+  /** Who waits for places of a limit: of each key in the order in which they are given one: GET /api/v1/limits/{name}/waiting. */
+  listPlacesWaiting(name: string, query?: { limit?: number; cursor?: string; }, options?: Options): Promise<Answer<LimitPlaces>>;
+
+  /** All pages of listPlacesWaiting. */
+  allPlacesWaiting(name: string, query?: { limit?: number; cursor?: string; }, options?: Options): AsyncIterableIterator<LimitPlace>;
 
   /** Stimuli that nothing waits for yet: GET /api/v1/queue. */
   listQueue(query?: { name?: string; activityType?: string; correlationId?: string; instanceId?: string; before?: string; limit?: number; cursor?: string; }, options?: Options): Promise<Answer<QueueItemList>>;
@@ -2818,6 +2889,9 @@ export class Client {
 
   /** Publish a stored version: a draft, or an older one again: POST /api/v1/definitions/{id}/publish. */
   publishVersion(id: string, body?: PublishRequest, options?: Options): Promise<Answer<Published>>;
+
+  /** Set how many may have a place of a limit at once, of each key: PUT /api/v1/limits/{name}. */
+  putLimit(name: string, body?: LimitRequest, options?: Options): Promise<Answer<Limit>>;
 
   /** Make or change a webhook: who is told, and of what, from now on: PUT /api/v1/webhooks/{name}. */
   putWebhook(name: string, body?: WebhookRequest, options?: Options): Promise<Answer<Webhook>>;

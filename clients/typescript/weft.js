@@ -275,6 +275,10 @@ export class Client extends Core {
     return this.call("DELETE", `/api/v1/jobs/${part(id)}`, { options });
   }
 
+  deleteLimit(name, options = {}) {
+    return this.call("DELETE", `/api/v1/limits/${part(name)}`, { options });
+  }
+
   deleteQueueItem(id, options = {}) {
     return this.call("DELETE", `/api/v1/queue/${part(id)}`, { options });
   }
@@ -381,6 +385,10 @@ export class Client extends Core {
 
   allJournal(id, query = {}, options = {}) {
     return this.pages((page) => this.getJournal(id, page, options), query);
+  }
+
+  getLimit(name, options = {}) {
+    return this.call("GET", `/api/v1/limits/${part(name)}`, { options });
   }
 
   getLineage(id, query = {}, options = {}) {
@@ -495,6 +503,10 @@ export class Client extends Core {
     return this.pages((page) => this.listJobs(page, options), query);
   }
 
+  listLimits(options = {}) {
+    return this.call("GET", `/api/v1/limits`, { options });
+  }
+
   listLocks(query = {}, options = {}) {
     return this.call("GET", `/api/v1/locks`, { query, options });
   }
@@ -517,6 +529,22 @@ export class Client extends Core {
 
   listOwners(id, options = {}) {
     return this.call("GET", `/api/v1/instances/${part(id)}/owners`, { options });
+  }
+
+  listPlacesTaken(name, query = {}, options = {}) {
+    return this.call("GET", `/api/v1/limits/${part(name)}/taken`, { query, options });
+  }
+
+  allPlacesTaken(name, query = {}, options = {}) {
+    return this.pages((page) => this.listPlacesTaken(name, page, options), query);
+  }
+
+  listPlacesWaiting(name, query = {}, options = {}) {
+    return this.call("GET", `/api/v1/limits/${part(name)}/waiting`, { query, options });
+  }
+
+  allPlacesWaiting(name, query = {}, options = {}) {
+    return this.pages((page) => this.listPlacesWaiting(name, page, options), query);
   }
 
   listQueue(query = {}, options = {}) {
@@ -593,6 +621,10 @@ export class Client extends Core {
 
   publishVersion(id, body = {}, options = {}) {
     return this.call("POST", `/api/v1/definitions/${part(id)}/publish`, { body, options });
+  }
+
+  putLimit(name, body = {}, options = {}) {
+    return this.call("PUT", `/api/v1/limits/${part(name)}`, { body, options });
   }
 
   putWebhook(name, body = {}, options = {}) {

@@ -75,6 +75,7 @@ const (
 	CauseChild    Cause = "child"
 	CauseTask     Cause = "task"
 	CauseEndpoint Cause = "endpoint"
+	CauseLimit    Cause = "limit"    // a place of one
 	CauseStimulus Cause = "stimulus" // of an activity of an embedder's
 )
 
@@ -185,6 +186,7 @@ type Config struct {
 	Recent   *recent.Events     // that this node sent
 	Node     *client.Node       // what this node runs
 	Now      func() time.Time   // default [time.Now]
+	Limits   *etcdstore.Limits  // asked where instances stand in line; nil: it is not told
 	Archived *inspect.Inspector // asked for instances that are not in etcd
 	// Retry tells why a retry of an instance would be refused; "" if it would not. Nil: nobody is asked.
 	Retry func(ctx context.Context, id string) string
@@ -277,7 +279,9 @@ func (x *Explainer) asideOf(ctx context.Context, id string, f *facts, peers Peer
 	if suspended {
 		var err error
 		f.tasks, err = x.cfg.Reader.TaskStates(ctx, f.Record.Header.Bookmarks)
-		failed = errors.Join(err, x.nearly(ctx, f), x.faultedChildren(ctx, id, f))
+		var bad error
+		f.lines, bad = x.lines(ctx, f.Record.Header.Bookmarks)
+		failed = errors.Join(err, bad, x.nearly(ctx, f), x.faultedChildren(ctx, id, f))
 	}
 	all.Wait()
 	if err := errors.Join(lost, failed); err != nil {

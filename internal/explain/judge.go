@@ -31,12 +31,13 @@ type facts struct {
 	by         string                   // the other node that works it without its lock; "": none, as far as is known
 	unasked    error                    // why the owner could not be asked
 	history    *History
-	kids       []workflow.Instance       // children that are faulted
-	heldBack   string                    // why this node takes no new work for want of space; ""
-	roomAdvice string                    // what to do about it
-	full       bool                      // so little space is left that nothing goes on
-	noRetry    string                    // why a retry would be refused
-	tasks      map[string]etcdstore.Task // who has those at which it waits, or how they went before
+	kids       []workflow.Instance            // children that are faulted
+	heldBack   string                         // why this node takes no new work for want of space; ""
+	roomAdvice string                         // what to do about it
+	full       bool                           // so little space is left that nothing goes on
+	noRetry    string                         // why a retry would be refused
+	tasks      map[string]etcdstore.Task      // who has those at which it waits, or how they went before
+	lines      map[string]*etcdstore.Position // where those stand that wait for a place of a limit
 	now        time.Time
 	sent       []sent // newest first
 	recent     []Sent // newest first
@@ -463,6 +464,9 @@ func (x *Explanation) stimulus(r *Reason, b *workflow.Bookmark, f *facts) Cause 
 		}
 		return CauseTask
 	}
+	if b.ActivityType == workflow.LimitType {
+		return x.place(r, b, f.lines[b.ID])
+	}
 	r.Kind, r.Text = "stimulus", plain(b.ActivityType)+" "+plain(b.Name)
 	if e := workflow.EndpointOf(b); e != nil {
 		r.Kind, r.Text = "endpoint", "a request "+plain(b.Name)
@@ -738,7 +742,7 @@ func (x *Explanation) nearly(f *facts) {
 
 // awaitsStimulus tells whether somebody has to send what a bookmark waits for.
 func awaitsStimulus(b *workflow.Bookmark) bool {
-	return b.Child() == "" && b.Retry() == nil && (b.DueAt == nil || b.ActivityType == workflow.EventType)
+	return b.Child() == "" && b.Retry() == nil && b.ActivityType != workflow.LimitType && (b.DueAt == nil || b.ActivityType == workflow.EventType)
 }
 
 // missed adds what is queued, or dead, and nearly met one of these bookmarks: what was meant for this

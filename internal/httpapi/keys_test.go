@@ -97,6 +97,8 @@ func TestEveryChangeTakesAKey(t *testing.T) {
 		"replayWebhook":       {"/webhooks/crm/replay", `{}`},
 		"forgetFailedEvents":  {"/webhooks/crm/failed", ""},
 		"deleteWebhook":       {"/webhooks/crm", ""},
+		"putLimit":            {"/limits/cards", `{"most": 2}`},
+		"deleteLimit":         {"/limits/cards", ""},
 		"pause":               {"/pause", `{}`},
 		"unpause":             {"/unpause", `{}`},
 		"drainNode":           {"", ""}, // it needs no record
@@ -107,7 +109,7 @@ func TestEveryChangeTakesAKey(t *testing.T) {
 	order := []string{ // what needs what another one takes away comes first
 		"executeDefinition", "dispatchDefinition", "publishDefinition", "refreshDefinitions", "reloadDefinitions", "sendEvent", "sendStimulus", "completeTask", "claimTasks", "heartbeatTask", "failTask", "releaseTask", "claimUserTask", "releaseUserTask", "completeUserTask", "createJob",
 		"sendQueueItem", "sendQueueItems", "deleteQueueItems", "replayDeadLetters", "deleteDeadLetters", "retryInstances", "retryInstance", "runAlterations", "retryWorkflows", "dispatchAlterations", "submitAlterations", "importState", "alterInstance", "cancelInstance", "deleteInstance",
-		"cancelJob", "deleteJob", "fireSchedule", "skipSchedule", "publishVersion", "deleteVersion", "retractDefinition", "deleteDefinition", "putWebhook", "replayWebhook", "forgetFailedEvents", "deleteWebhook", "pause", "unpause",
+		"cancelJob", "deleteJob", "fireSchedule", "skipSchedule", "publishVersion", "deleteVersion", "retractDefinition", "deleteDefinition", "putWebhook", "replayWebhook", "forgetFailedEvents", "deleteWebhook", "putLimit", "deleteLimit", "pause", "unpause",
 	}
 	methods := map[string]string{}
 	for route, op := range s.routeDocs(t) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/weft-run/weft/pkg/workflow"
 	"github.com/weft-run/weft/pkg/workflow/files"
+	"github.com/weft-run/weft/pkg/workflow/limit"
 )
 
 // Fence is the proof of ownership that a commit compares: the lock's key, the
@@ -198,9 +199,14 @@ type GatedError struct {
 	Gate   Gate
 	Holder string // "": the gate is free again
 	Commit string // the id of what was refused
+
+	Limit, Activity string // of an import that would bring a place of a limit: of which, and the activity that had it
 }
 
 func (e *GatedError) Error() string {
+	if e.Limit != "" {
+		return fmt.Sprintf("activity %s had a place of limit %s, and a place cannot be imported: export the instance when it has none, or let the activity run again there first", e.Activity, e.Limit)
+	}
 	what := "one instance of definition " + e.Gate.Definition + " may run at a time"
 	switch {
 	case e.Gate.Definition == "":
@@ -362,6 +368,10 @@ type Commit struct {
 	Release  bool
 	SeenMail int64
 
+	// Takes is the place of a limit that the commit may take; nil: it takes none. TakesDecided: that was decided, once for all copies.
+	Takes        *PlaceGuess
+	TakesDecided bool
+
 	// Form is how After is written, decided when the commit is first sent, so that a copy writes the same:
 	// 0: not decided.
 	Form Form
@@ -396,6 +406,8 @@ type Unlocked struct {
 	Definition string // whose head must be as it was when the version was taken from it
 	Head       int64  // 0: the version was given
 
+	Unanswered bool // it was sent before, and had no answer: it may have been applied
+
 	Prefix string   // below which the claimants of the lock have their keys; for an instance that exists
 	Lock   *LockKey // is put with the first commit, as the burst goes on; nil: the instance is free afterwards
 }
@@ -409,14 +421,15 @@ type LockKey struct {
 
 // Committed is the result of an applied commit.
 type Committed struct {
-	Released bool  // false with Kept nil: look for queued stimuli, then release
-	Modified int64 // the instance's new mod revision; 0 after a delete
-	Resolved bool  // it had been applied by an attempt whose answer was lost
-	Unseen   bool  // mail or queued stimuli may have come that nobody has looked for
-	Waits    bool  // the lock is free, or another's, and there is mail: ~continue without a lock (a queued stimulus waits for it, or the burst goes on), and what came beside a release
-	Locked   int64 // create revision of the lock key that it put; 0: it put none
-	Size     int   // bytes of the transaction, about
-	Kept     *Kept // set when Release was asked for and refused, and when the burst goes on (Continue)
+	Released bool         // false with Kept nil: look for queued stimuli, then release
+	Modified int64        // the instance's new mod revision; 0 after a delete
+	Resolved bool         // it had been applied by an attempt whose answer was lost
+	Unseen   bool         // mail or queued stimuli may have come that nobody has looked for
+	Waits    bool         // the lock is free, or another's, and there is mail: ~continue without a lock (a queued stimulus waits for it, or the burst goes on), and what came beside a release
+	Locked   int64        // create revision of the lock key that it put; 0: it put none
+	Size     int          // bytes of the transaction, about
+	Lines    []limit.Line // at which somebody may be given a place of a limit since
+	Kept     *Kept        // set when Release was asked for and refused, and when the burst goes on (Continue)
 }
 
 // Kept is what there is to do under a lock that was not released.

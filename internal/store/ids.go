@@ -43,6 +43,9 @@ func CancelCommand(parent, child string) string {
 // TimerCommand is the id of the command that a timer becomes.
 func TimerCommand(bookmark string) string { return "timer-" + workflow.DeriveID(bookmark) }
 
+// PlaceCommand is the id of the command that tells an instance that it has its place of a limit.
+func PlaceCommand(bookmark string) string { return "place-" + workflow.DeriveID(bookmark) }
+
 // TaskCommand is the id of the command that tells an instance that time has ended its task.
 func TaskCommand(bookmark string) string { return "task-" + workflow.DeriveID(bookmark) }
 

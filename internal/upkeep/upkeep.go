@@ -13,6 +13,7 @@ import (
 	"github.com/weft-run/weft/internal/disk"
 	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/internal/tracing"
+	"github.com/weft-run/weft/internal/upkeep/giving"
 	"github.com/weft-run/weft/internal/upkeep/retention"
 	"github.com/weft-run/weft/pkg/archive"
 	"github.com/weft-run/weft/pkg/client"
@@ -28,6 +29,7 @@ type Config struct {
 	Reader   *etcdstore.Reader
 	Jobs     *etcdstore.Jobs
 	Contents *etcdstore.Contents
+	Limits   *etcdstore.Limits
 	Catalog  *catalog.Catalog
 	Session  *cluster.Session
 	// Client opens one instance: client.Local on a node that is alone,
@@ -80,6 +82,7 @@ type Upkeep struct {
 	timers    *timers
 	queue     *queue
 	gates     *gatekeeper
+	giver     *giving.Giver
 	expiry    *expiry
 	aging     *aging
 	balance   *balancing
@@ -92,8 +95,8 @@ type Upkeep struct {
 
 // New checks the configuration. It starts nothing.
 func New(cfg Config) (*Upkeep, error) {
-	if cfg.Runtime == nil || cfg.Store == nil || cfg.Reader == nil || cfg.Jobs == nil || cfg.Contents == nil || cfg.Catalog == nil || cfg.Session == nil || cfg.Client == nil || cfg.Node == nil || cfg.Wakeups == nil || cfg.Age == nil {
-		return nil, errors.New("upkeep: Runtime, Store, Reader, Jobs, Contents, Catalog, Session, Client, Node, Wakeups and Age are required")
+	if cfg.Runtime == nil || cfg.Store == nil || cfg.Reader == nil || cfg.Jobs == nil || cfg.Contents == nil || cfg.Limits == nil || cfg.Catalog == nil || cfg.Session == nil || cfg.Client == nil || cfg.Node == nil || cfg.Wakeups == nil || cfg.Age == nil {
+		return nil, errors.New("upkeep: Runtime, Store, Reader, Jobs, Contents, Limits, Catalog, Session, Client, Node, Wakeups and Age are required")
 	}
 	cfg.EtcdQuota = cmp.Or(cfg.EtcdQuota, 2<<30)
 	cfg.Opening = cmp.Or(cfg.Opening, 64)
@@ -115,6 +118,7 @@ func New(cfg Config) (*Upkeep, error) {
 	return &Upkeep{
 		mailboxes: &mailboxes{worker: w}, outbox: &outbox{w}, timers: &timers{worker: w}, queue: &queue{w}, gates: &gatekeeper{w},
 		expiry: &expiry{w}, aging: &aging{w}, balance: &balancing{w}, space: &spaceWatch{w}, control: &control{w}, jobs: &jobs{w}, census: &census{worker: w},
+		giver: &giving.Giver{Store: cfg.Limits, Told: cfg.Wakeups.Told, Session: cfg.Session, Intake: w.intake, Hint: cfg.Wakeups.Hint, Log: cfg.Log, Metrics: cfg.Metrics, Now: cfg.Now},
 		retention: retention.New(retention.Config{
 			Limits: cfg.Retention, Store: cfg.Store, Catalog: cfg.Catalog, Session: cfg.Session, Locks: cfg.Locks, Intake: w.intake, Archive: cfg.Archive, Age: cfg.Age.Now, Now: cfg.Now, Log: cfg.Log, Metrics: cfg.Metrics,
 		}),
@@ -127,7 +131,7 @@ func (u *Upkeep) Run(ctx context.Context) error {
 	for _, work := range append([]func(context.Context) error{
 		u.mailboxes.workMailboxes, u.mailboxes.sweepMailboxes, u.outbox.resolveSends,
 		u.timers.fireTimers, u.timers.endLeases, u.timers.fireSchedules, u.timers.placeTimers,
-		u.queue.workQueue, u.queue.dropMarks, u.gates.workGates,
+		u.queue.workQueue, u.queue.dropMarks, u.gates.workGates, u.giver.Run,
 		u.aging.keepAge, u.balance.keepBalance, u.expiry.expireQueue, u.expiry.expireRecords, u.expiry.sweepFiles,
 		u.space.watchSpace, u.control.watchControl, u.jobs.workJobs, u.jobs.purgeJobs, u.census.takeCensus, u.queue.cfg.Store.Follow, u.queue.cfg.Runtime.Tasks.Watch,
 	}, u.retention.Works()...) {

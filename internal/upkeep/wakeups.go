@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/upkeep/giving"
 )
 
 // Wakeups is what this node learned that its workers should look at: instances with
@@ -22,12 +23,14 @@ type Wakeups struct {
 
 	freed map[store.Gate]bool // guarded by mu
 	gates chan struct{}       // capacity 1: some were freed
+
+	*giving.Told // lines of limits
 }
 
 // NewWakeups makes an empty set.
 func NewWakeups() *Wakeups {
 	return &Wakeups{pending: map[string]bool{}, wake: make(chan struct{}, 1), sends: make(chan struct{}, 1),
-		freed: map[store.Gate]bool{}, gates: make(chan struct{}, 1)}
+		freed: map[store.Gate]bool{}, gates: make(chan struct{}, 1), Told: giving.NewTold()}
 }
 
 // Hint adds instances, and wakes the send worker if stimuli were sent. It never

@@ -2,6 +2,7 @@ package activities
 
 import (
 	"github.com/weft-run/weft/pkg/activities/flowchart"
+	"github.com/weft-run/weft/pkg/activities/limited"
 	"github.com/weft-run/weft/pkg/activities/mail"
 	"github.com/weft-run/weft/pkg/activities/retry"
 	"github.com/weft-run/weft/pkg/activities/sql"
@@ -82,6 +83,7 @@ var builtins = []func() (workflow.Descriptor, engine.Activity){
 	timer,
 	userTask,
 	while,
+	limited.WithLimit,
 	web.WriteFileHTTPResponse,
 	web.WriteHTTPResponse,
 	writeLine,

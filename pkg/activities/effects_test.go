@@ -23,7 +23,7 @@ func TestEveryActivitySaysWhetherItHasAnEffectOutside(t *testing.T) {
 		"Elsa.Cron": none, "Elsa.Delay": none, "Elsa.Event": none, "Elsa.HttpEndpoint": none, "Elsa.StartAt": none, "Elsa.Timer": none,
 		"Elsa.BulkDispatchWorkflows": none, "Elsa.DispatchWorkflow": none, "Elsa.ExecuteWorkflow": none, // the commit starts them
 		"Elsa.PublishEvent": none, "Elsa.RunTask": none, "Elsa.UserTask": none, "Elsa.WriteHttpResponse": none, "Elsa.WriteFileHttpResponse": none, // others learn of it after the commit
-		"Elsa.RetryPolicy": none, "Elsa.Scope": none, "Elsa.Fail": none, "Elsa.Compensate": none, "Elsa.RunJavaScript": none, "Elsa.RunCSharp": none, // a script reaches nothing
+		"Elsa.RetryPolicy": none, "Elsa.Scope": none, "Elsa.WithLimit": none, "Elsa.Fail": none, "Elsa.Compensate": none, "Elsa.RunJavaScript": none, "Elsa.RunCSharp": none, // a script reaches nothing
 		"Elsa.ReadFile": none, "Elsa.WriteLine": none, // the node's output is a log of what ran
 		"Elsa.SendEmail": outside, "Elsa.SqlCommand": outside, "Elsa.SqlQuery": outside, "Elsa.SqlSingleValue": outside, "Elsa.Inline": outside, "Elsa.FlowSendHttpRequest": outside, "Elsa.SendHttpRequest": outside, "Elsa.DownloadHttpFile": outside,
 	}

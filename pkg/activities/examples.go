@@ -60,4 +60,5 @@ var examples = map[string]string{
 	"writeFileHttpResponse": "- writeFileHttpResponse: {content: \"${{ variables.answer }}\", filename: report.pdf}\n",
 	"writeHttpResponse":     "- writeHttpResponse: {statusCode: 200, content: {order: \"${{ inputs.orderId }}\"}}\n",
 	"writeLine":             "- writeLine: Order ${{ inputs.orderId }}\n",
+	"withLimit":             "- withLimit: {name: card-service, key: \"${{ inputs.orderId }}\"}\n  body:\n    - sendHttpRequest: \"https://a.example\"\n",
 }

@@ -164,6 +164,12 @@ func (c *Client) DeleteJob(ctx context.Context, id string, opts ...Option) (*Ans
 	return call[None](ctx, c, request{method: "DELETE", path: "/api/v1/jobs/" + url.PathEscape(id), query: nil, body: nil}, opts)
 }
 
+// DeleteLimit: Forget a limit: who has a place keeps it, who waits goes on waiting.
+// It is DELETE /api/v1/limits/{name}, for the role operator; problems of its own are limit-not-found.
+func (c *Client) DeleteLimit(ctx context.Context, name string, opts ...Option) (*Answer[None], error) {
+	return call[None](ctx, c, request{method: "DELETE", path: "/api/v1/limits/" + url.PathEscape(name), query: nil, body: nil}, opts)
+}
+
 // DeleteQueueItem: Forget a stimulus of the queue.
 // It is DELETE /api/v1/queue/{id}, for the role operator; problems of its own are queue-item-not-found.
 func (c *Client) DeleteQueueItem(ctx context.Context, id string, opts ...Option) (*Answer[None], error) {
@@ -455,6 +461,12 @@ func (c *Client) AllJournal(ctx context.Context, id string, query GetJournalQuer
 		}
 		return page.Body.Items, page.Body.NextCursor, nil
 	})
+}
+
+// GetLimit: One limit, and how it stands for each key.
+// It is GET /api/v1/limits/{name}, for the role viewer; problems of its own are limit-not-found.
+func (c *Client) GetLimit(ctx context.Context, name string, opts ...Option) (*Answer[Limit], error) {
+	return call[Limit](ctx, c, request{method: "GET", path: "/api/v1/limits/" + url.PathEscape(name), query: nil, body: nil}, opts)
 }
 
 // GetLineageQuery is the query of [Client.GetLineage]; zero fields are left out.
@@ -916,6 +928,12 @@ func (c *Client) AllJobs(ctx context.Context, query ListJobsQuery, opts ...Optio
 	})
 }
 
+// ListLimits: All limits, and those that somebody waits for, with how they stand.
+// It is GET /api/v1/limits, for the role viewer.
+func (c *Client) ListLimits(ctx context.Context, opts ...Option) (*Answer[Limits], error) {
+	return call[Limits](ctx, c, request{method: "GET", path: "/api/v1/limits", query: nil, body: nil}, opts)
+}
+
 // ListLocksQuery is the query of [Client.ListLocks]; zero fields are left out.
 type ListLocksQuery struct {
 	Scope  string // One of instance, refresh, reload, queue, timer, mailbox. Only locks of this kind.
@@ -992,6 +1010,76 @@ func (c *Client) ListNodes(ctx context.Context, opts ...Option) (*Answer[NodeLis
 // It is GET /api/v1/instances/{id}/owners, for the role viewer; problems of its own are instance-not-found.
 func (c *Client) ListOwners(ctx context.Context, id string, opts ...Option) (*Answer[Owners], error) {
 	return call[Owners](ctx, c, request{method: "GET", path: "/api/v1/instances/" + url.PathEscape(id) + "/owners", query: nil, body: nil}, opts)
+}
+
+// ListPlacesTakenQuery is the query of [Client.ListPlacesTaken]; zero fields are left out.
+type ListPlacesTakenQuery struct {
+	Limit  int64  // Items of a page, 1 to 500, 50 if absent.
+	Cursor string // nextCursor of the page before.
+}
+
+func (q ListPlacesTakenQuery) values() url.Values {
+	v := url.Values{}
+	if q.Limit != 0 {
+		set(v, "limit", strconv.FormatInt(q.Limit, 10))
+	}
+	set(v, "cursor", q.Cursor)
+	return v
+}
+
+// ListPlacesTaken: Who has places of a limit, by key.
+// It is GET /api/v1/limits/{name}/taken, for the role viewer.
+func (c *Client) ListPlacesTaken(ctx context.Context, name string, query ListPlacesTakenQuery, opts ...Option) (*Answer[LimitPlaces], error) {
+	return call[LimitPlaces](ctx, c, request{method: "GET", path: "/api/v1/limits/" + url.PathEscape(name) + "/taken", query: query.values(), body: nil}, opts)
+}
+
+// AllPlacesTaken goes through all pages of [Client.ListPlacesTaken], from the cursor of query on.
+func (c *Client) AllPlacesTaken(ctx context.Context, name string, query ListPlacesTakenQuery, opts ...Option) iter.Seq2[LimitPlace, error] {
+	return pages(func(cursor string) ([]LimitPlace, *string, error) {
+		if cursor != "" {
+			query.Cursor = cursor
+		}
+		page, err := c.ListPlacesTaken(ctx, name, query, opts...)
+		if err != nil {
+			return nil, nil, err
+		}
+		return page.Body.Items, page.Body.NextCursor, nil
+	})
+}
+
+// ListPlacesWaitingQuery is the query of [Client.ListPlacesWaiting]; zero fields are left out.
+type ListPlacesWaitingQuery struct {
+	Limit  int64  // Items of a page, 1 to 500, 50 if absent.
+	Cursor string // nextCursor of the page before.
+}
+
+func (q ListPlacesWaitingQuery) values() url.Values {
+	v := url.Values{}
+	if q.Limit != 0 {
+		set(v, "limit", strconv.FormatInt(q.Limit, 10))
+	}
+	set(v, "cursor", q.Cursor)
+	return v
+}
+
+// ListPlacesWaiting: Who waits for places of a limit: of each key in the order in which they are given one.
+// It is GET /api/v1/limits/{name}/waiting, for the role viewer.
+func (c *Client) ListPlacesWaiting(ctx context.Context, name string, query ListPlacesWaitingQuery, opts ...Option) (*Answer[LimitPlaces], error) {
+	return call[LimitPlaces](ctx, c, request{method: "GET", path: "/api/v1/limits/" + url.PathEscape(name) + "/waiting", query: query.values(), body: nil}, opts)
+}
+
+// AllPlacesWaiting goes through all pages of [Client.ListPlacesWaiting], from the cursor of query on.
+func (c *Client) AllPlacesWaiting(ctx context.Context, name string, query ListPlacesWaitingQuery, opts ...Option) iter.Seq2[LimitPlace, error] {
+	return pages(func(cursor string) ([]LimitPlace, *string, error) {
+		if cursor != "" {
+			query.Cursor = cursor
+		}
+		page, err := c.ListPlacesWaiting(ctx, name, query, opts...)
+		if err != nil {
+			return nil, nil, err
+		}
+		return page.Body.Items, page.Body.NextCursor, nil
+	})
 }
 
 // ListQueueQuery is the query of [Client.ListQueue]; zero fields are left out.
@@ -1288,6 +1376,12 @@ func (c *Client) PublishDefinition(ctx context.Context, body []byte, query Publi
 // It is POST /api/v1/definitions/{id}/publish, for the role designer; problems of its own are definition-not-found, definition-moved, route-taken.
 func (c *Client) PublishVersion(ctx context.Context, id string, body PublishRequest, opts ...Option) (*Answer[Published], error) {
 	return call[Published](ctx, c, request{method: "POST", path: "/api/v1/definitions/" + url.PathEscape(id) + "/publish", query: nil, body: body}, opts)
+}
+
+// PutLimit: Set how many may have a place of a limit at once, of each key.
+// It is PUT /api/v1/limits/{name}, for the role operator.
+func (c *Client) PutLimit(ctx context.Context, name string, body LimitRequest, opts ...Option) (*Answer[Limit], error) {
+	return call[Limit](ctx, c, request{method: "PUT", path: "/api/v1/limits/" + url.PathEscape(name), query: nil, body: body}, opts)
 }
 
 // PutWebhook: Make or change a webhook: who is told, and of what, from now on.

@@ -849,6 +849,52 @@ type LettersRequest struct {
 	Reason        string     `json:"reason,omitempty"`
 }
 
+// Limit is the answer of [Client.GetLimit], [Client.PutLimit].
+type Limit struct {
+	Keys    []LimitKey `json:"keys"` // Those for which most wait first, 100 at most.
+	Most    *int64     `json:"most"` // How many may have a place of one key at once; null: the limit is not set, and who waits for it waits until it is.
+	Name    string     `json:"name"`
+	SetAt   *time.Time `json:"setAt"`
+	SetBy   *string    `json:"setBy"`
+	Since   *time.Time `json:"since"`   // When the first of those who wait came; null: nobody waits.
+	Taken   int64      `json:"taken"`   // Places, of all keys.
+	Waiting int64      `json:"waiting"` // Who waits for a place, of all keys.
+}
+
+// LimitKey is a part of other answers.
+type LimitKey struct {
+	Key     string     `json:"key"`
+	Since   *time.Time `json:"since"` // When the first of those who wait came; null: nobody waits.
+	Taken   int64      `json:"taken"`
+	Waiting int64      `json:"waiting"`
+}
+
+// LimitPlace is a part of other answers.
+type LimitPlace struct {
+	ActivityID   string     `json:"activityId"`
+	CameAt       time.Time  `json:"cameAt"` // When it came to wait.
+	DefinitionID string     `json:"definitionId"`
+	GivenAt      *time.Time `json:"givenAt"` // When it was given its place; null: it waits.
+	InstanceID   string     `json:"instanceId"`
+	Key          string     `json:"key"`
+}
+
+// LimitPlaces is the answer of [Client.ListPlacesTaken], [Client.ListPlacesWaiting].
+type LimitPlaces struct {
+	Items      []LimitPlace `json:"items"`
+	NextCursor *string      `json:"nextCursor"` // Pass it as cursor for the next page; null at the end.
+}
+
+// LimitRequest is the body of [Client.PutLimit]. Zero fields are left out.
+type LimitRequest struct {
+	Most *int64 `json:"most,omitempty"` // How many may have a place of one key at once, from 0 (nobody is given one) to 10,000. Who has a place keeps it, also if they are more by now.
+}
+
+// Limits is the answer of [Client.ListLimits].
+type Limits struct {
+	Items []Limit `json:"items"`
+}
+
 // Lineage is the answer of [Client.GetLineage].
 type Lineage struct {
 	InstanceID string     `json:"instanceId"`

@@ -25,6 +25,7 @@ import (
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/metrics"
 	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/limit"
 )
 
 func TestMain(m *testing.M) {
@@ -198,6 +199,8 @@ func (t told) Hint(instances []string, _ bool) {
 }
 
 func (told) Freed(store.Gate) {}
+
+func (told) Lines([]limit.Line) {}
 
 func (t told) Again(instance string, recovered bool) {
 	if t.again != nil {

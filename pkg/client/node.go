@@ -18,6 +18,7 @@ import (
 	"github.com/weft-run/weft/pkg/metrics"
 	"github.com/weft-run/weft/pkg/workflow"
 	"github.com/weft-run/weft/pkg/workflow/files"
+	"github.com/weft-run/weft/pkg/workflow/limit"
 )
 
 // Config is what the instances of a node share.
@@ -65,6 +66,8 @@ type Wakeups interface {
 	Hint(instances []string, sent bool)
 	// Freed is told which gate an instance held that has ended.
 	Freed(gate store.Gate)
+	// Lines is told at which limits somebody may be given a place now.
+	Lines(lines []limit.Line)
 	admission.Wake
 }
 
@@ -79,6 +82,7 @@ type nobody struct{}
 
 func (nobody) Hint([]string, bool)       {}
 func (nobody) Freed(store.Gate)          {}
+func (nobody) Lines([]limit.Line)        {}
 func (nobody) Again(string, bool)        {}
 func (nobody) Gone(string) time.Duration { return 0 }
 

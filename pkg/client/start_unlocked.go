@@ -45,7 +45,7 @@ func (d Distributed) startUnlocked(_ context.Context, a preload) (ownership, *st
 // makes more bookmarks wait than one look compares, or this node has not got rid of an
 // earlier key of the lock yet.
 func (o *owner) unlocked(ctx context.Context, c *store.Commit) (*cluster.Reservation, error) {
-	goesOn := c.Continue != nil
+	goesOn := c.Continue != nil || o.n.cfg.Store.TakesPlace(c)
 	tooMuch := c.Delete || !goesOn && etcdstore.Waits(c) > etcdstore.MaxUnlocked
 	if b, ok := o.own.(*unlockedResume); ok {
 		if tooMuch || goesOn {

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/limit"
 )
 
 // maxIncidents bounds what an instance remembers of its faults; of more, the
@@ -213,14 +214,18 @@ func (b *Burst) undo(x *Execution, e effects) {
 // goOn lets a faulted instance run again.
 func (a *altering) goOn() {
 	b := a.b
-	b.halted = false
-	b.ending = ""
+	b.halted, b.ending = false, ""
 	// The instance runs again before a commit on the way is made: a finished one has no
 	// burst that goes on.
 	b.header.Status, b.header.SubStatus, b.header.FinishedAt = workflow.StatusRunning, workflow.Executing, nil
 	for i := range b.schedule.left() {
 		c := b.schedule.left()[i].cmd
 		c.Count, c.Before, c.At = 0, 0, max(c.At, b.cmd.At)
+	}
+	for _, m := range slices.Clone(b.marks) {
+		if limit.PlaceOf(&m.Bookmark) != "" && m.x.status == running {
+			a.again(m.x, false) // its place went with the end: the body that had it begins again with another
+		}
 	}
 	for _, e := range deferredOwners(b.root) {
 		b.redeliver(e)

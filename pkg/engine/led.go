@@ -37,9 +37,9 @@ func (c *Completed) savedKey() string {
 	return c.key
 }
 
-// wraps tells whether n is the retry or the timeout of the activity in it.
+// wraps tells whether n is the retry, the limit or the timeout of the activity in it.
 func (n *Node) wraps() bool {
-	return n.desc.Type == workflow.RetryType || strings.HasSuffix(n.local, workflow.TimeoutSuffix)
+	return n.desc.Type == workflow.RetryType || n.desc.Type == workflow.LimitType || strings.HasSuffix(n.local, workflow.TimeoutSuffix)
 }
 
 // whole is x with its timeout and its retry.

@@ -68,6 +68,9 @@ type Metrics struct {
 	queueOldest     prometheus.Gauge
 	gated           *prometheus.CounterVec
 	gatedWaiting    prometheus.Gauge
+	limitTaken      prometheus.Gauge
+	limitWaiting    prometheus.Gauge
+	limitLongest    prometheus.Gauge
 	deadLetters     *prometheus.CounterVec
 	purged          *prometheus.CounterVec
 	archived        *prometheus.CounterVec
@@ -216,6 +219,9 @@ func New(reg prometheus.Registerer) (*Metrics, error) { //nolint:funlen // all n
 		gated: b.counterVec("gated_total",
 			"Starts that met a gate which an instance held: of events, which wait in the queue then, and of schedules, of which the occurrence starts nothing.",
 			label{"start", knownGated}),
+		limitTaken:   b.gauge("limit_places_taken", "Places of limits that instances have, of all limits; of the node that sweeps them."),
+		limitWaiting: b.gauge("limit_waiting", "Instances' activities that wait for a place of a limit; of the node that sweeps them."),
+		limitLongest: b.gauge("limit_longest_wait_seconds", "How long the one has waited that waits longest for a place of a limit; of the node that sweeps them."),
 		gatedWaiting: b.gauge("gated_events",
 			"Events that wait in the queue until nobody holds the gate of their start."),
 		deadLetters: b.counterVec("dead_letters_total",

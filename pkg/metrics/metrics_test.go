@@ -61,6 +61,9 @@ var contract = map[string][]string{
 	"weft_queue_oldest_seconds":         nil,
 	"weft_gated_total":                  {"start"},
 	"weft_gated_events":                 nil,
+	"weft_limit_places_taken":           nil,
+	"weft_limit_waiting":                nil,
+	"weft_limit_longest_wait_seconds":   nil,
 	"weft_dead_letters_total":           {"reason"},
 	"weft_timer_lateness_seconds":       nil,
 	"weft_timer_shards_late":            {"kind"},
@@ -162,6 +165,7 @@ func useAll(m *metrics.Metrics) {
 	m.Gated(metrics.GatedEvent, 2)
 	m.Gated(metrics.GatedSchedule, 1)
 	m.SetGated(2)
+	metrics.Lines{Taken: 3, Waiting: 4, Longest: 5 * time.Second}.Tell(m)
 	m.SetMailboxOldest(4 * time.Second)
 	m.SetNotRunnable(3)
 	m.ScriptWaits(func() (int, uint64, time.Duration) { return 2, 3, 1500 * time.Millisecond })
@@ -325,6 +329,9 @@ func TestVerbsMoveTheirSeries(t *testing.T) {
 		"weft_gated_total{start=event}":                                              2,
 		"weft_gated_total{start=schedule}":                                           1,
 		"weft_gated_events":                                                          2,
+		"weft_limit_places_taken":                                                    3,
+		"weft_limit_waiting":                                                         4,
+		"weft_limit_longest_wait_seconds":                                            5,
 		"weft_mailbox_oldest_seconds":                                                4,
 		"weft_unreadable_records_total":                                              1,
 		"weft_not_runnable_instances":                                                3,

@@ -22,6 +22,7 @@ import (
 	"github.com/weft-run/weft/internal/httpapi"
 	"github.com/weft-run/weft/internal/httpapi/serve"
 	"github.com/weft-run/weft/internal/instancefiles"
+	"github.com/weft-run/weft/internal/limits"
 	"github.com/weft-run/weft/internal/live"
 	"github.com/weft-run/weft/internal/outgoing"
 	"github.com/weft-run/weft/internal/store/etcdstore"
@@ -237,7 +238,7 @@ func (n *Node) buildRuntime(ctx context.Context, kept *etcdstore.Store) error {
 	if err != nil {
 		return err
 	}
-	n.explainer, err = explain.New(explain.Config{Reader: kept.Reader, Stimuli: kept.Stimuli, Session: n.session, Intake: n.runtime.Intake(), Recent: n.runtime.Recent(), Node: n.bursts, Archived: n.runtime.Inspector, Now: n.cfg.Now, Retry: n.runtime.Commands.WhyNoRetry})
+	n.explainer, err = explain.New(explain.Config{Limits: kept.Limits, Reader: kept.Reader, Stimuli: kept.Stimuli, Session: n.session, Intake: n.runtime.Intake(), Recent: n.runtime.Recent(), Node: n.bursts, Archived: n.runtime.Inspector, Now: n.cfg.Now, Retry: n.runtime.Commands.WhyNoRetry})
 	if err != nil {
 		return err
 	}
@@ -254,8 +255,9 @@ func (n *Node) buildRuntime(ctx context.Context, kept *etcdstore.Store) error {
 	if err != nil {
 		return err
 	}
+	n.limits = limits.New(kept.Limits, wakeups.Lines, n.cfg.Now)
 	n.upkeep, err = upkeep.New(upkeep.Config{
-		Runtime: n.runtime, Store: kept.Upkeep, Reader: kept.Reader, Jobs: kept.Jobs, Contents: kept.Contents, Catalog: n.catalog, Session: n.session, Client: open, Node: n.bursts, Wakeups: wakeups, Age: age, Locks: locks,
+		Runtime: n.runtime, Store: kept.Upkeep, Reader: kept.Reader, Jobs: kept.Jobs, Contents: kept.Contents, Limits: kept.Limits, Catalog: n.catalog, Session: n.session, Client: open, Node: n.bursts, Wakeups: wakeups, Age: age, Locks: locks,
 		Archive: n.archive, Retention: n.cfg.Retention.upkeep(), EtcdQuota: n.cfg.EtcdQuota, Defragment: n.defragment, Disk: n.disk,
 		Log: n.log, Metrics: n.metrics, Tracer: n.tracer, Now: n.cfg.Now,
 	})
@@ -344,7 +346,7 @@ func (n *Node) buildAPI(gatherer prometheus.Gatherer, refresher refresh.Refreshe
 	n.api, err = httpapi.New(httpapi.Config{
 		More: more,
 		Auth: guard, Hosts: n.hosts(), Origins: n.cfg.CORSOrigins, Audit: audit, Peers: peers,
-		Runtime: n.runtime, Explainer: n.explainer, Live: n.live, Webhooks: n.webhooks, Catalog: n.catalog, Refresher: refresher, Reloader: n.reloader, Session: n.session,
+		Runtime: n.runtime, Explainer: n.explainer, Live: n.live, Webhooks: n.webhooks, Limits: n.limits, Catalog: n.catalog, Refresher: refresher, Reloader: n.reloader, Session: n.session,
 		Gatherer: gatherer, NodeID: n.cfg.NodeID, Ready: n.Ready, Drain: n.Drain, DrainsUntil: n.drainsUntil, Etcd: kept.Health, Scheme: n.scheme(), Version: n.cfg.Version,
 		MaxBody: n.cfg.MaxBody, MaxInFlight: n.cfg.MaxInFlight, BodyBytes: n.cfg.BodyBytes, Shedding: n.listener.shedding, EtcdMembers: n.EtcdMembers, LinkKeys: n.linkKeys, Now: n.cfg.Now, Secrets: n.secretSource(), Metrics: n.metrics, Tracer: n.tracer, Log: n.log,
 	})

@@ -16,6 +16,7 @@ import (
 	"github.com/weft-run/weft/internal/disk"
 	"github.com/weft-run/weft/internal/explain"
 	"github.com/weft-run/weft/internal/httpapi"
+	"github.com/weft-run/weft/internal/limits"
 	"github.com/weft-run/weft/internal/live"
 	"github.com/weft-run/weft/internal/pace"
 	"github.com/weft-run/weft/internal/secrets"
@@ -57,6 +58,7 @@ type Node struct {
 	explainer  *explain.Explainer
 	live       *live.Hub
 	webhooks   *webhook.Webhooks
+	limits     *limits.Limits
 	upkeep     *upkeep.Upkeep
 	loader     *refresh.LocalReloader
 	reloader   refresh.Reloader

@@ -120,6 +120,9 @@ func (b *Bookmarks) inputOf(ctx context.Context, h *workflow.Instance, bookmarkI
 	if waitsForChild(h, bookmarkID) {
 		return nil, workflow.Fail(workflow.CodeBookmarkReserved, fmt.Sprintf("bookmark %q waits for the end of a child instance; that end resumes it, and nothing else", bookmarkID))
 	}
+	if typeOf(h, bookmarkID) == workflow.LimitType {
+		return nil, workflow.Fail(workflow.CodeBookmarkReserved, fmt.Sprintf("bookmark %q waits for a place of a limit, or has it; the limit gives it one, and nothing else does: see weft limits", bookmarkID))
+	}
 	input, err := inputFor(typeOf(h, bookmarkID))
 	if err != nil {
 		return nil, err

@@ -36,6 +36,7 @@ const (
 	CodeJobRunning         Code = "job-running"
 	CodeNodeNotFound       Code = "node-not-found"
 	CodeWebhookNotFound    Code = "webhook-not-found"
+	CodeLimitNotFound      Code = "limit-not-found"
 	CodeRouteNotFound      Code = "route-not-found"
 	CodeUnauthenticated    Code = "unauthenticated"
 	CodeAmbiguous          Code = "several-targets" // a request that wants one target meets more

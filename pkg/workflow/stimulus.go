@@ -19,6 +19,7 @@ const (
 	RetryType      = "Elsa.RetryPolicy" // whose bookmarks are pauses between two attempts: see [Bookmark.Retry]
 	CompensateType = "Elsa.Compensate"  // which undoes by hand
 	ScopeType      = "Elsa.Scope"       // which undoes what was done in it; a definition in which something has an undo is one
+	LimitType      = "Elsa.WithLimit"   // whose bookmarks wait for a place of a limit: see pkg/workflow/limit
 	TaskAnswered   = "TaskAnswered"     // a worker that had claimed a task reported its result, or its error
 	EventUndoing   = "Undoing"          // a scope begins to undo what was done in it
 	EventUndone    = "Undone"           // an activity, which the text names, was undone

@@ -154,7 +154,7 @@ func (m *member) build(w *world, kv *clientv3.Client, log *slog.Logger, collecto
 	if err != nil {
 		return err
 	}
-	m.upkeep, err = upkeep.New(upkeep.Config{Runtime: m.Runtime, Store: m.store.Upkeep, Reader: m.store.Reader, Jobs: m.store.Jobs, Contents: m.store.Contents, Catalog: m.catalog, Session: m.session, Node: m.bursts, Client: open, Wakeups: wakeups, Age: age, Locks: locks, Log: log,
+	m.upkeep, err = upkeep.New(upkeep.Config{Runtime: m.Runtime, Store: m.store.Upkeep, Reader: m.store.Reader, Jobs: m.store.Jobs, Contents: m.store.Contents, Limits: m.store.Limits, Catalog: m.catalog, Session: m.session, Node: m.bursts, Client: open, Wakeups: wakeups, Age: age, Locks: locks, Log: log,
 		Metrics: collectors, Opening: 16, Retention: w.retention(), AgeEvery: time.Second, Now: m.now})
 	return err
 }

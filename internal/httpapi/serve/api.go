@@ -15,6 +15,7 @@ import (
 	"github.com/weft-run/weft/internal/explain"
 	"github.com/weft-run/weft/internal/httpapi/ledger"
 	"github.com/weft-run/weft/internal/inspect"
+	"github.com/weft-run/weft/internal/limits"
 	"github.com/weft-run/weft/internal/live"
 	"github.com/weft-run/weft/internal/secrets"
 	"github.com/weft-run/weft/internal/tracing"
@@ -59,6 +60,7 @@ type Config struct {
 	// Etcd measures how etcd answers; nil: nothing does, and there is no route for it.
 	Etcd func(context.Context) inspect.Etcd
 
+	Limits   *limits.Limits    // nil: none, and no routes for them
 	Webhooks *webhook.Webhooks // nil: none, and no routes for them
 
 	More []Route // of what stands beside the machine; see [internal/authoring/api]

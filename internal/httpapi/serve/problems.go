@@ -45,6 +45,7 @@ var status = map[workflow.Code]int{
 	workflow.CodeJobRunning:         http.StatusConflict,
 	workflow.CodeNodeNotFound:       http.StatusNotFound,
 	workflow.CodeWebhookNotFound:    http.StatusNotFound,
+	workflow.CodeLimitNotFound:      http.StatusNotFound,
 	workflow.CodeRouteNotFound:      http.StatusNotFound,
 	codeNotFound:                    http.StatusNotFound,
 	workflow.CodeDefinitionInUse:    http.StatusConflict,

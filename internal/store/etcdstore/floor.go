@@ -17,6 +17,7 @@ import (
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/internal/store/etcdstore/jobs"
 	"github.com/weft-run/weft/internal/store/etcdstore/lists"
+	"github.com/weft-run/weft/internal/store/etcdstore/places"
 	"github.com/weft-run/weft/internal/store/etcdstore/signouts"
 	"github.com/weft-run/weft/internal/store/etcdstore/stimuli"
 	"github.com/weft-run/weft/internal/store/etcdstore/trace"
@@ -147,6 +148,21 @@ type SignOuts = signouts.SignOuts
 
 // Contents is that of package contents.
 type Contents = contents.Contents
+
+// Limits keeps limits, and gives their places.
+type Limits = places.Places
+
+// Stand is how a line at a limit stands.
+type Stand = places.Stand
+
+// MostLimits is how many limits there may be.
+const MostLimits = places.MostLimits
+
+// Position is where a bookmark stands in line for a place of a limit.
+type Position = places.Position
+
+// MostHeads is how many heads of lines one transaction of [Limits.DropHeads] deletes.
+const MostHeads = places.MostHeads
 
 // MaxOpenJobs is how many jobs are looked at that have not ended.
 const MaxOpenJobs = jobs.MaxOpenJobs
@@ -293,7 +309,7 @@ func NewHeader(id string, cmd workflow.Command, at time.Time) workflow.Instance 
 
 // LaterKey is the name under which the answer to the request with a key lies that comes with a later commit than
 // the one which took the request.
-func LaterKey(name string) string { return commits.LaterKey(name) }
+func LaterKey(name string) string { return lookup.LaterKey(name) }
 
 // Loading are the reads of [Instances.Load], which may ride in the transaction that
 // takes the instance's lock.

@@ -50,7 +50,6 @@ func TestAMailboxCostsByWhatLiesInItAndNotByWhatDid(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	count := w.walk()
-	w.patient()
 	w.follow()
 	w.hot()
 	count.since("mailbox")

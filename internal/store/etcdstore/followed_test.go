@@ -10,7 +10,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -120,13 +119,6 @@ func (c *walked) since(kind string) int {
 	return n
 }
 
-// patient has looks wait for what is followed, however slow the machine is.
-func (w *world) patient() {
-	for _, f := range []*lookup.Follower{w.Waiting, w.Queue, w.Sending, w.Boxes} {
-		f.Patience = time.Minute
-	}
-}
-
 // follow follows what is looked at often, as a node's upkeep does, until the test ends or stop.
 func (w *world) follow() (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
@@ -179,7 +171,6 @@ func TestALookCostsByWhatWaitsAndNotByWhatDid(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			count := w.walk()
-			w.patient()
 			w.follow()
 			w.followed(w.Conn.Waiting, way.slice(w), func() { w.look(way.st(0)) })
 			count.since("bookmark")
@@ -206,7 +197,6 @@ func TestAnEndpointIsFoundByWhatWaitsAndNotByWhatDid(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	count := w.walk()
-	w.patient()
 	w.follow()
 	at := func() *stimuli.Endpoint {
 		found, err := w.FindEndpoint(w.ctx(), []stimuli.Endpoint{{Method: "POST", Pattern: "a", Hash: hashOf("none")}, {Method: "POST", Pattern: "b", Hash: hashOf("paid")}})
@@ -246,7 +236,6 @@ func TestTheQueueCostsByWhatLiesInItAndNotByWhatDid(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	count := w.walk()
-	w.patient()
 	w.follow()
 	slice := w.Keys.QueueSlice(hashOf("paid"), record.NoCorrelation)
 	taken := 0
@@ -487,7 +476,6 @@ func TestSweepsCostByWhatIsThereAndNotByWhatWas(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	count := w.walk()
-	w.patient()
 	w.follow()
 	n := 0
 	round := func() {

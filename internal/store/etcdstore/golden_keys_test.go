@@ -22,6 +22,7 @@ import (
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/internal/store/etcdstore/upkeep"
 	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/limit"
 	"github.com/weft-run/weft/pkg/workflow/task"
 )
 
@@ -100,7 +101,7 @@ func goldenBuilders(k record.Keys) []call {
 		by(k.CommandRecords), by(k.CommandRecord, oddTenant, oddText), by(k.CommandRecord, "~queue", "q1"), by(k.CommandRecord, oddID, record.DeletedRecord), by(k.CommandRecord, record.DoneRecords, "s1"),
 		by(k.KeyRecord, oddText), by(k.Expiries), by(k.Expiry, int64(86400000), k.CommandRecord("~send", oddText)), by(k.KeyExpiries), by(k.KeyExpiry, int64(12345678901234), k.KeyRecord("k1")),
 		by(k.Indexes), by(k.Index, workflow.Faulted), by(k.IndexOf, workflow.Faulted, oddID), by(k.IndexOfVersion, workflow.Faulted, oddID, 3), by(k.Running, oddID),
-		by(k.Children, oddText), by(k.Labels), by(k.Labelled, oddText, ""), by(k.Labelled, "a", oddText), by(k.Tasks, ""), by(k.Tasks, oddText), by(k.Taken.Tasks, ""), by(k.Taken.Tasks, oddText), by(k.Taken.Task, &workflow.Bookmark{ID: oddBookmark, Name: oddText, CreatedAt: oddTime}), by(k.Taken.Task, &workflow.Bookmark{ID: "i1~1", CreatedAt: oddEarly}), by(k.Taken.Leases, 10), by(k.Taken.Lease, oddBookmark, oddTime), by(k.Taken.Lease, "i1~1", oddEarly), by(k.Taken.Limit, oddBookmark, store.LimitDone, oddTime), by(k.Taken.KeysOf, goldenLimited()), by(k.Task, goldenUrgent()), by(k.Taken.KeysOf, &workflow.Bookmark{ID: "i1~1", ActivityType: workflow.TaskType, CreatedAt: oddTime}), by(k.Correlation, ""), by(k.Correlation, oddText), by(k.FinishedIn, 10),
+		by(k.Children, oddText), by(k.Labels), by(k.Labelled, oddText, ""), by(k.Labelled, "a", oddText), by(k.Tasks, ""), by(k.Tasks, oddText), by(k.Taken.Tasks, ""), by(k.Taken.Tasks, oddText), by(k.Taken.Task, &workflow.Bookmark{ID: oddBookmark, Name: oddText, CreatedAt: oddTime}), by(k.Taken.Task, &workflow.Bookmark{ID: "i1~1", CreatedAt: oddEarly}), by(k.Taken.Leases, 10), by(k.Taken.Lease, oddBookmark, oddTime), by(k.Taken.Lease, "i1~1", oddEarly), by(k.Taken.Limit, oddBookmark, store.LimitDone, oddTime), by(k.Taken.KeysOf, goldenLimited()), by(k.Task, goldenUrgent()), by(k.Taken.KeysOf, &workflow.Bookmark{ID: "i1~1", ActivityType: workflow.TaskType, CreatedAt: oddTime}), by(k.Limits.All), by(k.Limits.Limit, oddText), by(k.Limits.Heads), by(k.Limits.Head, limit.Line{Limit: oddText}), by(k.Limits.Waits), by(k.Limits.Line, limit.Line{Limit: "a", Key: oddText}), by(k.Limits.Places), by(k.Limits.Taken, limit.Line{Limit: oddText, Key: "b"}), by(k.Limits.Wait, goldenWait, goldenWaiting()), by(k.Limits.Place, goldenWait.Line, oddBookmark), by(k.Limits.KeysOf, goldenWaiting()), by(k.Correlation, ""), by(k.Correlation, oddText), by(k.FinishedIn, 10),
 		by(record.ContentKeys{Root: k.Root}.Contents), by(record.ContentKeys{Root: k.Root}.ContentsOf, oddTenant), by(record.ContentKeys{Root: k.Root}.Content, oddID, "b0d1"), by(record.ContentKeys{Root: k.Root}.Piece, oddID, "b0d1", 0), by(record.ContentKeys{Root: k.Root}.Piece, oddTenant, "b0d1", 15),
 		by(k.Pause), by(k.Format), by(k.Age), by(k.Balance), by(k.Links), by(k.Aside, k.Mail("i1", oddText), int64(42), 0), by(k.Aside, k.Mail("i1", oddText), int64(42), 2),
 		by(k.Shapes, "GET", "any"), by(k.Shape, "POST", "/Orders/{id:int}/é/"), by(k.Shape, "GET", "files/{**rest}"), by(k.Shape, "GET", ""),
@@ -152,7 +153,7 @@ func goldenIDs() []call {
 		by(workflow.DeriveID), by(workflow.DeriveID, ""), by(workflow.DeriveID, "", ""), by(workflow.DeriveID, "ab", "c"), by(workflow.DeriveID, "a", "bc"), by(workflow.DeriveID, oddText, oddBookmark, strings.Repeat("long", 100)),
 		by(record.DeadID, oddTenant, cmd), by(record.StimulusDeadID, oddID, oddTime), by(record.StimulusDeadID, oddID, oddEarly),
 		by(store.TargetCommand, oddID, oddBookmark), by(store.TriggeredStart, oddID, oddTenant, oddText), by(store.TriggeredInstance, oddID, oddTenant, oddText), by(store.GatedItem, oddID),
-		by(store.ChildEndCommand, oddBookmark, oddID), by(store.CancelCommand, oddTenant, oddID), by(store.TimerCommand, oddBookmark), by(store.TaskCommand, oddBookmark), by(store.JobCommand, oddID, oddTenant), by(store.Again, oddID, oddBookmark),
+		by(store.ChildEndCommand, oddBookmark, oddID), by(store.CancelCommand, oddTenant, oddID), by(store.TimerCommand, oddBookmark), by(store.PlaceCommand, oddBookmark), by(store.TaskCommand, oddBookmark), by(store.JobCommand, oddID, oddTenant), by(store.Again, oddID, oddBookmark),
 		by(store.ScheduledInstance, oddID, oddText, oddTime), by(store.ScheduledInstance, oddID, oddText, oddEarly), by(store.KeyedInstance, oddText), by(store.KeyedJob, oddText),
 		by(store.KeyName, oddText, oddText), by(store.KeyName, "", ""), by(store.KeyPrefix, oddText))
 }
@@ -339,4 +340,11 @@ func TestEveryBuilderOfKeysIsGolden(t *testing.T) {
 	if found < 120 {
 		t.Errorf("found %d builders", found)
 	}
+}
+
+var goldenWait = limit.Wait{Line: limit.Line{Limit: oddText, Key: "acme"}, Priority: 7}
+
+// goldenWaiting is a bookmark that waits for a place.
+func goldenWaiting() *workflow.Bookmark {
+	return &workflow.Bookmark{ID: oddBookmark, ActivityType: limit.Type, Payload: goldenWait.Payload(), CreatedAt: oddTime}
 }

@@ -151,11 +151,13 @@ var golden = []struct {
 	{"task-taken/<name>/<created>/<id>/<bookmark>", "task-claim", &store.TaskClaim{ID: "claim-1", Worker: "packer-1", Node: "node-1", Since: goldenAt, Until: goldenLater, Lease: 30 * time.Second, Attempt: 3,
 		Heard: goldenAt, Progress: &goldenProgress, Text: "half <packed>"}},
 	{"task-lease/<shard>/<until>/<bookmark>", "task-lease", &store.TaskLease{Task: "i1~1", Name: "pack", Created: goldenAt, Claim: "claim-1"}},
+	{"limit/<name>", "limit", &store.Limit{Name: "card-service", Most: 10, At: goldenAt, By: "ann"}},
+	{"limit-wait/<name>/<key>/<order>/<id>/<bookmark>", "limit-wait", &store.Place{Instance: "i1", Bookmark: "i1~1", Activity: "call", Definition: "order", Came: goldenAt}},
+	{"limit-taken/<name>/<key>/<id>/<bookmark>", "limit-place", &store.Place{Instance: "i1", Bookmark: "i1~1", Activity: "call", Definition: "order", Came: goldenAt, Given: goldenLater, Trace: "00-1-2-01"}},
 	{"idem/c/<id>/<command>", "record", &goldenEffect},
 	{"idem/c/<id>/<command>", "record-misfits", &store.Effect{InstanceID: "i1", Outcome: workflow.OutcomeRefused, Code: "invalid-request", Misfits: []store.Misfit{{Code: "not-running", Detail: "charge does not run now", Pointer: "/alterations/0/activity"}}}},
 	{"idem/c/<id>/<command>", "record-interrupted", &store.Effect{Outcome: workflow.OutcomeAccepted, Interrupted: "charge"}},
 	{"idem/c/<id>/~deleted", "record-deleted", &record.DeletedEntry{Commit: "commit-1"}},
-	{"idem/c/<id>/~deleted", "record-deleted-from", &record.DeletedEntry{Commit: "commit-1", From: 7}},
 	{"idem/c/~queue/<item>", "record-accepted", &store.Effect{Outcome: workflow.OutcomeAccepted}},
 	{"idem/k/<key>", "answer-receipt", &store.Answer{
 		BodyHash: "b0d1", Targets: []store.Effect{{InstanceID: "i1", Outcome: workflow.OutcomeRefused, Code: "instance-finished", Seq: 7, Dead: "d1"}}, Queued: "q1", Slot: "hash/-",
@@ -243,7 +245,7 @@ var noRecord = map[string]string{
 	"job-open/": "empty",
 	"nodes/":    "of pkg/cluster", "ability/": "of pkg/cluster", "lock/…/": "of pkg/cluster", "endpoint/": "empty", "queue-mark/": "empty", "by-correlation/": "empty", "by-parent/": "empty",
 	"incident-wanted/": "empty", "label/": "empty", "signed-out/": "empty", "index/": "empty, or a number", "idem-expiry/": "empty", "definition-retired/": "empty", "definition-use/": "empty",
-	"gate/": "an id", "part/": "a piece of JSON", "content/": "a piece of a file", "finished/": "a number", "idem-expiry/k/": "a number", "meta/pause": "a word", "idem/c/…/": "a text that nobody reads", "damaged/": "bytes of another key",
+	"gate/": "an id", "limit-head/": "empty", "part/": "a piece of JSON", "content/": "a piece of a file", "finished/": "a number", "idem-expiry/k/": "a number", "meta/pause": "a word", "idem/c/…/": "a text that nobody reads", "damaged/": "bytes of another key",
 }
 
 // What this program writes of its format is golden: one of another number has a file of its own.

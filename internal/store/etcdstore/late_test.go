@@ -89,6 +89,16 @@ var lateCopies = []late{
 				w.remove("a")
 			}
 	}},
+	{"giving a place, and it was given back", func(w *world) (func() error, func()) {
+		w.setLimit(1)
+		w.inLine("a", 5)
+		return func() error { _, err := w.Limits.Give(w.ctx(), cards, w.now); return err }, func() {
+			w.burn("a")
+			w.now = w.now.Add(time.Second)
+			w.inLine("b", 5)
+			w.gives()
+		}
+	}},
 	{"claiming a task, released since", func(w *world) (func() error, func()) {
 		f := w.task("a")
 		return func() error { _, err := w.Claims.Claim(w.ctx(), []claims.Free{f}, w.by("one")); return err }, func() {

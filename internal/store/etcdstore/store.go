@@ -21,6 +21,7 @@ import (
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/internal/store/etcdstore/jobs"
 	"github.com/weft-run/weft/internal/store/etcdstore/lists"
+	"github.com/weft-run/weft/internal/store/etcdstore/places"
 	"github.com/weft-run/weft/internal/store/etcdstore/signouts"
 	"github.com/weft-run/weft/internal/store/etcdstore/stimuli"
 	"github.com/weft-run/weft/internal/store/etcdstore/trace"
@@ -65,6 +66,7 @@ type Store struct {
 	SignOuts    *signouts.SignOuts
 	Claims      *claims.Claims
 	Contents    *contents.Contents
+	Limits      *places.Places
 }
 
 // Upkeep does what has to be done without anybody's call: it fires what is due, lets
@@ -99,7 +101,8 @@ func New(cfg Config) (*Store, error) {
 		// after it while its sender waited.
 		entries = max(minJournal, cfg.KeepJournal)
 	}
-	return &Store{conn: c, Definitions: definitions.New(c), Instances: commits.New(c, entries), Stimuli: stimuli.New(c), Reader: &Reader{lists.New(c), trace.New(c, keep), balance.NewView(c)}, Jobs: jobs.New(c.Conn), Webhooks: webhooks.New(c.Conn), SignOuts: signouts.New(c.Conn), Contents: contents.New(c.Conn), Claims: c.WorkerClaims(),
+	given := places.New(c.Conn)
+	return &Store{conn: c, Limits: given, Definitions: definitions.New(c), Instances: commits.New(c, given, entries), Stimuli: stimuli.New(c), Reader: &Reader{lists.New(c), trace.New(c, keep), balance.NewView(c)}, Jobs: jobs.New(c.Conn), Webhooks: webhooks.New(c.Conn), SignOuts: signouts.New(c.Conn), Contents: contents.New(c.Conn), Claims: c.WorkerClaims(),
 		Upkeep: &Upkeep{upkeep.New(c, keep), balance.NewCounter(c), fsck.New(c)}}, nil
 }
 

@@ -56,6 +56,49 @@ var transactions = []transaction{
 		c := w.keyed(w.resuming("a", u), false)
 		return func() (string, error) { return committed(w.Commit(w.ctx(), c)) }
 	}},
+	{name: "giving places", moves: terms{accepted: 1, mail: 1}, prepare: func(w *world) func() (string, error) {
+		w.setLimit(1)
+		w.inLine("a", 5)
+		return func() (string, error) {
+			_, err := w.Limits.Give(w.ctx(), cards, w.now)
+			return done(err)
+		}
+	}},
+	{name: "commit that takes a place", moves: terms{accepted: 1, mail: 1}, prepare: func(w *world) func() (string, error) {
+		w.setLimit(1)
+		w.inLine("a", 5)
+		w.gives()
+		w.burn("a")
+		c := w.first("b", w.lock("b", "me"), w.placeFor("b", "b", 5))
+		return func() (string, error) {
+			_, err := w.Commit(w.ctx(), c)
+			return done(err)
+		}
+	}},
+	{name: "setting a limit", prepare: func(w *world) func() (string, error) {
+		return func() (string, error) {
+			_, err := w.Limits.Set(w.ctx(), store.Limit{Name: "cards", Most: 1, At: w.now}, 0)
+			return done(err)
+		}
+	}},
+	{name: "forgetting a limit", prepare: func(w *world) func() (string, error) {
+		w.setLimit(1)
+		is, err := w.Limits.Get(w.ctx(), "cards")
+		w.ok(err)
+		return func() (string, error) {
+			_, err := w.Limits.Forget(w.ctx(), is)
+			return done(err)
+		}
+	}},
+	{name: "dropping the head of a line", prepare: func(w *world) func() (string, error) {
+		w.setLimit(1)
+		w.inLine("a", 5)
+		w.gives()
+		w.burn("a")
+		all, err := w.Limits.Stands(w.ctx(), "cards")
+		w.ok(err)
+		return func() (string, error) { return done(w.Limits.DropHeads(w.ctx(), []*Stand{all[cards]})) }
+	}},
 	{name: "ending a session", prepare: func(w *world) func() (string, error) {
 		return func() (string, error) {
 			return done(w.SignOuts.Put(w.ctx(), store.SignOut{Until: w.now.Add(time.Hour), Who: "key:a", Session: "s"}))

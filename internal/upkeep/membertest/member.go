@@ -174,7 +174,7 @@ func (m *Member) build(cfg *Config, name, id string) error {
 	if err != nil {
 		return err
 	}
-	m.Upkeep, err = upkeep.New(upkeep.Config{Runtime: m.Runtime, Store: m.Store.Upkeep, Reader: m.Store.Reader, Jobs: m.Store.Jobs, Contents: m.Store.Contents, Catalog: m.Catalog, Session: m.Session, Client: cfg.Client, Node: m.Node, Wakeups: m.Wakeups, Age: m.Age,
+	m.Upkeep, err = upkeep.New(upkeep.Config{Runtime: m.Runtime, Store: m.Store.Upkeep, Reader: m.Store.Reader, Jobs: m.Store.Jobs, Contents: m.Store.Contents, Limits: m.Store.Limits, Catalog: m.Catalog, Session: m.Session, Client: cfg.Client, Node: m.Node, Wakeups: m.Wakeups, Age: m.Age,
 		Locks: m.Session.Locks(), Retention: cfg.Retention, Archive: cfg.Archive, Opening: cfg.Opening, AgeEvery: cfg.AgeEvery, Rest: cfg.Rest, CensusEvery: cfg.CensusEvery, JobRests: cfg.JobRests, BalanceEvery: cfg.BalanceEvery, Skew: cfg.Skew, Log: cfg.Log, Metrics: cfg.Metrics, Now: cfg.Now})
 	return err
 }

@@ -60,6 +60,9 @@ func CheckStimulus(st *workflow.Stimulus) error {
 	if StartsChildren(st.ActivityType) {
 		return workflow.Fail(workflow.CodeBookmarkReserved, fmt.Sprintf("what waits at %s is resumed by a child's end, and by nothing else", st.ActivityType))
 	}
+	if st.ActivityType == workflow.LimitType {
+		return workflow.Fail(workflow.CodeBookmarkReserved, fmt.Sprintf("what waits at %s is given its place by the limit, and by nothing else", st.ActivityType))
+	}
 	if st.ActivityType == "" {
 		return workflow.Fail(workflow.CodeInvalid, "activityType is required")
 	}

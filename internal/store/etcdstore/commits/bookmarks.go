@@ -9,7 +9,7 @@ import (
 // writeBookmarks deletes and puts bookmarks and their timers; a changed
 // correlation moves those that stay.
 func (s *Instances) writeBookmarks(c *store.Commit, o *db.Ops) {
-	for _, step := range (lookup.Index{Conn: s.conn}).IndexSteps(c) {
+	for _, step := range (lookup.Index{Conn: s.conn, Takes: c.Takes}).IndexSteps(c) {
 		step(o)
 	}
 }

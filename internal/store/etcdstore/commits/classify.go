@@ -40,6 +40,7 @@ type evidence struct {
 	node, head               db.Read   // without a lock
 	holder                   db.Read   // of the gate that the commit takes
 	answers                  []db.Read // of the keys that it wants to be unused, where it takes a gate
+	places                   []db.Read // of limits, that the commit goes on with
 	resp                     *pb.TxnResponse
 }
 
@@ -65,6 +66,9 @@ func (s *Instances) evidence(ctx context.Context, c *store.Commit) (*evidence, e
 				e.answers = append(e.answers, e.Key(s.conn.Keys.KeyRecord(key)))
 			}
 		}
+	}
+	for _, place := range s.places.Given(c) {
+		e.places = append(e.places, e.Count(place))
 	}
 	var err error
 	e.resp, err = s.conn.Read(ctx, "read why the commit of instance "+id+" was refused", e.Ops...)
@@ -96,14 +100,8 @@ func (s *Instances) classifyRefusal(ctx context.Context, c *store.Commit, t *Pre
 	if c.Instead != "" && e.isEntry(c.Instead) {
 		return nil, metrics.CommitConflict, store.ErrOvertaken
 	}
-	// That the gate is free is not monotone: a refusal for it is one also where it is free by now, or a late
-	// copy would be applied beside the next attempt.
-	if g := takesGate(c); g != nil && !e.moved(c) && !e.answered() {
-		refusal := &store.GatedError{Gate: *g, Commit: c.ID}
-		if kv := e.holder.One(e.resp); kv != nil {
-			refusal.Holder = string(kv.Value)
-		}
-		return nil, metrics.CommitConflict, refusal
+	if err := e.refusedFor(c); err != nil {
+		return nil, metrics.CommitConflict, err
 	}
 	// Under local coordination the revision is the guard, so that another moved
 	// the instance is no breach. Nor is that one appeared: creating takes no lock.
@@ -111,6 +109,22 @@ func (s *Instances) classifyRefusal(ctx context.Context, c *store.Commit, t *Pre
 		return nil, metrics.CommitConflict, store.ErrConflict
 	}
 	return nil, metrics.CommitBreach, store.ErrBreach
+}
+
+// refusedFor is the error of a commit that is refused for a place of a limit, or a gate. That the gate is free is not
+// monotone: a refusal for it is one also where it is free by now, or a late copy would be applied beside the next attempt.
+func (e *evidence) refusedFor(c *store.Commit) error {
+	if !e.moved(c) && slices.ContainsFunc(e.places, func(r db.Read) bool { return !r.Found(e.resp) }) {
+		return fmt.Errorf("%w: the place of a limit that instance %s goes on with was not given yet", db.ErrUnknown, c.After.Header.ID)
+	}
+	if g := takesGate(c); g != nil && !e.moved(c) && !e.answered() {
+		refusal := &store.GatedError{Gate: *g, Commit: c.ID}
+		if kv := e.holder.One(e.resp); kv != nil {
+			refusal.Holder = string(kv.Value)
+		}
+		return refusal
+	}
+	return nil
 }
 
 // moved reports whether the instance itself is not as it was loaded.
@@ -133,7 +147,7 @@ func (e *evidence) proof(c *store.Commit) (*store.Committed, error) {
 	if kv == nil {
 		return nil, nil
 	}
-	id, err := record.CommitIn(kv.Value)
+	id, err := commitIn(kv.Value)
 	if err != nil {
 		return nil, err
 	}
@@ -142,11 +156,20 @@ func (e *evidence) proof(c *store.Commit) (*store.Committed, error) {
 	}
 	done := &store.Committed{Resolved: true, Modified: kv.ModRevision, Released: e.released(c)}
 	// The copy that was applied may not have compared a mailbox that was followed then.
-	done.Waits = done.Released && c.Release && c.Fence != nil
+	done.Waits = done.Released && (c.Release && c.Fence != nil || c.Takes != nil)
 	if u := c.Unlocked; u != nil && u.Lock != nil { // it is where the entry was put that the lock key was
 		lockTaken(done, c, !e.lockIsGone(&store.Fence{Key: u.Lock.Key, Revision: kv.ModRevision}))
 	}
 	return done, nil
+}
+
+// commitIn is the commit id in a journal entry, or in the record of a delete.
+func commitIn(value []byte) (string, error) {
+	var put struct {
+		Commit string `json:"commit"`
+	}
+	err := db.Decode(value, &put)
+	return put.Commit, err
 }
 
 // isEntry reports whether the entry of the commit's number is of the one with this id.
@@ -155,7 +178,7 @@ func (e *evidence) isEntry(id string) bool {
 	if kv == nil {
 		return false
 	}
-	was, err := record.CommitIn(kv.Value)
+	was, err := commitIn(kv.Value)
 	return err == nil && was == id
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/lookup"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
+	"github.com/weft-run/weft/internal/store/etcdstore/places"
 	"github.com/weft-run/weft/internal/tracing"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -23,11 +24,14 @@ import (
 // nothing else commits: see [Instances.Commit].
 type Instances struct {
 	conn        *lookup.Conn
+	places      *places.Places
 	KeepEntries int64 // of a journal; 0: all
 }
 
 // New is the instances over a connection; of a journal so many entries are kept, 0: all.
-func New(c *lookup.Conn, keepEntries int64) *Instances { return &Instances{c, keepEntries} }
+func New(c *lookup.Conn, p *places.Places, keepEntries int64) *Instances {
+	return &Instances{c, p, keepEntries}
+}
 
 // Commit applies c in one transaction (docs/keys.md, Commit). Sending
 // the same c again is safe at any time. Errors: [store.ErrFenced],
@@ -46,6 +50,9 @@ func (s *Instances) Commit(ctx context.Context, c *store.Commit) (done *store.Co
 	}
 	resp, err := s.conn.Txn(ctx, "commit "+c.After.Header.ID, t.cmps, t.Then, nil)
 	if err != nil {
+		if c.Unlocked != nil && errors.Is(err, db.ErrUnknown) {
+			c.Unlocked.Unanswered = true
+		}
 		return nil, err
 	}
 	if !resp.Succeeded {
@@ -54,7 +61,7 @@ func (s *Instances) Commit(ctx context.Context, c *store.Commit) (done *store.Co
 			s.conn.Metrics.Commit(outcome, time.Since(began), t.Size, tracing.TraceID(ctx))
 		}
 		if done != nil {
-			done.Size = t.Size
+			done.Size, done.Lines = t.Size, s.places.Lines(c.Created, c.Burned, nil)
 			s.conn.Metrics.CommitCommands(len(c.Consumed))
 			s.conn.Metrics.SavesJoined(c.Joined)
 		}
@@ -62,6 +69,10 @@ func (s *Instances) Commit(ctx context.Context, c *store.Commit) (done *store.Co
 	}
 	done, outcome := s.committed(c, t, resp)
 	s.lookBehind(ctx, c, t, done)
+	if t.take != nil {
+		s.places.Took(c, t.took(resp), resp.Header.Revision, done)
+	}
+	done.Lines = s.places.Lines(c.Created, c.Burned, c.Takes)
 	done.Size = t.Size
 	s.conn.Metrics.Commit(outcome, time.Since(began), t.Size, tracing.TraceID(ctx))
 	s.conn.Metrics.CommitCommands(len(c.Consumed))
@@ -74,11 +85,13 @@ type Prepared struct {
 	cmps    []clientv3.Cmp
 	Then    []clientv3.Op
 	last    ending
-	work    *newWork // that the last operation reads
-	box     boxLook  // at the mailbox, behind it
-	foreign int      // compares on what the lock does not protect
-	parts   int      // bytes of new parts
-	ahead   string   // the first that was written ahead; "": none was
+	work    *newWork     // that the last operation reads
+	box     boxLook      // at the mailbox, behind it
+	take    *clientv3.Op // takes a place; nil: none does
+	reads   bool         // its last operation reads new mail: the burst goes on, or may, as it takes a place
+	foreign int          // compares on what the lock does not protect
+	parts   int          // bytes of new parts
+	ahead   string       // the first that was written ahead; "": none was
 	Size    int
 }
 
@@ -102,6 +115,9 @@ func (s *Instances) Prepare(c *store.Commit) (*Prepared, error) {
 	if c.Before != nil && c.Before.Unwritten != nil {
 		return nil, fmt.Errorf("commit of instance %s: what the commit before it left is not written yet", id)
 	}
+	if err := places.Brought(c); err != nil {
+		return nil, err
+	}
 	t, err := s.render(c)
 	if errors.Is(err, db.ErrTooLarge) && c.Form == store.InParts && c.After.Cut != record.FormWide {
 		// Parts are compressed one by one, and take more than one key would: what fits only in that stays in it,
@@ -121,7 +137,7 @@ func (s *Instances) render(c *store.Commit) (*Prepared, error) {
 	t := &Prepared{}
 	o := s.content(c, t)
 	var err error
-	if c.Release && c.Fence != nil {
+	if c.Release && c.Fence != nil && t.take == nil {
 		if release, ok := s.release(c, t); ok {
 			// Where it does not fit beside the rest, the committer releases.
 			if t.Then, err = o.RenderBeside(t.cmps, release); err == nil {
@@ -133,27 +149,27 @@ func (s *Instances) render(c *store.Commit) (*Prepared, error) {
 		}
 	}
 	if look, ok := s.lookUnlocked(c, o); ok && c.Unlocked != nil {
-		if t.Then, err = o.RenderBeside(t.cmps, look); err != nil {
+		if t.Then, err = o.RenderBeside(t.cmps, t.beside(look)...); err != nil {
 			return nil, fmt.Errorf("commit of instance %s: %w", id, err)
 		}
 		t.last = endsLooking
 	}
 	if c.Unlocked != nil && c.Unlocked.Lock != nil {
-		if t.Then, err = o.RenderBeside(t.cmps, s.takeLock(c.Unlocked.Lock, o)); err != nil {
+		if t.Then, err = o.RenderBeside(t.cmps, t.beside(s.takeLock(c.Unlocked.Lock, o))...); err != nil {
 			return nil, fmt.Errorf("commit of instance %s: %w", id, err)
 		}
 		t.last = endsLocking
 	}
-	if c.Continue != nil && t.last == endsPlain {
+	if t.reads && t.last == endsPlain {
 		// Where it does not fit beside the rest, the committer loads.
 		if look, ok := s.readNewMail(c, t); ok {
-			if t.Then, err = o.RenderBeside(t.cmps, look); err == nil {
+			if t.Then, err = o.RenderBeside(t.cmps, t.beside(look)...); err == nil {
 				t.last = endsReading
 			}
 		}
 	}
 	if t.last == endsPlain {
-		if t.Then, err = o.RenderBeside(t.cmps); err != nil {
+		if t.Then, err = o.RenderBeside(t.cmps, t.beside()...); err != nil {
 			return nil, fmt.Errorf("commit of instance %s: %w", id, err)
 		}
 	}
@@ -171,6 +187,8 @@ func (s *Instances) content(c *store.Commit, t *Prepared) *db.Ops {
 		s.writeInstance(c, o)
 		keepAhead(s.conn.Keys, c, t, o)
 	}
+	t.take = s.places.TakeWith(c, o)
+	t.reads = c.Continue != nil || t.take != nil && c.Fence != nil
 	if c.After.Unwritten == nil {
 		s.writeBookmarks(c, o)
 	}
@@ -188,6 +206,9 @@ func (s *Instances) content(c *store.Commit, t *Prepared) *db.Ops {
 func (s *Instances) guard(c *store.Commit, t *Prepared) {
 	id := c.After.Header.ID
 	there := contents.Compares(s.conn.Conn, c)
+	for _, place := range s.places.Given(c) {
+		there = append(there, db.Exists(place))
+	}
 	t.foreign = len(there)
 	if c.Unlocked != nil {
 		t.cmps = append(s.guardUnlocked(c), there...)
@@ -237,7 +258,7 @@ func (s *Instances) writeInstance(c *store.Commit, o *db.Ops) {
 		before = &c.Before.Header
 	}
 	s.conn.WriteIndex(o, before, &c.After)
-	s.noteIncidents(c, o)
+	lookup.Index{Conn: s.conn}.NoteIncidents(c, o)
 	if h.Status == workflow.StatusFinished {
 		if before != nil && before.FinishedAt != nil && h.FinishedAt != nil && !before.FinishedAt.Equal(*h.FinishedAt) {
 			o.PutRaw(s.conn.Keys.IndexEntry(h), record.CommitNumber(&c.After)) // it ended again within one burst: its entry tells webhooks
@@ -275,11 +296,7 @@ func (s *Instances) keepJournal(c *store.Commit, written int64, o *db.Ops) {
 // the proof of the delete, and what a late copy of a start is refused by.
 func (s *Instances) deleteInstance(c *store.Commit, o *db.Ops) {
 	id := c.After.Header.ID
-	was := record.DeletedEntry{Commit: c.ID}
-	if c.Before != nil {
-		was.From = c.Before.Modified
-	}
-	s.conn.Record(o, s.conn.Keys.CommandRecord(id, record.DeletedRecord), was)
+	s.conn.Record(o, s.conn.Keys.CommandRecord(id, record.DeletedRecord), record.DeletedEntry{Commit: c.ID})
 	o.Del(s.conn.Keys.Cancel(id))
 	if c.Before == nil { // started and deleted within one burst
 		return

@@ -1,7 +1,6 @@
 package commits
 
 import (
-	"fmt"
 	"slices"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -17,7 +16,7 @@ import (
 func (s *Instances) writeSent(c *store.Commit, o *db.Ops) {
 	s.writeChildren(c, o)
 	s.writeOutgoing(c, o)
-	writeAnswers(s.conn, c, o)
+	lookup.Index{Conn: s.conn}.WriteAnswers(c, o)
 	for _, send := range c.Sends {
 		o.Put(s.conn.Keys.Send(send.ID), send)
 	}
@@ -148,22 +147,11 @@ func takesGate(c *store.Commit) *store.Gate {
 func (s *Instances) refuseChild(o *db.Ops, c *store.Commit, child store.Child) {
 	p := child.Command.Start.Parent
 	if p == nil || p.BookmarkID == "" {
-		s.conn.PutDead(o, refusedChild(c, &child))
+		s.conn.PutDead(o, lookup.RefusedChild(c, &child))
 		return
 	}
 	end := record.ChildEnd(p.BookmarkID, child.ID, workflow.Faulted, nil, c.At)
 	end.Input["Refused"] = true
 	end.Trace = c.Trace
 	o.Put(s.conn.Keys.Mail(p.InstanceID, end.ID), end)
-}
-
-func refusedChild(c *store.Commit, child *store.Child) store.DeadLetter {
-	why := "there is or was one of this id"
-	if child.Gate != nil {
-		why += ", or another held its gate"
-	}
-	start := child.Command.Start
-	return store.DeadLetter{ID: record.DeadID(child.ID, &child.Command), Reason: workflow.DeadChildRefused, InstanceID: child.ID, CreatedAt: c.At,
-		Detail: fmt.Sprintf("instance %s dispatched it, of definition %s version %d with the correlation %q: %s. It cannot be replayed; start it again",
-			c.After.Header.ID, start.DefinitionID, start.Version, start.CorrelationID, why)}
 }

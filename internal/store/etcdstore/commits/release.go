@@ -12,6 +12,7 @@ import (
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/lookup"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
+	"github.com/weft-run/weft/internal/store/etcdstore/places"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -96,6 +97,9 @@ func (s *Instances) readNewMail(c *store.Commit, t *Prepared) (clientv3.Op, bool
 func (s *Instances) readOn(c *store.Commit, work *newWork, resp *pb.TxnResponse, revision int64) *store.Kept {
 	if !resp.Succeeded {
 		return s.readRelease(work, resp, revision)
+	}
+	if c.Continue == nil { // it takes a place
+		return &store.Kept{Revision: knownAfter(c, revision), Unread: places.WaitsElse(c)}
 	}
 	// One that was there already stays, or is written over, and is as old as it was.
 	created := revision

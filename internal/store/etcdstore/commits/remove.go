@@ -165,7 +165,7 @@ func (r *Removal) Remove(ctx context.Context) (bool, error) {
 	if r.rec.Unwritten != nil {
 		t.Del(r.s.Keys.Mail(r.id, workflow.ContinueID))
 	}
-	r.s.Record(t.Ops, r.s.Keys.CommandRecord(r.id, record.DeletedRecord), record.DeletedEntry{From: r.rec.Modified})
+	r.s.Record(t.Ops, r.s.Keys.CommandRecord(r.id, record.DeletedRecord), record.DeletedEntry{})
 	r.s.ForgetIncidents(&r.rec.Header, t.Ops)
 	t.Tail = append(t.Tail, clientv3.OpDelete(r.s.Keys.JournalOf(r.id), clientv3.WithPrefix()))
 	lookup.PartsOf(r.s).Delete(t.Ops, r.id)
@@ -253,6 +253,7 @@ func (r *Removal) keys(ctx context.Context) ([]string, error) {
 			if b.ActivityType == workflow.TaskType {
 				keys = append(keys, k.Taken.KeysOf(&b)...)
 			}
+			keys = append(keys, k.Limits.KeysOf(&b)...)
 		}
 		return keys, nil
 	}
@@ -262,7 +263,7 @@ func (r *Removal) keys(ctx context.Context) ([]string, error) {
 		fromID   int  // parts from the end of the key to the id
 		bookmark bool // the id is a bookmark's
 	}{{k.Indexes(), 1, false}, {k.Root + "by-correlation/", 1, false}, {k.Root + "by-parent/", 1, false}, {k.Labels(), 1, false}, {k.FinishedIn(record.Shard(r.id, record.FinishedShards)), 1, false},
-		{k.Tasks(""), 2, false}, {k.Taken.Tasks(""), 2, false}, {k.Incidents(), 2, false}, {k.Root + "bookmark/", 2, false}, {k.Root + "timer/", 1, true}} {
+		{k.Tasks(""), 2, false}, {k.Taken.Tasks(""), 2, false}, {k.Limits.Waits(), 2, false}, {k.Limits.Places(), 2, false}, {k.Incidents(), 2, false}, {k.Root + "bookmark/", 2, false}, {k.Root + "timer/", 1, true}} {
 		err := r.each(ctx, in.prefix, func(kv *mvccpb.KeyValue) {
 			parts := strings.Split(string(kv.Key), "/")
 			id := record.Decode(parts[len(parts)-in.fromID])

@@ -8,6 +8,7 @@ import (
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
+	"github.com/weft-run/weft/internal/store/etcdstore/places"
 	"github.com/weft-run/weft/pkg/metrics"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -88,7 +89,12 @@ func lockTaken(done *store.Committed, c *store.Commit, taken bool) {
 	done.Released, done.Waits = !taken, !taken
 	if taken {
 		done.Locked = done.Modified
-		done.Kept = &store.Kept{Revision: knownAfter(c, done.Modified), Mail: []store.Mail{{Command: *c.Continue, Created: done.Modified}}}
+		done.Kept = &store.Kept{Revision: knownAfter(c, done.Modified)}
+		if c.Continue == nil { // it takes a place
+			done.Kept.Unread = places.WaitsElse(c)
+			return
+		}
+		done.Kept.Mail = []store.Mail{{Command: *c.Continue, Created: done.Modified}}
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/lookup"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/limit"
 	"github.com/weft-run/weft/pkg/workflow/task"
 )
 
@@ -48,6 +49,9 @@ func operations(b *workflow.Bookmark) int {
 	if b.ActivityType == workflow.TaskType {
 		n += record.TaskKeys(b)
 	}
+	if _, ok := limit.Of(b); ok {
+		n += 2
+	}
 	return n
 }
 
@@ -66,7 +70,7 @@ func endsApart(c *store.Commit) bool {
 // [Instances.WriteIndex].
 func Decide(c *store.Commit) *store.Commit {
 	d := *c
-	d.Release, d.Form = false, store.Undecided
+	d.Release, d.Form, d.Takes, d.TakesDecided = false, store.Undecided, nil, true
 	if d.Continue == nil {
 		d.Continue = &workflow.Command{ID: workflow.ContinueID, Kind: workflow.CommandContinue, CreatedAt: c.At, Trace: c.Trace}
 	}
@@ -97,6 +101,9 @@ func keyed(b *workflow.Bookmark) workflow.Bookmark {
 	k := workflow.Bookmark{ID: b.ID, Hash: b.Hash, DueAt: b.DueAt}
 	if b.ActivityType == workflow.TaskType {
 		k.ActivityType, k.Name, k.CreatedAt, k.Payload = b.ActivityType, b.Name, b.CreatedAt, task.InKeys(b)
+	}
+	if w, ok := limit.Of(b); ok {
+		k.ActivityType, k.CreatedAt, k.Payload = b.ActivityType, b.CreatedAt, w.Payload()
 	}
 	return k
 }

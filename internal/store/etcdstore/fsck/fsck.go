@@ -79,7 +79,7 @@ func (s *Checker) Fsck(ctx context.Context) (*Check, error) {
 		return nil, err
 	}
 	rules := []func(){f.meta, f.heads, f.instances, fsckParts{f}.check, func() { kept(f) }, f.indexed, f.journals, f.indexes, f.bookmarks, f.tasks, f.deadLetters, f.jobs, f.timers, f.queue, f.sends, f.mail, f.movers, fsckGates{f}.check,
-		f.triggers, f.schedules, f.versions, f.occurrences, f.webhooks, f.incidents, f.signOuts, f.idempotency, f.locks, func() { strangers(f) }, f.format}
+		f.triggers, f.schedules, f.versions, f.occurrences, f.webhooks, fsckLimits{f}.check, f.incidents, f.signOuts, f.idempotency, f.locks, func() { strangers(f) }, f.format}
 	for _, rule := range rules {
 		if rule(); f.err != nil {
 			return nil, f.err

@@ -22,7 +22,7 @@ type commands struct{ ask *ask.Asker }
 // Commands are the commands of this package, which ask as asker does.
 func Commands(asker *ask.Asker) []*cobra.Command {
 	a := commands{asker}
-	return []*cobra.Command{a.queueCommand(), a.lettersCommand(), a.timersCommand(), a.locksCommand(), a.jobsCommand(), a.nodesCommand(), a.clusterCommand(), a.storeCommand(), a.schedulesCommand(), a.auditCommand(), a.topCommand(), a.webhooksCommand()}
+	return []*cobra.Command{a.queueCommand(), a.lettersCommand(), a.timersCommand(), a.locksCommand(), a.jobsCommand(), a.nodesCommand(), a.clusterCommand(), a.storeCommand(), a.schedulesCommand(), a.auditCommand(), a.topCommand(), a.webhooksCommand(), a.limitsCommand()}
 }
 
 func (a commands) timersCommand() *cobra.Command {

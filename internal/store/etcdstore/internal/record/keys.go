@@ -91,7 +91,8 @@ const NoCorrelation = "-"
 type Keys struct {
 	Root string
 	timerKeys
-	Taken TakenKeys
+	Taken  TakenKeys
+	Limits LimitKeys
 	definitionKeys
 	JobKeys
 	webhookKeys
@@ -100,7 +101,7 @@ type Keys struct {
 
 // KeysBelow makes the keys of the cluster whose keys begin with root.
 func KeysBelow(root string) Keys {
-	return Keys{root, timerKeys{root}, TakenKeys{root}, definitionKeys{root}, JobKeys{root}, webhookKeys{root}, signOutKeys{root}}
+	return Keys{root, timerKeys{root}, TakenKeys{root}, LimitKeys{root}, definitionKeys{root}, JobKeys{root}, webhookKeys{root}, signOutKeys{root}}
 }
 
 // Instance holds an instance's record.

@@ -1,4 +1,4 @@
-package commits
+package lookup
 
 import (
 	"strings"
@@ -7,7 +7,6 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
-	"github.com/weft-run/weft/internal/store/etcdstore/internal/lookup"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -21,15 +20,15 @@ func LaterKey(name string) string {
 	return "later-" + name // not among the receipts of the caller's key
 }
 
-// writeAnswers puts the answers to requests that earlier commits took. The first answer stands: an
+// WriteAnswers puts the answers to requests that earlier commits took. The first answer stands: an
 // instance and one that it started may both write one.
 //
 // If: there is none. Then: put it.
-func writeAnswers(s *lookup.Conn, c *store.Commit, o *db.Ops) {
+func (s Index) WriteAnswers(c *store.Commit, o *db.Ops) {
 	for _, a := range c.Answers {
 		key := LaterKey(a.Key)
 		then := db.NewContent()
-		s.Answer(then, &workflow.CommandKey{Name: key}, &store.Answer{Response: a.Response})
-		o.Nested([]clientv3.Cmp{db.Absent(s.Keys.KeyRecord(key))}, then, nil)
+		s.Conn.Answer(then, &workflow.CommandKey{Name: key}, &store.Answer{Response: a.Response})
+		o.Nested([]clientv3.Cmp{db.Absent(s.Conn.Keys.KeyRecord(key))}, then, nil)
 	}
 }

@@ -1,0 +1,80 @@
+package places
+
+import (
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
+	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/limit"
+)
+
+// guess is the place that a commit may take by itself: of the first of its new bookmarks that waits for one, and is likely to
+// have it. Nil: none is. What another of the same commit waits for is given behind it: compares see nothing of
+// what their own transaction puts.
+func (p *Places) guess(created, burned []workflow.Bookmark) *store.PlaceGuess {
+	for i := range created {
+		w, ok := limit.Of(&created[i])
+		if !ok || contains(burned, created[i].ID) { // an import that brings what was there
+			continue
+		}
+		if g, ok := p.seen.guess(w.Line); ok {
+			g.Bookmark = created[i].ID
+			return &g
+		}
+	}
+	return nil
+}
+
+func contains(bookmarks []workflow.Bookmark, id string) bool {
+	for i := range bookmarks {
+		if bookmarks[i].ID == id {
+			return true
+		}
+	}
+	return false
+}
+
+// take is the inner transaction of a commit that takes a place if the guess is right, and else puts the bookmark in line.
+//
+// If: the limit and the head of its line as they were read; nobody waits. Then: put the place and the head, and the command
+// that says so. Else: put the bookmark in line. It lies inside, so that it decides nothing but that.
+func (p *Places) take(g *store.PlaceGuess, b *workflow.Bookmark, of *workflow.Instance, cmd workflow.Command, trace string) (clientv3.Op, *db.Ops) {
+	keys := p.conn.Keys
+	w, _ := limit.Of(b)
+	then, otherwise := db.NewOps(), db.NewOps()
+	place := record.PlaceFor(b, of, trace)
+	otherwise.Put(keys.Limits.Wait(w, b), place)
+	place.Given = cmd.CreatedAt
+	then.Put(keys.Limits.Place(w.Line, b.ID), place)
+	then.PutRaw(keys.Limits.Head(w.Line), nil)
+	then.Put(keys.Mail(of.ID, cmd.ID), cmd)
+	o := db.NewOps()
+	o.Nested([]clientv3.Cmp{db.ModifiedAt(keys.Limits.Limit(w.Limit), g.Limit), db.ModifiedAt(keys.Limits.Head(w.Line), g.Head), db.NoneNewer(keys.Limits.Line(w.Line), 0)}, then, otherwise)
+	return o.Tail[0], o
+}
+
+// Lines are those at which somebody may be given a place after a commit: it put somebody in line, or took somebody out.
+func (p *Places) Lines(created, burned []workflow.Bookmark, took *store.PlaceGuess) (lines []limit.Line) {
+	add := func(l limit.Line) {
+		for _, had := range lines {
+			if had == l {
+				return
+			}
+		}
+		lines = append(lines, l)
+	}
+	for i := range burned {
+		if w, ok := limit.Of(&burned[i]); ok {
+			p.seen.gone(w.Line, burned[i].ID)
+			add(w.Line)
+		}
+	}
+	for i := range created {
+		if w, ok := limit.Of(&created[i]); ok && (took == nil || took.Bookmark != created[i].ID) {
+			add(w.Line)
+		}
+	}
+	return lines
+}

@@ -1,0 +1,385 @@
+package etcdstore
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/pkg/cluster/clustertest"
+	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/limit"
+)
+
+var cards = limit.Line{Limit: "cards", Key: "acme"}
+
+// placeFor is a bookmark of an instance that waits for a place.
+func (w *world) placeFor(id, local string, priority int64) workflow.Bookmark {
+	b := w.bookmark(id, local, "place of "+id)
+	b.ActivityType, b.ActivityID, b.Name, b.KeepOnResume = limit.Type, "call", cards.Limit, true
+	b.Payload = limit.Wait{Line: cards, Priority: priority}.Payload()
+	return b
+}
+
+// inLine makes an instance that waits for a place.
+func (w *world) inLine(id string, priority int64) *store.Record {
+	w.tb.Helper()
+	w.commit(w.first(id, nil, w.placeFor(id, "b", priority)))
+	return w.record(id)
+}
+
+func (w *world) setLimit(most int64) {
+	w.tb.Helper()
+	was, err := w.Limits.Get(w.ctx(), cards.Limit)
+	w.ok(err)
+	var at int64
+	if was != nil {
+		at = was.Modified
+	}
+	w.did(true)(w.Limits.Set(w.ctx(), store.Limit{Name: cards.Limit, Most: most, At: w.now}, at))
+}
+
+// gives gives places, and tells who has got one.
+func (w *world) gives() string {
+	w.tb.Helper()
+	woken, err := w.Limits.Give(w.ctx(), cards, w.now)
+	w.ok(err)
+	return strings.Join(woken, " ")
+}
+
+// taken is how many have a place.
+func (w *world) taken() int { return w.has("limit-taken/") }
+
+// Places are given by priority, and then by who came first, as many as there are. Who ends gives its place back with its
+// commit, and who is deleted or waits no more leaves the line.
+func TestPlacesAreGivenInTheirOrder(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for i, p := range []int64{5, 5, 9, 5, 0} {
+		w.now = w.now.Add(time.Second)
+		w.inLine(fmt.Sprint("i", i), p)
+	}
+	if got := w.gives(); got != "" || w.taken() != 0 {
+		t.Errorf("without a limit %q got a place", got)
+	}
+	w.setLimit(2)
+	if got := w.gives(); got != "i2 i0" {
+		t.Errorf("got places: %q", got)
+	}
+	if got := w.gives(); got != "" || w.taken() != 2 {
+		t.Errorf("%q got a place of %d", got, w.taken())
+	}
+	if m := w.mailOf("i2"); len(m) != 1 || m[0].Command.Bookmark != "i2~b" || m[0].Command.ID != store.PlaceCommand("i2~b") || !m[0].Command.Timer {
+		t.Errorf("mail %+v", m)
+	}
+	w.remove("i2") // its mail was not worked: the place goes with it
+	w.burn("i1")
+	if got := w.gives(); got != "i3" || w.taken() != 2 {
+		t.Errorf("%q got the place that is free, %d are taken", got, w.taken())
+	}
+	w.commit(ends(w.next("i0", nil)))
+	w.burn("i3")
+	if got := w.gives(); got != "i4" || w.taken() != 1 {
+		t.Errorf("%q got the place that is free, %d are taken", got, w.taken())
+	}
+	w.burn("i4")
+	w.want("limit-wait/", 0)
+	w.want("limit-taken/", 0)
+}
+
+// A limit that is set to less than what is taken takes nothing away, and gives nobody more.
+func TestALimitThatIsSetToLess(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.setLimit(3)
+	for i := range 5 {
+		w.now = w.now.Add(time.Second)
+		w.inLine(fmt.Sprint("i", i), 5)
+	}
+	w.gives()
+	w.setLimit(1)
+	for i, want := range []int{2, 1, 1} {
+		w.burn(fmt.Sprint("i", i))
+		if w.gives(); w.taken() != want {
+			t.Errorf("after %d went, %d have a place, want %d", i+1, w.taken(), want)
+		}
+	}
+	w.setLimit(0)
+	w.burn("i3")
+	if got := w.gives(); got != "" || w.taken() != 0 {
+		t.Errorf("%q got a place of a limit of 0", got)
+	}
+}
+
+// Many who give at once, and commits that take by themselves, give no place too many.
+func TestNoPlaceIsGivenTwice(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	other, err := New(Config{Client: w.raw, Root: w.Keys.Root})
+	w.ok(err)
+	w.setLimit(3)
+	const many = 24
+	var wg sync.WaitGroup
+	stop := make(chan struct{})
+	most := 0
+	wg.Go(func() {
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				if n := w.taken(); n > most {
+					most = n
+				}
+			}
+		}
+	})
+	var givers sync.WaitGroup
+	for i := range many {
+		id := fmt.Sprint("i", i)
+		by := []*Store{w.Store, other}[i%2]
+		c := w.first(id, nil, w.placeFor(id, "b", 5))
+		givers.Go(func() {
+			if _, err := by.Instances.Commit(w.ctx(), c); err != nil {
+				t.Error(err)
+			}
+			for range 3 {
+				if _, err := by.Limits.Give(w.ctx(), cards, w.now); err != nil && !errors.Is(err, db.ErrUnknown) {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	givers.Wait()
+	close(stop)
+	wg.Wait()
+	if most > 3 || w.taken() != 3 || w.has("limit-wait/") != many-3 {
+		t.Errorf("%d had a place at once, %d have one, %d wait", most, w.taken(), w.has("limit-wait/"))
+	}
+}
+
+// A commit takes a free place by itself where its node knows the line, and nobody waits; its owner gets the command that says so.
+func TestACommitTakesAPlaceByItself(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.setLimit(2)
+	w.inLine("a", 5)
+	w.want("limit-wait/", 1) // the node knows nothing of the limit yet
+	if w.gives(); w.taken() != 1 {
+		t.Fatal("no place was given")
+	}
+	w.burn("a")
+	f := w.lock("b", "me")
+	c := w.first("b", f, w.placeFor("b", "b", 5))
+	c.Release = true
+	got := w.commit(c)
+	if w.taken() != 1 || got.Kept == nil || len(got.Kept.Mail) != 1 || got.Kept.Mail[0].Command.ID != store.PlaceCommand("b~b") || len(got.Lines) != 0 {
+		t.Errorf("%d have a place; %+v", w.taken(), got)
+	}
+	w.inLine("c", 5)
+	if w.taken() != 2 {
+		t.Errorf("%d have a place", w.taken())
+	}
+	w.inLine("d", 5) // none is free
+	w.want("limit-wait/", 1)
+	w.burn("b")
+	w.inLine("e", 5) // somebody waits
+	w.want("limit-wait/", 2)
+	if got := w.gives(); got != "d" {
+		t.Errorf("%q got the place", got)
+	}
+	w.setLimit(0) // of which the node does not know
+	w.burn("c")
+	w.burn("d")
+	w.inLine("f", 5)
+	if w.taken() != 0 {
+		t.Errorf("%d have a place of a limit of 0", w.taken())
+	}
+}
+
+// Two of one commit do not both take the place that is free.
+func TestACommitTakesOnePlace(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.setLimit(1)
+	w.inLine("a", 5)
+	w.gives()
+	w.burn("a")
+	c := w.first("b", nil, w.placeFor("b", "1", 5), w.placeFor("b", "2", 5))
+	got := w.commit(c)
+	if w.taken() != 1 || w.has("limit-wait/") != 1 || len(got.Lines) != 1 {
+		t.Errorf("%d have a place, %d wait, %v", w.taken(), w.has("limit-wait/"), got.Lines)
+	}
+}
+
+// given is the commit after which the body runs.
+func (w *world) given(id string) *store.Commit {
+	w.tb.Helper()
+	c := w.next(id, nil)
+	h := w.placeFor(id, "h", 5)
+	h.Payload, h.Hash = limit.Given(id+"~b"), hashOf("h")
+	c.After.Header.Bookmarks = append(c.After.Header.Bookmarks, h)
+	c.Created = []workflow.Bookmark{h}
+	return c
+}
+
+// A body runs with its place only: a commit that goes on without is not made, and is made once the place was given.
+func TestABodyRunsWithItsPlaceOnly(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.setLimit(1)
+	w.inLine("a", 5)
+	c := w.given("a")
+	if _, err := w.Commit(w.ctx(), c); !errors.Is(err, db.ErrUnknown) {
+		t.Fatalf("%v, want that it is sent again", err)
+	}
+	w.gives()
+	w.commit(c)
+	brought := w.first("b", nil, w.placeFor("b", "b", 5))
+	h := w.placeFor("b", "h", 5)
+	h.Payload, h.Hash = limit.Given("b~b"), hashOf("h")
+	brought.After.Header.Bookmarks = append(brought.After.Header.Bookmarks, h)
+	brought.Created = append(brought.Created, h)
+	var gated *store.GatedError
+	if _, err := w.Commit(w.ctx(), brought); !errors.As(err, &gated) || !strings.Contains(err.Error(), "cannot be imported") {
+		t.Errorf("an import that brings its place: %v", err)
+	}
+	w.want("instance/b", 0)
+}
+
+// The head of a line goes when nobody has a place, and stays while somebody has.
+func TestHeadsOfEmptyLinesGo(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.setLimit(1)
+	w.inLine("a", 5)
+	w.gives()
+	stand := func() *Stand {
+		all, err := w.Limits.Stands(w.ctx(), cards.Limit)
+		w.ok(err)
+		return all[cards]
+	}
+	s := stand()
+	if s.Taken != 1 || s.Waiting != 0 || s.Head == 0 || s.Most != 1 || !s.Set {
+		t.Errorf("%+v", s)
+	}
+	w.ok(w.Limits.DropHeads(w.ctx(), []*Stand{s}))
+	w.want("limit-head/", 1)
+	w.burn("a")
+	w.ok(w.Limits.DropHeads(w.ctx(), []*Stand{s}))
+	w.want("limit-head/", 0)
+}
+
+// Each key that does not fit the others is told, and put right.
+func TestFsckOfLimits(t *testing.T) {
+	t.Parallel()
+	for rule, spoil := range map[string]func(w *world){
+		"place-missing": func(w *world) { w.del(w.Keys.Limits.Place(cards, "a~b")) },
+		"place-twice": func(w *world) {
+			b := w.record("a").Header.Bookmarks[0]
+			wait, _ := limit.Of(&b)
+			w.ok(errOf(w.raw.Put(w.ctx(), w.Keys.Limits.Wait(wait, &b), "{}")))
+		},
+		"place-outdated":    func(w *world) { w.ok(errOf(w.raw.Put(w.ctx(), w.Keys.Limits.Place(cards, "gone~b"), "{}"))) },
+		"line-without-head": func(w *world) { w.del(w.Keys.Limits.Head(cards)) },
+		"damaged":           func(w *world) { w.ok(errOf(w.raw.Put(w.ctx(), w.Keys.Limits.Limit("other"), "{"))) },
+	} {
+		t.Run(rule, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.setLimit(1)
+			w.inLine("a", 5)
+			w.gives()
+			if check := w.fsck(); len(check.Findings) > 0 {
+				t.Fatalf("before: %+v", check.Findings)
+			}
+			spoil(w)
+			if got := rules(w.fsck()); len(got) != 1 || got[0] != rule {
+				t.Errorf("found %v", got)
+			}
+			if done := w.repaired(); len(done.Check.Findings) > 0 {
+				t.Errorf("left %+v", done.Check.Findings)
+			}
+		})
+	}
+}
+
+// Where somebody stands, and who is before, is told.
+func TestThePositionInALine(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.setLimit(1)
+	for i := range 3 {
+		w.now = w.now.Add(time.Second)
+		w.inLine(fmt.Sprint("i", i), 5)
+	}
+	w.gives()
+	b := w.record("i2").Header.Bookmarks[0]
+	at, err := w.Limits.PositionOf(w.ctx(), &b)
+	w.ok(err)
+	if at == nil || at.Ahead != 1 || at.Waiting != 2 || at.Taken != 1 || at.Limit == nil || at.Limit.Most != 1 || at.Has || len(at.By) != 1 || at.By[0].Instance != "i0" {
+		t.Errorf("%+v", at)
+	}
+}
+
+// A grant that was counted before another one gives nothing when it comes late: the head of the line has moved, or the limit has.
+func TestAGrantThatComesLateGivesNothing(t *testing.T) {
+	t.Parallel()
+	for name, moves := range map[string]func(w *world){
+		"another was given the place": func(w *world) { w.inLine("b", 9); w.gives() },
+		"the limit was set to less":   func(w *world) { w.setLimit(0) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.setLimit(1)
+			w.inLine("a", 5)
+			w.faults.Add(clustertest.Rule{Fault: clustertest.DeliverLate, Times: 1, Match: writes})
+			if _, err := w.Limits.Give(w.ctx(), cards, w.now); !errors.Is(err, db.ErrUnknown) {
+				t.Fatalf("error %v, want unknown", err)
+			}
+			moves(w)
+			want := w.taken()
+			if n := w.faults.Deliver(); n != 1 || w.taken() != want || w.value(w.Keys.Limits.Place(cards, "a~b")) != nil {
+				t.Errorf("%d came late, %d have a place, want %d", n, w.taken(), want)
+			}
+		})
+	}
+}
+
+// What a node knows of a line may be old: a commit takes no place that another node gave, and passes nobody who waits.
+func TestACommitTakesNoPlaceThatAnotherGave(t *testing.T) {
+	t.Parallel()
+	for name, moves := range map[string]func(w *world, other *Store){
+		"another was given it": func(w *world, other *Store) {
+			_, err := other.Instances.Commit(w.ctx(), w.first("x", nil, w.placeFor("x", "b", 5)))
+			w.ok(err)
+			_, err = other.Limits.Give(w.ctx(), cards, w.now)
+			w.ok(err)
+		},
+		"another waits": func(w *world, other *Store) {
+			_, err := other.Instances.Commit(w.ctx(), w.first("x", nil, w.placeFor("x", "b", 5)))
+			w.ok(err)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			other, err := New(Config{Client: w.raw, Root: w.Keys.Root})
+			w.ok(err)
+			w.setLimit(1)
+			w.inLine("a", 5)
+			w.gives()
+			w.burn("a")
+			moves(w, other)
+			want := w.taken()
+			if w.inLine("b", 5); w.taken() != want || w.value(w.Keys.Limits.Place(cards, "b~b")) != nil {
+				t.Errorf("%d have a place, want %d", w.taken(), want)
+			}
+		})
+	}
+}

@@ -1,0 +1,184 @@
+package limited
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/weft-run/weft/pkg/activities/branch"
+	"github.com/weft-run/weft/pkg/activities/retry"
+	"github.com/weft-run/weft/pkg/engine"
+	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/limit"
+)
+
+const bodyPort = "body"
+
+// WithLimit runs its body while it has a place of a limit.
+func WithLimit() (workflow.Descriptor, engine.Activity) {
+	return workflow.Descriptor{
+		Type:     limit.Type,
+		NoEffect: true,
+		Description: "Waits for a place of a limit, runs its body while it has the place, and gives it back when the body has completed, failed or been cancelled. " +
+			"In the whole cluster at most as many have a place of one key at once as the limit says. If the body fails, this activity fails: a retry waits for a place again, and runs the body from its beginning.",
+		Inputs: []workflow.InputDescriptor{
+			{Name: "name", Type: "String", Required: true, Description: "The limit, as weft limits set names it. Where there is none of this name, the activity waits until there is."},
+			{Name: "key", Type: "String", Description: "By what the limit counts, such as a customer or a host: each key has its own places. Up to 200 bytes; none is a key like any other."},
+			{Name: "priority", Type: "Int64", Description: "From 0 to 9, which goes first; 5, if it is not given. Of one priority who came first goes first."},
+		},
+		MainPort:   bodyPort,
+		Ports:      []string{bodyPort},
+		AnyOutcome: true,
+		Resume:     []string{},
+	}, withLimit{}
+}
+
+type withLimit struct{}
+
+// What its bookmarks, and what it tells itself, call back with.
+const (
+	placeGiven = "given"
+	placeHeld  = "held"
+	afterFault = "failed"
+)
+
+// State is how far it is.
+type State struct {
+	Given  bool     `json:"given,omitempty"`  // it has its place
+	Failed *Failure `json:"failed,omitempty"` // why the body failed, from when the place was given back on
+}
+
+// Failure is what a retry around the activity has to know of a body that failed.
+type Failure struct {
+	Error      string        `json:"error"`
+	URL        string        `json:"url,omitempty"`
+	Status     int           `json:"status,omitempty"` // of an answer that is a failure; 0: it is none
+	RetryAfter time.Duration `json:"retryAfter,omitempty"`
+	Lasting    bool          `json:"lasting,omitempty"`
+}
+
+func (withLimit) Prepare(p *engine.Preparation) {
+	var line limit.Line
+	name, named := p.Constant("name")
+	if line.Limit, _ = name.(string); !named || line.Limit == "" {
+		line.Limit = "?" // known at run time, or reported as missing
+	}
+	if err := line.Check(); err != nil {
+		p.Problem("bad-literal", p.Place("name"), "%v", err)
+	}
+	key, _ := p.Constant("key")
+	if line = (limit.Line{Limit: "?"}); key != nil {
+		line.Key = engine.Text(key)
+	}
+	if err := line.Check(); err != nil {
+		p.Problem("bad-literal", p.Place("key"), "%v", err)
+	}
+	if v, ok := p.Constant("priority"); ok && v != nil {
+		if err := checkPriority(v); err != nil {
+			p.Problem("bad-literal", p.Place("priority"), "%v", err)
+		}
+	}
+}
+
+func checkPriority(v any) error {
+	if n, ok := v.(int64); !ok || n < 0 || n > limit.MostPriority {
+		return fmt.Errorf("priority is %v; it is a whole number from 0 to %d", v, limit.MostPriority)
+	}
+	return nil
+}
+
+// Execute waits for a place: the commit that puts the bookmark puts it in line, or takes the place.
+func (withLimit) Execute(_ context.Context, x *engine.Execution) error {
+	w := limit.Wait{Line: limit.Line{Limit: x.Text("name"), Key: x.Text("key")}, Priority: limit.UsualPriority}
+	if err := w.Check(); err != nil {
+		return err
+	}
+	if v := x.Value("priority"); v != nil {
+		if err := checkPriority(v); err != nil {
+			return err
+		}
+		w.Priority = x.Int("priority")
+	}
+	_, err := x.Wait(engine.Wait{Name: w.Limit, Payload: w.Payload(), Local: true, Keep: true, Callback: placeGiven})
+	return err
+}
+
+// Resume runs the body when the place is given, and fails when that has failed. That a place was given is told
+// once; a second time it means nothing.
+func (withLimit) Resume(_ context.Context, x *engine.Execution, r engine.Resume) error {
+	s := engine.Scratch[State](x)
+	switch {
+	case r.Callback == placeGiven && !s.Given && s.Failed == nil:
+		if _, err := x.Wait(engine.Wait{Name: r.Bookmark.Name, Payload: limit.Given(r.Bookmark.ID), Local: true, Keep: true, Callback: placeHeld}); err != nil {
+			return err
+		}
+		s.Given = true
+		x.Schedule(x.Node().Port(bodyPort), engine.Child{})
+	case r.Callback == afterFault:
+		return engine.BeginAgain(s.Failed.err())
+	}
+	return nil
+}
+
+func (withLimit) ChildCompleted(_ context.Context, x *engine.Execution, done engine.Completed) error {
+	x.Complete(done.Outcomes...) // with what it waited for, and the place goes with that
+	return nil
+}
+
+// Signal gives the place back when the body fails, and fails then: nobody has it who does not run.
+func (withLimit) Signal(_ context.Context, x *engine.Execution, sig engine.Signal) (bool, error) {
+	s := engine.Scratch[State](x)
+	if sig.Name != engine.SignalFault || !s.Given {
+		return false, nil
+	}
+	s.Given, s.Failed = false, failureOf(x, sig)
+	x.Unwait(func(workflow.Bookmark) bool { return true })
+	x.CancelChildren(func(*engine.Execution) bool { return true })
+	x.Yield(afterFault, false)
+	return true, nil
+}
+
+// Rewind refuses what would run a part of the body without a place.
+func (withLimit) Rewind(_ context.Context, x *engine.Execution, child *engine.Node) error {
+	if !engine.Scratch[State](x).Given {
+		return fmt.Errorf("%s has no place of its limit, and its body runs with one only: run %s again", x.Node().ID(), x.Node().ID())
+	}
+	return branch.OneBranch{}.Rewind(context.Background(), x, child)
+}
+
+func failureOf(x *engine.Execution, sig engine.Signal) *Failure {
+	f := &Failure{Error: workflow.CutBytes(x.Redact(fmt.Sprintf("%s: %v", sig.Sender.Node().ID(), sig.Err)), 1024)}
+	var status *retry.StatusError
+	if errors.As(sig.Err, &status) {
+		f.URL, f.Status, f.RetryAfter = workflow.CutBytes(x.Redact(status.URL), 1024), status.Status, status.RetryAfter
+	}
+	var lasting *retry.LastingError
+	f.Lasting = errors.As(sig.Err, &lasting)
+	return f
+}
+
+// err is the failure as an error.
+func (f *Failure) err() error {
+	if f == nil {
+		return errors.New("its body failed")
+	}
+	var err error = bodyError{f.Error, nil}
+	if f.Status > 0 {
+		err = bodyError{f.Error, &retry.StatusError{URL: f.URL, Status: f.Status, RetryAfter: f.RetryAfter}}
+	}
+	if f.Lasting {
+		err = &retry.LastingError{Err: err}
+	}
+	return err
+}
+
+// bodyError says what the body said, and is what that was.
+type bodyError struct {
+	text string
+	is   error
+}
+
+func (e bodyError) Error() string { return e.text }
+
+func (e bodyError) Unwrap() error { return e.is }

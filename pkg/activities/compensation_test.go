@@ -1,6 +1,7 @@
 package activities_test
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -344,5 +345,31 @@ func TestAWideOneUndoes(t *testing.T) {
 	plain := start(t, root(seq(line("a"), wait("w"))))
 	if _, err := engine.LoadEnding(plain.prog, plain.header, strings.NewReader(string(plain.state)), plain.env); err != nil {
 		t.Error(err)
+	}
+}
+
+// cut is a call that is interrupted, and notes whether that ended it.
+type cut struct {
+	burst   *engine.Burst
+	spared  bool
+	cutting bool // what the burst was ended by took the call away
+}
+
+func (c *cut) Execute(ctx context.Context, _ *engine.Execution) error {
+	c.spared = c.burst.Interrupt()
+	c.burst.End(workflow.CommandCancel)
+	c.cutting = ctx.Err() != nil
+	c.burst.End(workflow.CommandDelete)
+	return ctx.Err()
+}
+
+// A cancel more, while an instance undoes since it is to be cancelled, does not cut the call of an undo. A delete does.
+func TestASecondCancelCutsNoCall(t *testing.T) {
+	t.Parallel()
+	back := &cut{}
+	b := start(t, root(seq(undoing("a", named("back", activities.Inline(back.Execute))), wait("w"))))
+	back.burst = b.load()
+	if out, err := back.burst.Run(t.Context(), workflow.Command{ID: "c", Kind: workflow.CommandCancel}); out != engine.Interrupted || err != nil || !back.spared || back.cutting {
+		t.Errorf("%s %v, spared %v, cut by a cancel %v", out, err, back.spared, back.cutting)
 	}
 }

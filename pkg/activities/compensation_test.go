@@ -52,6 +52,7 @@ func TestAFailureUndoesWhatIsDone(t *testing.T) {
 		"a block stands for its own": {seq(does("a"), port(named("block", seq(does("b"), does("c"))), "undo", line("-block")), faultOf("no")), nil, "a b c -block -a"},
 		"a block that is not done":   {seq(does("a"), port(named("block", seq(does("b"), faultOf("no"))), "undo", line("-block"))), nil, "a b -b -a"},
 		"a scope that is done":       {seq(does("a"), scopeOf("s", does("b")), does("c"), faultOf("no")), nil, "a b c -c -b -a"},
+		"a scope that is done later": {seq(act("Parallel", nil, scopeOf("s", does("a"), wait("w")), seq(wait("v"), does("b"))), faultOf("no")), []string{"v", "w"}, "a b -b -a"},
 		"a scope that fails first":   {seq(does("a"), scopeOf("s", does("b"), faultOf("no"))), nil, "a b -b -a"},
 		"a scope that goes on":       {seq(does("a"), port(scopeOf("s", does("b"), faultOf("no")), "onUndone", line("so")), line("z")), nil, "a b -b so z"},
 		"what onUndone does":         {seq(port(scopeOf("s", does("a"), faultOf("no")), "onUndone", does("o")), line("z"), wait("u"), named("later", faultOf("no"))), []string{"u"}, "a -a o z -o"},
@@ -197,7 +198,8 @@ func TestACancelUndoesWhatIsDone(t *testing.T) {
 	}
 	b.resume("back", nil)
 	b.wantStatus(workflow.Cancelled).wantLines("a", "b", "-b", "-a")
-	if len(b.header.Incidents) > 0 || len(b.header.Bookmarks) > 0 || len(b.canceled) != 1 {
+	began := slices.DeleteFunc(slices.Clone(b.journal), func(it workflow.JournalItem) bool { return it.Event != workflow.EventUndoing })
+	if len(b.header.Incidents) > 0 || len(b.header.Bookmarks) > 0 || len(b.canceled) != 1 || len(began) != 1 {
 		t.Errorf("%+v, cancelled %v", b.header, b.canceled)
 	}
 
@@ -227,6 +229,9 @@ func TestACancelWhileItIsUndone(t *testing.T) {
 	b := start(t, root(seq(does("a"), undoing("b", seq(wait("back"), line("-b"))), faultOf("no")))).wantStatus(workflow.Suspended)
 	b.command(workflow.CommandCancel)
 	b.wantStatus(workflow.Suspended)
+	if got := b.bookmarks(); !slices.Equal(got, []string{"back"}) {
+		t.Errorf("it is undone at %v", got)
+	}
 	b.resume("back", nil)
 	b.wantStatus(workflow.Cancelled).wantLines("a", "b", "-b", "-a")
 }

@@ -200,9 +200,7 @@ func (a *altering) cancel(alt *workflow.Alteration) {
 			return
 		}
 		a.done(nil, "cancels the instance")
-		if !b.unwinding && !(undoers{b.root}).unwind() {
-			b.cancelAll()
-		}
+		b.end(workflow.CommandCancel)
 		a.ended = true
 		return
 	}

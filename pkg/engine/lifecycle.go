@@ -100,7 +100,9 @@ func (b *Burst) complete(x *Execution, outcomes []string) {
 		b.rootDone = true
 		return
 	}
-	b.unwound = b.unwound || b.unwinding && x.parent == b.root
+	if b.unwinding && x.parent == b.root {
+		b.finishing, b.unwound = true, true
+	}
 	x.parent.drop(x)
 	b.completions = append(b.completions, completion{x.parent, x.completed(outcomes), b.cmd})
 }
@@ -207,6 +209,14 @@ func tellMet(b *Burst, x *Execution) {
 	}
 }
 
+// end ends the instance for a command. A cancel undoes first what was done; one that comes while that goes on changes
+// nothing.
+func (b *Burst) end(kind workflow.CommandKind) {
+	if kind == workflow.CommandDelete || !b.unwinding && !(undoers{b.root}).unwind() {
+		b.cancelAll()
+	}
+}
+
 // cancelAll ends the instance as Cancelled; children that it waits for are
 // cancelled with it, in slices.
 func (b *Burst) cancelAll() {
@@ -237,10 +247,14 @@ func (b *Burst) sliceCancel() bool {
 	return len(b.cancelling) > 0
 }
 
-// finishAll ends the instance for a Finish activity: what still runs or waits
-// is cancelled.
+// finishAll ends the instance for a Finish activity, or as all is undone of one that is to be cancelled: what still
+// runs or waits is cancelled.
 func (b *Burst) finishAll() {
 	b.finishing = false
+	if b.unwound {
+		b.cancelAll()
+		return
+	}
 	if b.root == nil || b.root.status != running {
 		return
 	}

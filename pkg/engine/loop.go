@@ -90,9 +90,7 @@ func (b *Burst) accept(cmd workflow.Command) (Outcome, error) {
 		if finished && (b.header.SubStatus != workflow.Faulted || cmd.Kind == workflow.CommandCancel) {
 			return NotRunning, nil
 		}
-		if cmd.Kind == workflow.CommandDelete || !b.unwinding && !(undoers{b.root}).unwind() {
-			b.cancelAll()
-		}
+		b.end(cmd.Kind)
 	case workflow.CommandRetry, workflow.CommandAlter:
 		if out, err := takeRepair(b, &cmd); out != "" || err != nil {
 			return out, err
@@ -212,7 +210,7 @@ func (b *Burst) step(w work) {
 		b.invoke(x, brokenCall{Kind: workChild, Done: w.done})
 		b.as, b.asAt = "", 0
 	}
-	for len(b.completions) > 0 && b.fatal == nil && !b.halted && !b.finishing && !b.unwound {
+	for len(b.completions) > 0 && b.fatal == nil && !b.halted && !b.finishing {
 		c := b.completions[0]
 		b.completions = b.completions[1:]
 		switch c.to.status {
@@ -232,9 +230,6 @@ func (b *Burst) step(w work) {
 	b.completions = b.completions[:0]
 	if b.finishing && b.fatal == nil {
 		b.finishAll()
-	}
-	if b.unwound && b.fatal == nil {
-		b.cancelAll()
 	}
 	if x != nil {
 		b.askCommit = b.owed.after(x.node.commit, b.env.Now()) || b.askCommit

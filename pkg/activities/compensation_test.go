@@ -1,6 +1,7 @@
 package activities_test
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -54,6 +55,11 @@ func TestAFailureUndoesWhatIsDone(t *testing.T) {
 		"a scope that is done later": {seq(act("Parallel", nil, scopeOf("s", does("a"), wait("w")), seq(wait("v"), does("b"))), faultOf("no")), []string{"v", "w"}, "a b -b -a"},
 		"a scope that fails first":   {seq(does("a"), scopeOf("s", does("b"), faultOf("no"))), nil, "a b -b -a"},
 		"a scope that goes on":       {seq(does("a"), port(scopeOf("s", does("b"), faultOf("no")), "onUndone", line("so")), line("z")), nil, "a b -b so z"},
+		"what onUndone does":         {seq(port(scopeOf("s", does("a"), faultOf("no")), "onUndone", does("o")), line("z"), wait("u"), named("later", faultOf("no"))), []string{"u"}, "a -a o z -o"},
+		"onUndone that was left":     {seq(act("Fork", inputs{"joinMode": lit("WaitAny")}, port(scopeOf("s", does("a"), faultOf("no")), "onUndone", seq(does("o"), wait("w"))), wait("v")), line("z"), wait("u"), named("later", faultOf("no"))), []string{"v", "u"}, "a -a o z -o"},
+		"a break in an undo":         {body(act("ForEach", inputs{"items": lit([]any{1})}), scopeOf("s", does("a"), undoing("b", seq(act("Break", nil), line("-b"))), faultOf("no"))), nil, "a b -a"},
+		"a complete in an undo":      {seq(does("a"), undoing("b", seq(act("If", inputs{"condition": lit(true)}), act("Complete", nil), line("-b"))), faultOf("no")), nil, "a b -a"},
+		"a complete by hand":         {seq(does("a"), undoing("b", act("Complete", nil)), act("Compensate", nil), line("z"), faultOf("no")), nil, "a b -a z"},
 		"a scope that was left":      {seq(body(act("ForEach", inputs{"items": lit([]any{1, 2})}), scopeOf("s", does("a"), act("Break", nil))), line("z"), faultOf("no")), nil, "a z -a"},
 		"a race that was lost":       {seq(act("Fork", inputs{"joinMode": lit("WaitAny")}, scopeOf("s", does("a"), wait("w")), wait("v")), does("b"), faultOf("no")), []string{"v"}, "a b -b -a"},
 		"for good":                   {seq(does("a"), final("no")), nil, "a -a"},
@@ -268,6 +274,7 @@ func TestUndosThatCannotBe(t *testing.T) {
 	}{
 		"in an undo":           {root(undoing("a", seq(does("b")))), "undo-in-undo"},
 		"in what is used":      {root(useOf("child", nil)), "undo-in-used"},
+		"a finish in an undo":  {root(undoing("a", seq(act("Finish", nil)))), "finish-in-undo"},
 		"nothing to undo":      {root(act("Compensate", nil)), "nothing-to-undo"},
 		"no such activity":     {root(seq(does("pay"), act("Compensate", inputs{"activities": lit([]any{"pai"})}))), "unknown-activity"},
 		"no activity":          {root(seq(does("pay"), act("Compensate", inputs{"activities": lit(3)}))), "bad-literal"},
@@ -343,5 +350,31 @@ func TestAWideOneUndoes(t *testing.T) {
 	plain := start(t, root(seq(line("a"), wait("w"))))
 	if _, err := engine.LoadEnding(plain.prog, plain.header, strings.NewReader(string(plain.state)), plain.env); err != nil {
 		t.Error(err)
+	}
+}
+
+// cut is a call that is interrupted, and notes whether that ended it.
+type cut struct {
+	burst   *engine.Burst
+	spared  bool
+	cutting bool // what the burst was ended by took the call away
+}
+
+func (c *cut) Execute(ctx context.Context, _ *engine.Execution) error {
+	c.spared = c.burst.Interrupt()
+	c.burst.End(workflow.CommandCancel)
+	c.cutting = ctx.Err() != nil
+	c.burst.End(workflow.CommandDelete)
+	return ctx.Err()
+}
+
+// A cancel more, while an instance undoes since it is to be cancelled, does not cut the call of an undo. A delete does.
+func TestASecondCancelCutsNoCall(t *testing.T) {
+	t.Parallel()
+	back := &cut{}
+	b := start(t, root(seq(undoing("a", named("back", activities.Inline(back.Execute))), wait("w"))))
+	back.burst = b.load()
+	if out, err := back.burst.Run(t.Context(), workflow.Command{ID: "c", Kind: workflow.CommandCancel}); out != engine.Interrupted || err != nil || !back.spared || back.cutting {
+		t.Errorf("%s %v, spared %v, cut by a cancel %v", out, err, back.spared, back.cutting)
 	}
 }

@@ -66,6 +66,16 @@ func finish() (workflow.Descriptor, engine.Activity) {
 
 type finishCode struct{}
 
+// Prepare refuses it in what undoes: the rest would not be undone, and what failed would be forgotten.
+func (finishCode) Prepare(p *engine.Preparation) {
+	for n := p.Node; n.Parent() != nil; n = n.Parent() {
+		if n.Parent().Port(workflow.UndoPort) == n {
+			p.Problem("finish-in-undo", workflow.Place{}, "a finish in the undo of %s would end the instance with the rest not undone; an undo ends by itself", n.Parent().LocalID())
+			return
+		}
+	}
+}
+
 func (finishCode) Execute(_ context.Context, x *engine.Execution) error {
 	x.Complete()
 	x.FinishInstance()

@@ -77,7 +77,7 @@ func (h *handle) interrupt() {
 			return // the sweep behind the watch asks again
 		}
 		if end, err := o.n.cfg.Store.Mail(o.ctx, o.id, id); err == nil && end != nil {
-			b.End()
+			b.End(end.Command.Kind)
 		}
 	})
 }

@@ -213,24 +213,26 @@ func look(b *Burst, env Env) {
 // Interrupt asks the burst, from any goroutine, to stop: at the next activity boundary,
 // or within a call that may have an effect outside, whose context it ends. Run then
 // returns [Interrupted], and the call is the next of the schedule. A call that was interrupted
-// before goes on, as that was a hint without a reason: spared then says so.
+// before goes on, as that was a hint without a reason, and so does one of what undoes as the instance is to be
+// cancelled: spared then says so.
 func (b *Burst) Interrupt() (spared bool) {
 	b.interrupted.Store(true)
 	c := b.ends.Load()
 	switch {
 	case c == nil:
 		return false
-	case c.again:
+	case c.again, c.unwinds:
 		return true
 	}
 	c.end(errInterrupted)
 	return false
 }
 
-// End is Interrupt of who knows that a cancel or a delete is there: it spares no call.
-func (b *Burst) End() {
+// End is Interrupt of who knows that a cancel, or a delete, is there. It spares a call only of what undoes as the
+// instance is to be cancelled, from a cancel more.
+func (b *Burst) End(kind workflow.CommandKind) {
 	b.interrupted.Store(true)
-	if c := b.ends.Load(); c != nil {
+	if c := b.ends.Load(); c != nil && (kind == workflow.CommandDelete || !c.unwinds) {
 		c.end(errInterrupted)
 	}
 }

@@ -11,8 +11,9 @@ var errInterrupted = errors.New("the instance is to be cancelled")
 
 // call is one that waits for the outside.
 type call struct {
-	end   context.CancelCauseFunc
-	again bool // it was interrupted before, and nobody ended the instance
+	end     context.CancelCauseFunc
+	again   bool // it was interrupted before, and nobody ended the instance
+	unwinds bool // the instance is to be cancelled already, and this undoes what it did
 }
 
 // outside calls the code of x. If that may wait for the outside, an interrupt ends its
@@ -25,10 +26,10 @@ func outside(ctx context.Context, x *Execution, c brokenCall) (err error) {
 		var end context.CancelCauseFunc
 		ctx, end = context.WithCancelCause(ctx)
 		defer end(nil)
-		call := &call{end: end, again: key == b.stopped.Key}
+		call := &call{end: end, again: key == b.stopped.Key, unwinds: b.unwinding}
 		b.ends.Store(call)
 		defer b.ends.Store(nil)
-		if b.interrupted.Load() && !call.again { // since the look before this call
+		if b.interrupted.Load() && !call.again && !call.unwinds { // since the look before this call
 			end(errInterrupted)
 		}
 	}

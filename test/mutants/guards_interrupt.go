@@ -7,7 +7,7 @@ var interruptGuards = []patch{
 	{"a call is interrupted once", "pkg/engine/interrupt.go",
 		"again: key == b.stopped.Key", "again: key == \"\"", inActivities, "TestAnInterruptedCall"},
 	{"an interrupt just before a call ends it", "pkg/engine/interrupt.go",
-		"if b.interrupted.Load() && !call.again {", "if false {", inActivities, "TestAnInterruptBetween"},
+		"if b.interrupted.Load() && !call.again && !call.unwinds {", "if false {", inActivities, "TestAnInterruptBetween"},
 	{"an interrupted call keeps its key", "pkg/engine/interrupt.go",
 		"\tw.key, w.inner = x.CallKeys()\n", "", inActivities, "TestAnInterruptedCall"},
 	{"an interrupted call is no fault", "pkg/engine/loop.go",
@@ -35,7 +35,7 @@ var interruptGuards = []patch{
 	{"an interrupt before the burst is not lost", "pkg/client/working.go",
 		"if o.interrupted.Swap(false) && !s.work.ending {", "if false {", inClient, "TestAnInterruptBeforeTheBurst"},
 	{"a cancel ends also a call that was interrupted for nothing", "pkg/client/owner.go",
-		"\t\t\tb.End()\n", "\t\t\t_ = b\n", inClient, "TestACancelEndsACall"},
+		"\t\t\tb.End(end.Command.Kind)\n", "\t\t\t_ = b\n", inClient, "TestACancelEndsACall"},
 	{"an interrupted resume is no new command", "pkg/engine/interrupt.go",
 		"\tb.fresh = false // the command did something\n", "", inActivities, "TestAnInterruptedCall"},
 }

@@ -119,7 +119,7 @@ func (compensate) goOn(x *engine.Execution, s *State) error {
 }
 
 func (c compensate) Signal(_ context.Context, x *engine.Execution, sig engine.Signal) (bool, error) {
-	return false, c.failed(x, sig)
+	return c.stays(x, sig)
 }
 
 // Done is for the scope: what undoes has no undo.

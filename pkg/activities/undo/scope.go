@@ -55,8 +55,7 @@ func (sc scope) ChildCompleted(_ context.Context, x *engine.Execution, done engi
 	switch {
 	case s.tell(x, done):
 	case done.Node == x.Node().Port(undonePort):
-		x.Complete()
-		return nil
+		s.Ended = true
 	default:
 		s.Ended, s.Outcomes = true, done.Outcomes
 	}
@@ -70,7 +69,7 @@ func (scope) goOn(x *engine.Execution, s *State) error {
 		return err
 	case s.Cancelled:
 		x.Complete()
-	case s.Failed != nil:
+	case s.Failed != nil && !s.Ended:
 		x.OtherCalls()
 		if n := x.Node().Port(undonePort); n != nil && !s.Failed.Final {
 			x.Schedule(n, engine.Child{Variables: map[string]any{"Error": s.Failed.Message, "Undone": s.Undone}})
@@ -78,7 +77,7 @@ func (scope) goOn(x *engine.Execution, s *State) error {
 		}
 		return engine.BeginAgain(s.Failed.error(s.Undone))
 	case s.Ended:
-		if err := s.handOn(x, false); err != nil {
+		if err := s.handOn(x); err != nil {
 			return err
 		}
 		x.Complete(s.Outcomes...)
@@ -90,8 +89,8 @@ func (scope) goOn(x *engine.Execution, s *State) error {
 // failure that is final.
 func (sc scope) Signal(_ context.Context, x *engine.Execution, sig engine.Signal) (bool, error) {
 	s := engine.Scratch[State](x)
-	if err := sc.failed(x, sig); err != nil {
-		return false, err
+	if done, err := sc.stays(x, sig); done || err != nil {
+		return done, err
 	}
 	goesOn := strings.Contains(strings.ToLower(x.Node().Definition().Options.IncidentStrategy), "continuewithincidents")
 	switch {

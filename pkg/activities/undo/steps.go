@@ -83,8 +83,8 @@ func (s *State) undoing(child *engine.Execution) bool {
 	return s.Running != "" && child.Tag() == s.Running
 }
 
-// handOn gives the scope around x the steps of s. now: they are to be undone.
-func (s *State) handOn(x *engine.Execution, now bool) error {
+// handOn gives the scope around x the steps of s.
+func (s *State) handOn(x *engine.Execution) error {
 	steps := s.Steps
 	s.Steps, s.Running = nil, ""
 	around := scopeOf(x)
@@ -93,7 +93,6 @@ func (s *State) handOn(x *engine.Execution, now bool) error {
 	}
 	a := engine.Scratch[State](around)
 	for _, step := range steps {
-		step.Now = step.Now || now
 		a.add(step)
 	}
 	_, err := a.next(around)
@@ -132,7 +131,7 @@ type keeper struct{}
 // Left hands on what is not undone.
 func (keeper) Left(x *engine.Execution) {
 	s := engine.Scratch[State](x)
-	if err := s.handOn(x, s.Failed != nil || x.Node().Type() != workflow.ScopeType); err != nil {
+	if err := s.handOn(x); err != nil {
 		panic(err)
 	}
 }
@@ -145,11 +144,19 @@ func (keeper) Migrate(x *engine.Execution, m engine.Migration) error {
 	return engine.Scratch[State](x).migrate(m)
 }
 
-// failed stops the signal of what undoes.
-func (keeper) failed(x *engine.Execution, sig engine.Signal) error {
-	fault := sig.Name == engine.SignalFault || sig.Name == engine.SignalFinal
-	if fault && engine.Scratch[State](x).undoing(sig.Child) {
-		return errStays
+// stays keeps the signals of what undoes from what is around: a failure is an incident, and a Break or a Complete
+// ends the undo that it stands in. done: it was that.
+func (keeper) stays(x *engine.Execution, sig engine.Signal) (done bool, err error) {
+	if !engine.Scratch[State](x).undoing(sig.Child) {
+		return false, nil
 	}
-	return nil
+	switch sig.Name {
+	case engine.SignalFault, engine.SignalFinal:
+		return false, errStays
+	case engine.SignalBreak, engine.SignalComplete:
+		sig.Sender.Complete(sig.Outcomes...)
+		sig.Child.Complete()
+		return true, nil
+	}
+	return false, nil
 }

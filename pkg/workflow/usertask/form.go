@@ -39,6 +39,7 @@ const (
 	mostData    = 256 << 10 // of all
 	mostWrong   = 20        // problems that are told
 	mostPattern = 1000      // bytes
+	mostDigits  = 100       // bytes of a number
 	// mostSteps is how many steps the patterns of a form may have together: matching 32 KiB takes them once for each byte.
 	mostSteps = 2000
 )
@@ -189,12 +190,15 @@ func (f *form) fitting(at, name string, p *property) error {
 	if err := json.Unmarshal(f.Properties[name], &given); err != nil {
 		return fmt.Errorf("%s: %w", at, err)
 	}
-	for word := range given {
+	for word, raw := range given {
+		var n json.Number
 		switch {
 		case slices.Contains(ofText, word) && p.Type != "string":
 			return fmt.Errorf("%s: %s are for a string", at, strings.Join(ofText, ", "))
 		case slices.Contains(ofNumber, word) && p.Type != "number" && p.Type != "integer":
 			return fmt.Errorf("%s: %s are for a number or integer", at, strings.Join(ofNumber, ", "))
+		case slices.Contains(ofNumber, word) && json.Unmarshal(raw, &n) == nil && excessive(n):
+			return fmt.Errorf("%s: %s has to be a number that a float64 can be near, of up to %d digits", at, word, mostDigits)
 		}
 	}
 	_, choice := given["enum"]
@@ -363,6 +367,10 @@ func (f *form) bounds(data map[string]any) (problems workflow.Problems) {
 			problems = append(problems, wrong("unknown-field", pointer(name), fmt.Sprintf("the form has no field %s%s", workflow.Shorten(name), workflow.DidYouMean(name, slices.Sorted(maps.Keys(f.Properties))))))
 			continue
 		}
+		if n, ok := data[name].(json.Number); ok && excessive(n) {
+			problems = append(problems, wrong("bad-field", pointer(name), fmt.Sprintf("%s has to be a number that a float64 can be near, of up to %d digits", f.title(name), mostDigits)))
+			continue
+		}
 		text, _ := data[name].(string)
 		if all += len(text); len(text) > mostText {
 			problems = append(problems, wrong("too-long", pointer(name), fmt.Sprintf("%s has %d bytes: it may have up to %d", f.title(name), len(text), mostText)))
@@ -372,6 +380,12 @@ func (f *form) bounds(data map[string]any) (problems workflow.Problems) {
 		problems = append(problems, wrong("too-long", "/data", fmt.Sprintf("the fields have %d bytes together: they may have up to %d", all, mostData)))
 	}
 	return problems
+}
+
+// excessive tells whether a number is too long or too large to be computed with: 1e999999 is short, and has a million digits.
+func excessive(n json.Number) bool {
+	_, err := n.Float64()
+	return err != nil || len(n) > mostDigits
 }
 
 func (f *form) has(name string) bool { _, ok := f.Properties[name]; return ok }

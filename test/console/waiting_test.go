@@ -66,7 +66,7 @@ root:
 	}
 	v.shows(p, "limit has to be 10 or less", "/data/limit", "too &lt;u&gt;much&lt;/u&gt;", `name="i.masked:text:pin"`)
 	form.Set("key", "k2")
-	p = v.post("/console/do/claimUserTask", url.Values{"p.id": {task[1]}, "key": {"k0"}, "back": {"/console/waiting"}})
+	v.post("/console/do/claimUserTask", url.Values{"p.id": {task[1]}, "key": {"k0"}, "back": {"/console/waiting"}})
 	v.shows(v.check("/console/waiting", http.StatusOK), ">yours<", "Give back")
 	v.shows(s.as(auth.Operator).check("/console/waiting?others=true", http.StatusOK), "taken by key:the-viewer", "Take it away")
 

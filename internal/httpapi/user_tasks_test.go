@@ -3,6 +3,7 @@ package httpapi_test
 import (
 	"encoding/json"
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -226,5 +227,31 @@ func TestAUserTaskHasOneDoor(t *testing.T) {
 	}
 	if len(p.waiting(t, p.anna, "")) != 1 {
 		t.Error("it waits no more")
+	}
+}
+
+// A page looks at a bounded number of times, also with the smallest limit: then it is empty, and goes on behind.
+func TestAPageOfOneLooksFewTimes(t *testing.T) {
+	t.Parallel()
+	p := startPeople(t)
+	for n := range 25 {
+		p.post(t, "/api/v1/definitions/approval/execute", fmt.Sprintf(`{"instanceId": "x%d", "input": {"author": "zoe"}}`, n), 200, p.op)
+	}
+	pages, cursor := 0, ""
+	for {
+		var got struct {
+			Items      []any
+			NextCursor *string
+		}
+		if err := json.Unmarshal(p.get(t, "/api/v1/user-tasks?limit=1"+cursor, p.carl).body, &got); err != nil || len(got.Items) != 0 {
+			t.Fatal(err, got.Items)
+		}
+		if pages++; got.NextCursor == nil {
+			break
+		}
+		cursor = "&cursor=" + url.QueryEscape(*got.NextCursor)
+	}
+	if pages != 2 {
+		t.Errorf("25 tasks of others are %d pages", pages)
 	}
 }

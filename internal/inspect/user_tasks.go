@@ -21,8 +21,9 @@ type UserTask struct {
 	Claim        *store.TaskClaim // of the person who has it; nil: nobody has
 }
 
-// mostLooked is at how many user tasks a page looks.
-const mostLooked = 1000
+// mostLooked is at how many user tasks a page looks, and leastAsked as how many one look counts at least: a limit of 1 would
+// be a thousand reads.
+const mostLooked, leastAsked = 1000, 50
 
 // UserTasks lists those user tasks that fit, by their priority and age. A page may be shorter than its limit, and have a
 // next one: of a thousand that were looked at, others may be for somebody else. One that cannot be read is left out.
@@ -42,7 +43,7 @@ func (i *Inspector) UserTasks(ctx context.Context, fits func(*UserTask) bool, cu
 				found.Items = append(found.Items, *t)
 			}
 		}
-		looked += ask
+		looked += max(ask, leastAsked)
 		if found.Next, found.Revision = page.Next, page.Revision; page.Next == "" {
 			break
 		}

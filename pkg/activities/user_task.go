@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/weft-run/weft/pkg/engine"
@@ -158,13 +159,25 @@ func takeForm(t *usertask.Task, v any) (err error) {
 	if v == nil {
 		return nil
 	}
+	if text, ok := v.(string); ok { // Elsa writes an object as text
+		d := json.NewDecoder(strings.NewReader(text))
+		d.UseNumber()
+		var is any
+		if err := d.Decode(&is); err != nil {
+			return errors.New("form is a text, and no JSON Schema")
+		}
+		if v, err = engine.Normalize(is); err != nil {
+			return fmt.Errorf("form: %w", err)
+		}
+	}
 	if t.Form, err = json.Marshal(v); err != nil {
 		return fmt.Errorf("form: %w", err)
 	}
 	return usertask.CheckForm(t.Form)
 }
 
-// namesOf reads people or groups: texts, or participants as Elsa writes them.
+// namesOf reads people or groups: texts, or participants as Elsa writes them. A group among the people is no person of its
+// name: who is excluded would not be, and a stranger who is called so would be a candidate.
 func namesOf(input string, v any) (names []string, err error) {
 	if v == nil {
 		return nil, nil
@@ -177,6 +190,9 @@ func namesOf(input string, v any) (names []string, err error) {
 		name, isText := one.(string)
 		if m, isObject := one.(map[string]any); isObject {
 			name, isText = m["id"].(string)
+			if is, _ := m["type"].(string); is != "" && strings.EqualFold(is, "Group") != (input == "candidateGroups") {
+				return nil, fmt.Errorf("%s has %s, of the type %s: people stand in candidateUsers and excludedUsers, groups in candidateGroups", input, workflow.Shorten(name), workflow.Shorten(is))
+			}
 			if by, _ := m["provider"].(string); input != "candidateGroups" && (by == "key" || by == "oidc") {
 				name = by + ":" + name
 			}

@@ -129,6 +129,11 @@ func TestAUserTaskIsBounded(t *testing.T) {
 		"outcomes is no list":                                     {"outcomes": computed("Approve")},
 		"candidateUsers has something that is no name":            {"candidateUsers": computed([]any{7})},
 		"candidateUsers has 101 names":                            {"candidateUsers": computed(slicesOf(101, "x"))},
+		"candidateUsers has finance, of the type Group: people":   {"candidateUsers": computed([]any{map[string]any{"type": "Group", "id": "finance"}})},
+		"excludedUsers has finance, of the type group: people":    {"excludedUsers": computed([]any{map[string]any{"type": "group", "id": "finance"}})},
+		"candidateGroups has anna, of the type User: people":      {"candidateGroups": computed([]any{map[string]any{"type": "User", "id": "anna"}})},
+		"form is a text, and no JSON Schema":                      {"form": computed("nonsense")},
+		"form is no object":                                       {"form": computed("[1]")},
 		"dueAt and dueIn are both given":                          {"dueAt": computed("2030-01-01T00:00:00Z"), "dueIn": computed("1h")},
 		"enableTimeoutOutcome is given, and no dueAt or dueIn":    {"enableTimeoutOutcome": lit(true)},
 		"form names a form of a provider":                         {"form": computed(map[string]any{"providerName": "forms"})},
@@ -161,6 +166,7 @@ func TestElsasUserTaskRuns(t *testing.T) {
 		"candidateUsers": {"typeName": "Object[]", "expression": {"type": "Object", "value": "[{\"tenantId\":\"\",\"provider\":\"default\",\"type\":\"User\",\"id\":\"anna\"}]"}},
 		"candidateGroups": {"typeName": "Object[]", "expression": {"type": "Object", "value": "[{\"provider\":\"oidc\",\"type\":\"Group\",\"id\":\"finance\"}]"}},
 		"priority": {"typeName": "Int32", "expression": {"type": "Literal", "value": 50}},
+		"form": {"typeName": "Object", "expression": {"type": "Object", "value": "{\"properties\": {\"why\": {\"type\": \"string\", \"maxLength\": 5}}}"}},
 		"actionDefinitions": {"typeName": "Object[]", "expression": {"type": "Literal", "value": [
 			{"key": "Approve", "label": {"typeName": "String", "expression": {"type": "Literal", "value": "Approve it"}}, "metadata": {"color": "green"}}, {"key": "Reject"}]}}}}`
 	def, problems := elsajson.Read([]byte(source), "purchase.json", activities.Default())
@@ -171,6 +177,9 @@ func TestElsasUserTaskRuns(t *testing.T) {
 	is := b.asked()
 	if got := fmt.Sprint(is.Title, is.Users, is.Groups, is.Outcomes); got != "Approve it[anna] [finance] [{Approve Approve it} {Reject Reject}]" {
 		t.Errorf("%s", got)
+	}
+	if fields, err := is.Fields(); err != nil || len(fields) != 1 || fields[0].Name != "why" {
+		t.Errorf("%v %v", err, fields)
 	}
 	b.resume("approve", decided("key:anna", "Approve", nil))
 	b.wantStatus(workflow.Finished)

@@ -59,14 +59,14 @@ root:
 	if task == nil {
 		t.Fatal(p.text)
 	}
-	form := url.Values{"p.id": {task[1]}, "key": {"k1"}, "back": {"/console/waiting"}, "i.text:reason": {"too <u>much</u>"}, "i.number:limit": {"11"}, "i.boolean:sure": {"false"}, "i.masked:pin": {"98765"}, "b.outcome": {"Reject"}}
+	form := url.Values{"p.id": {task[1]}, "key": {"k1"}, "back": {"/console/waiting"}, "i.text:reason": {"too <u>much</u>"}, "i.number:limit": {"11"}, "i.boolean:sure": {"false"}, "i.masked:text:pin": {"98765"}, "b.outcome": {"Reject"}}
 	p = v.post("/console/do/completeUserTask", form)
 	if p.status != http.StatusUnprocessableEntity || strings.Contains(p.text, "98765") {
 		t.Errorf("%d %s", p.status, p.text)
 	}
-	v.shows(p, "limit has to be 10 or less", "/data/limit", "too &lt;u&gt;much&lt;/u&gt;", `name="i.masked:pin"`)
+	v.shows(p, "limit has to be 10 or less", "/data/limit", "too &lt;u&gt;much&lt;/u&gt;", `name="i.masked:text:pin"`)
 	form.Set("key", "k2")
-	p = v.post("/console/do/claimUserTask", url.Values{"p.id": {task[1]}, "key": {"k0"}, "back": {"/console/waiting"}})
+	v.post("/console/do/claimUserTask", url.Values{"p.id": {task[1]}, "key": {"k0"}, "back": {"/console/waiting"}})
 	v.shows(v.check("/console/waiting", http.StatusOK), ">yours<", "Give back")
 	v.shows(s.as(auth.Operator).check("/console/waiting?others=true", http.StatusOK), "taken by key:the-viewer", "Take it away")
 
@@ -85,5 +85,41 @@ root:
 	form.Set("key", "k3")
 	if p = v.post("/console/do/completeUserTask", form); p.status != http.StatusNotFound || !strings.Contains(p.text, "key:the-viewer completed it at ") {
 		t.Errorf("%d %s", p.status, p.text)
+	}
+}
+
+// What is masked is shown nowhere, of each type and form of input, also when the page refuses it.
+func TestWhatIsMaskedIsNotShownAgain(t *testing.T) {
+	t.Parallel()
+	s := open(t, true)
+	s.publish(`
+id: masked
+root:
+  - userTask:
+      title: Say it
+      candidateUsers: [the-viewer]
+      form:
+        properties:
+          code: {type: integer, masked: true, maximum: 10}
+          long: {type: string, masked: true, widget: textarea}
+          one: {type: string, masked: true, enum: [secret-one, two]}
+          sure: {type: boolean, masked: true}
+    id: ask
+`)
+	s.starts("masked", "Suspended", nil)
+	v := s.as(auth.Viewer)
+	p := v.check("/console/waiting", http.StatusOK)
+	v.shows(p, `<input name="i.masked:number:code" type="password"`, `<textarea name="i.masked:text:long"`, `<select name="i.masked:text:one"`, `<select name="i.masked:boolean:sure"`)
+	task := regexp.MustCompile(`name="p.id" value="([^"]+)"`).FindStringSubmatch(p.text)
+	if task == nil {
+		t.Fatal(p.text)
+	}
+	for i, code := range []string{"98765", "seven-98765"} {
+		form := url.Values{"p.id": {task[1]}, "key": {fmt.Sprint("k", i)}, "back": {"/console/waiting"}, "i.masked:number:code": {code},
+			"i.masked:text:long": {"secret-long"}, "i.masked:text:one": {"secret-one"}, "i.masked:boolean:sure": {"true"}, "b.outcome": {"Complete"}}
+		p = v.post("/console/do/completeUserTask", form)
+		if p.status != http.StatusUnprocessableEntity || strings.Contains(p.text, "98765") || strings.Contains(p.text, "secret-") {
+			t.Errorf("%d %s", p.status, p.text)
+		}
 	}
 }

@@ -39,6 +39,9 @@ const (
 	mostData    = 256 << 10 // of all
 	mostWrong   = 20        // problems that are told
 	mostPattern = 1000      // bytes
+	mostDigits  = 100       // bytes of a number
+	// mostSteps is how many steps the patterns of a form may have together: matching 32 KiB takes them once for each byte.
+	mostSteps = 2000
 )
 
 var (
@@ -50,6 +53,10 @@ var (
 	types   = []string{"string", "number", "integer", "boolean"}
 	formats = []string{"date", "time", "date-time", "email", "uri"}
 	widgets = []string{"textarea"}
+
+	// What is for fields of a type only: elsewhere a validator skips it, and nobody would be told.
+	ofText   = []string{"enum", "format", "widget", "pattern", "minLength", "maxLength"}
+	ofNumber = []string{"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"}
 )
 
 // form is a form as it is written: a JSON Schema of one object.
@@ -63,6 +70,7 @@ type form struct {
 	AdditionalProperties *bool                      `json:"additionalProperties"`
 
 	fields []Field
+	steps  int // of the patterns so far
 	schema *jsonschema.Schema
 }
 
@@ -158,11 +166,11 @@ func (f *form) read(name string) error {
 	if p.Type == "" {
 		return fmt.Errorf("%s has no type: one of %s", at, strings.Join(types, ", "))
 	}
-	if p.Type != "string" && (len(p.Enum) > 0 || p.Format != "" || p.Widget != "" || p.Pattern != "") {
-		return fmt.Errorf("%s: enum, format, widget and pattern are for a string", at)
+	if err := f.fitting(at, name, &p); err != nil {
+		return err
 	}
-	if _, err := syntax.Parse(p.Pattern, syntax.Perl); err != nil || len(p.Pattern) > mostPattern {
-		return fmt.Errorf("%s: pattern is none that is taken here (RE2, up to %d bytes)", at, mostPattern)
+	if err := f.pattern(at, p.Pattern); err != nil {
+		return err
 	}
 	switch p.Default.(type) {
 	case nil, string, bool, json.Number:
@@ -173,6 +181,52 @@ func (f *form) read(name string) error {
 		Name: name, Type: p.Type, Title: cmp.Or(p.Title, name), Description: p.Description, Format: p.Format, Enum: p.Enum, Default: p.Default,
 		Required: slices.Contains(f.Required, name), Long: p.Widget != "", Masked: p.Masked,
 	})
+	return nil
+}
+
+// fitting tells what a field has that is not for one of its type.
+func (f *form) fitting(at, name string, p *property) error {
+	var given map[string]json.RawMessage
+	if err := json.Unmarshal(f.Properties[name], &given); err != nil {
+		return fmt.Errorf("%s: %w", at, err)
+	}
+	for word, raw := range given {
+		var n json.Number
+		switch {
+		case slices.Contains(ofText, word) && p.Type != "string":
+			return fmt.Errorf("%s: %s are for a string", at, strings.Join(ofText, ", "))
+		case slices.Contains(ofNumber, word) && p.Type != "number" && p.Type != "integer":
+			return fmt.Errorf("%s: %s are for a number or integer", at, strings.Join(ofNumber, ", "))
+		case slices.Contains(ofNumber, word) && json.Unmarshal(raw, &n) == nil && excessive(n):
+			return fmt.Errorf("%s: %s has to be a number that a float64 can be near, of up to %d digits", at, word, mostDigits)
+		}
+	}
+	_, choice := given["enum"]
+	switch {
+	case choice && len(p.Enum) == 0:
+		return fmt.Errorf("%s: enum is empty, so nothing would fit", at)
+	case p.Masked && p.Default != nil:
+		return fmt.Errorf("%s is masked, and has a default: that would be shown", at)
+	}
+	return nil
+}
+
+// pattern tells what is wrong with one. A short one can be a long program, such as (.{0,1000})*, and is run for each byte.
+func (f *form) pattern(at, text string) error {
+	if text == "" {
+		return nil
+	}
+	re, err := syntax.Parse(text, syntax.Perl)
+	if err != nil || len(text) > mostPattern {
+		return fmt.Errorf("%s: pattern is none that is taken here (RE2, up to %d bytes)", at, mostPattern)
+	}
+	program, err := syntax.Compile(re.Simplify())
+	if err != nil {
+		return fmt.Errorf("%s: pattern: %w", at, err)
+	}
+	if f.steps += len(program.Inst); f.steps > mostSteps {
+		return fmt.Errorf("%s: with its pattern those of the form have %d steps together, and may have %d: count with minLength and maxLength, not with {…}", at, f.steps, mostSteps)
+	}
 	return nil
 }
 
@@ -313,6 +367,10 @@ func (f *form) bounds(data map[string]any) (problems workflow.Problems) {
 			problems = append(problems, wrong("unknown-field", pointer(name), fmt.Sprintf("the form has no field %s%s", workflow.Shorten(name), workflow.DidYouMean(name, slices.Sorted(maps.Keys(f.Properties))))))
 			continue
 		}
+		if n, ok := data[name].(json.Number); ok && excessive(n) {
+			problems = append(problems, wrong("bad-field", pointer(name), fmt.Sprintf("%s has to be a number that a float64 can be near, of up to %d digits", f.title(name), mostDigits)))
+			continue
+		}
 		text, _ := data[name].(string)
 		if all += len(text); len(text) > mostText {
 			problems = append(problems, wrong("too-long", pointer(name), fmt.Sprintf("%s has %d bytes: it may have up to %d", f.title(name), len(text), mostText)))
@@ -322,6 +380,12 @@ func (f *form) bounds(data map[string]any) (problems workflow.Problems) {
 		problems = append(problems, wrong("too-long", "/data", fmt.Sprintf("the fields have %d bytes together: they may have up to %d", all, mostData)))
 	}
 	return problems
+}
+
+// excessive tells whether a number is too long or too large to be computed with: 1e999999 is short, and has a million digits.
+func excessive(n json.Number) bool {
+	_, err := n.Float64()
+	return err != nil || len(n) > mostDigits
 }
 
 func (f *form) has(name string) bool { _, ok := f.Properties[name]; return ok }

@@ -179,10 +179,12 @@ type Person struct {
 	Operator bool     // may move every instance
 }
 
-// Is tells whether a person has a name of a task: all of it, or what follows key: or oidc:.
+// Is tells whether a person has a name of a task: all of it, or what follows key: or oidc:. A name that says by which of the
+// two somebody is known is always all of it: a provider may have a subject that is called key:anna.
 func (p *Person) Is(name string) bool {
 	_, short, _ := strings.Cut(p.Name, ":")
-	return p.Name != "" && (name == p.Name || name == short)
+	whole := strings.HasPrefix(name, "key:") || strings.HasPrefix(name, "oidc:")
+	return p.Name != "" && (name == p.Name || !whole && name == short)
 }
 
 // Excludes tells whether a person may not complete the task.

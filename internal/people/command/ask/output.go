@@ -412,7 +412,10 @@ func When(a *Asker, v, _ any) string {
 		return t.In(a.zone()).Format("2006-01-02 15:04:05 MST")
 	}
 	d := a.Now().Sub(t)
-	if d < 0 {
+	switch {
+	case d < 0 && -d < 0: // in centuries, which no duration has
+		return "in " + t.UTC().Format("2006")
+	case d < 0:
 		return "in " + Short(-d)
 	}
 	return Short(d) + " ago"

@@ -43,6 +43,7 @@ func TestPeopleDecide(t *testing.T) {
 	u.wants(0, "anyone\n", "tasks", "show", id, "--jq", ".claimedBy")
 	u.wants(0, id+"  released\n", "tasks", "release", id)
 	u.refuses(2, "say with --outcome how the user task ends", "tasks", "complete", id, "--field", "code=1")
+	u.refuses(3, "a user task is completed with --outcome, and weft tasks show has its outcomes", "tasks", "complete", id)
 	u.refuses(2, "--result is of a worker's task, and --outcome of a user task", "tasks", "complete", id, "--outcome", "Yes", "-d", "1")
 	u.refuses(3, "/data/n: n has to be integer", "tasks", "complete", id, "--outcome", "Yes", "--field", "code=1.10", "--field", "n=x")
 	u.wants(0, "*", "tasks", "complete", id, "--outcome", "Yes", "--field", "code=1.10", "--field", "n=7")

@@ -42,9 +42,14 @@ func join(body map[string]any, as string, input map[string]any) error {
 
 // typed reads a field of a run form, by the kind in its name, into the input.
 func typed(input map[string]any, field, text string) error {
+	field, masked := strings.CutPrefix(field, page.MaskedKind)
 	kind, name, _ := strings.Cut(field, ":")
 	wrong := func(want string) error {
-		return &page.Problem{Status: http.StatusUnprocessableEntity, Title: "The form is not valid", Detail: fmt.Sprintf("%s is %q, and has to be %s.", name, page.Short(60, text), want), Code: string(workflow.CodeInvalid)}
+		is := fmt.Sprintf("is %q, and has to be", page.Short(60, text))
+		if masked {
+			is = "has to be"
+		}
+		return &page.Problem{Status: http.StatusUnprocessableEntity, Title: "The form is not valid", Detail: fmt.Sprintf("%s %s %s.", name, is, want), Code: string(workflow.CodeInvalid)}
 	}
 	switch kind {
 	case "number":

@@ -36,7 +36,7 @@ const (
 	TextField  = "b."
 	JSONField  = "j."
 	InputField = "i."
-	// MaskedKind begins the rest of the name of an input whose value is shown nowhere.
+	// MaskedKind stands before the kind of an input whose value is shown nowhere.
 	MaskedKind = "masked:"
 	AlterField = "a."
 )

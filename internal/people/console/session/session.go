@@ -66,7 +66,8 @@ func WhoOf(p *auth.Principal) *Who {
 	w := &Who{Name: p.Name, Role: p.Role}
 	room := mostGroups
 	for _, g := range p.Groups {
-		if room -= len(g) + 3; room < 0 {
+		written, err := json.Marshal(g) // a quotation mark or a control character takes up to six bytes
+		if room -= len(written) + 1; err != nil || room < 0 {
 			break
 		}
 		w.Groups = append(w.Groups, g)

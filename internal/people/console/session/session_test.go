@@ -65,6 +65,16 @@ func TestSessionsAreSealed(t *testing.T) {
 	if _, err := old.open(text, now.Add(providerLife+time.Second), forBrowsers); err == nil {
 		t.Error("what a provider said counts for ever")
 	}
+	for i := range groups { // a provider's word, of which each byte takes six
+		groups[i] = strings.Repeat("\x01", 50)
+	}
+	hostile := Session{Who: WhoOf(&auth.Principal{Name: "oidc:ada", Role: auth.Viewer, Groups: groups}), Made: now, Seen: now}
+	if text, err = old.seal(hostile, forBrowsers); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := old.open(text, now, forBrowsers); err != nil {
+		t.Errorf("%d bytes: %v", len(text), err)
+	}
 	if text, err = old.seal(Login{Made: now}, forLogins); err != nil {
 		t.Fatal(err)
 	}

@@ -82,18 +82,23 @@ func (c *card) Fields() (all []Field) {
 	return all
 }
 
-// Kind says what a field is filled in as.
+// Kind says what a field is filled in as; one that is masked says so before.
 func (f Field) Kind() string {
-	switch {
-	case f.Type == "number" || f.Type == "integer":
-		return "number"
-	case f.Type == "boolean":
-		return "boolean"
-	case f.Masked:
-		return "masked"
+	kind := "text"
+	switch f.Type {
+	case "number", "integer":
+		kind = "number"
+	case "boolean":
+		kind = "boolean"
 	}
-	return "text"
+	if f.Masked {
+		return page.MaskedKind + kind
+	}
+	return kind
 }
+
+// Numeric tells whether a field is a number.
+func (f Field) Numeric() bool { return f.Type == "number" || f.Type == "integer" }
 
 // Input is the type of the input of a text.
 func (f Field) Input() string {

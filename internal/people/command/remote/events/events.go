@@ -3,6 +3,7 @@ package events
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -191,7 +192,12 @@ func (a commands) tasksCommand() *cobra.Command {
 				}
 				body.Result = v
 			}
-			return a.endTask(cmd.Context(), args[0], body)
+			err := a.endTask(cmd.Context(), args[0], body)
+			var p *apiclient.ProblemError
+			if errors.As(err, &p) && (p.Code == "forbidden" || p.Code == "bookmark-reserved") {
+				p.Detail += "; a user task is completed with --outcome, and weft tasks show has its outcomes"
+			}
+			return err
 		},
 	}
 	complete.Flags().StringVarP(&result, "result", "d", "", "its result: JSON, @file, @- for standard input, or a text")

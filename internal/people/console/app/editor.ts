@@ -325,7 +325,7 @@ const view: View = new EditorView({
       CodeMirror.autocompletion({ override: mayAsk ? [complete] : [], icons: false }),
       mayAsk ? CodeMirror.hoverTooltip(about) : [],
       EditorState.readOnly.of(!mayAsk),
-      EditorView.contentAttributes.of({ "aria-label": "Source", spellcheck: "false" }),
+      EditorView.contentAttributes.of({ "aria-label": "Source", spellcheck: "false", tabindex: "0" }),
       CodeMirror.keymap.of([
         ...CodeMirror.closeBracketsKeymap, ...CodeMirror.defaultKeymap, ...CodeMirror.searchKeymap, ...CodeMirror.historyKeymap,
         ...CodeMirror.foldKeymap, ...CodeMirror.completionKeymap, ...CodeMirror.lintKeymap,

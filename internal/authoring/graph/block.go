@@ -128,10 +128,7 @@ func (b *builder) shape(a *workflow.Activity, depth int) *block {
 	case "StateMachine":
 		return b.machine(a, depth)
 	case "Scope":
-		if a.Ports["onUndone"] == nil {
-			return b.frame(b.node(a, Frame), b.build(a.Ports[bodyPort], depth+1), false)
-		}
-		return b.lanes(b.node(a, Choice), depth, []part{{bodyPort, "", a.Ports[bodyPort]}, {"onUndone", "when undone", a.Ports["onUndone"]}})
+		return b.scope(a, depth)
 	case "Composite":
 		return b.frame(b.node(a, Frame), b.build(a.Ports["root"], depth+1), true)
 	case "FlowNode":
@@ -140,6 +137,14 @@ func (b *builder) shape(a *workflow.Activity, depth int) *block {
 		}
 	}
 	return b.plain(a, depth)
+}
+
+// scope gives what a scope holds a frame, or a lane beside that of what comes behind its undoing.
+func (b *builder) scope(a *workflow.Activity, depth int) *block {
+	if a.Ports["onUndone"] == nil {
+		return b.frame(b.node(a, Frame), b.build(a.Ports[bodyPort], depth+1), false)
+	}
+	return b.lanes(b.node(a, Choice), depth, []part{{bodyPort, "", a.Ports[bodyPort]}, {"onUndone", "when undone", a.Ports["onUndone"]}})
 }
 
 // undoable gives the block of an activity a lane for what undoes it, which leads nowhere.

@@ -13,6 +13,12 @@ import (
 type fsckLimits struct{ f *fsck }
 
 func (c fsckLimits) check() {
+	c.set()
+	c.lines(c.waiting())
+}
+
+// set looks at the limits that are set.
+func (c fsckLimits) set() {
 	f := c.f
 	f.values("limit/", fsckPage, func(name string, kv *mvccpb.KeyValue, parts []string) {
 		var l store.Limit
@@ -25,7 +31,12 @@ func (c fsckLimits) check() {
 			n.Hint = "set it again: weft limits set " + parts[0]
 		}
 	})
-	stands, left := map[string]bool{}, f.unwritten()
+}
+
+// waiting are the keys that instances say that they have in a line: where they stand in it, and the place.
+func (c fsckLimits) waiting() (stands, left map[string]bool) {
+	f := c.f
+	stands, left = map[string]bool{}, f.unwritten()
 	for _, id := range f.ids {
 		h := &f.records[id].Header
 		for i := range h.Bookmarks {
@@ -46,7 +57,12 @@ func (c fsckLimits) check() {
 			}
 		}
 	}
-	heads := map[string]bool{}
+	return stands, left
+}
+
+// lines looks at the keys of the lines, of which stands are those that instances have, and left those that may be there.
+func (c fsckLimits) lines(stands, left map[string]bool) {
+	f, heads := c.f, map[string]bool{}
 	for _, prefix := range []string{"limit-wait/", "limit-taken/"} {
 		f.under(prefix, func(name string, _ *mvccpb.KeyValue, parts []string) {
 			id := parts[max(0, len(parts)-2)]

@@ -61,23 +61,7 @@ func (a commands) explanation(x *apiclient.Explanation, in *apiclient.Answer[api
 	line := func(name, format string, args ...any) {
 		fmt.Fprintf(&b, "  %-8s %s\n", name, ask.OneLineOf(fmt.Sprintf(format, args...), 500))
 	}
-	for i, r := range x.Reasons {
-		text := r.Text
-		if r.Since != nil {
-			text += ", since " + a.ask.Moment(r.Since)
-		}
-		if r.Until != nil {
-			text += ", until " + a.ask.Moment(r.Until)
-		}
-		name := r.Kind
-		switch {
-		case i > 0 && r.Kind == "undoing":
-			name = "and"
-		case i > 0:
-			name = "or " + r.Kind
-		}
-		line(name, "%s", text)
-	}
+	a.reasons(x, line)
 	switch {
 	case x.Owner == nil && x.State != "finished":
 		line("owner", "nobody")
@@ -111,6 +95,27 @@ func (a commands) explanation(x *apiclient.Explanation, in *apiclient.Answer[api
 	}
 	_, err := fmt.Fprint(a.ask.Out, b.String())
 	return err
+}
+
+// reasons tells what an instance waits for, and what is being undone in it.
+func (a commands) reasons(x *apiclient.Explanation, line func(name, format string, args ...any)) {
+	for i, r := range x.Reasons {
+		text := r.Text
+		if r.Since != nil {
+			text += ", since " + a.ask.Moment(r.Since)
+		}
+		if r.Until != nil {
+			text += ", until " + a.ask.Moment(r.Until)
+		}
+		name := r.Kind
+		switch {
+		case i > 0 && r.Kind == "undoing":
+			name = "and"
+		case i > 0:
+			name = "or " + r.Kind
+		}
+		line(name, "%s", text)
+	}
 }
 
 // gateText tells who holds the gate of an activation strategy, and who waits for it.

@@ -102,7 +102,7 @@ func (b *builder) shape(a *workflow.Activity, depth int) *block {
 			return out
 		}
 	}
-	switch short := strings.TrimPrefix(a.Type, "Elsa."); short {
+	switch strings.TrimPrefix(a.Type, "Elsa.") {
 	case "Sequence", "Container":
 		return b.list(a.Activities, depth)
 	case "If":
@@ -110,15 +110,7 @@ func (b *builder) shape(a *workflow.Activity, depth int) *block {
 	case "Switch":
 		return b.lanes(b.node(a, Choice), depth, append(cases(a), part{"default", "default", a.Ports["default"]}))
 	case "Parallel", "Fork":
-		var parts []part
-		for _, c := range a.Activities {
-			parts = append(parts, part{activity: c})
-		}
-		out := b.lanes(b.node(a, Choice), depth, parts)
-		if mode := a.Inputs["joinMode"]; short == "Fork" && mode.Kind == workflow.Literal && (mode.Value == "WaitAny" || mode.Value == "FirstSuccess") {
-			out.joins = "the first"
-		}
-		return out
+		return b.branches(a, depth)
 	case "ParallelForEach":
 		return b.lanes(b.node(a, Choice), depth, []part{{bodyPort, "each", a.Ports[bodyPort]}})
 	case "For", "ForEach", "While":
@@ -137,6 +129,19 @@ func (b *builder) shape(a *workflow.Activity, depth int) *block {
 		}
 	}
 	return b.plain(a, depth)
+}
+
+// branches gives each branch of a parallel or a fork a lane.
+func (b *builder) branches(a *workflow.Activity, depth int) *block {
+	var parts []part
+	for _, c := range a.Activities {
+		parts = append(parts, part{activity: c})
+	}
+	out := b.lanes(b.node(a, Choice), depth, parts)
+	if mode := a.Inputs["joinMode"]; a.Type == "Elsa.Fork" && mode.Kind == workflow.Literal && (mode.Value == "WaitAny" || mode.Value == "FirstSuccess") {
+		out.joins = "the first"
+	}
+	return out
 }
 
 // scope gives what a scope holds a frame, or a lane beside that of what comes behind its undoing.

@@ -166,6 +166,8 @@ var guards = []patch{
 		"place != \"\" && contains(c.Created, place)", "place != \"\" && false", inStore, "TestABodyRunsWithItsPlaceOnly"},
 	{"a place of a limit goes with its bookmark", "internal/store/etcdstore/internal/lookup/index.go",
 		"\t\to.Del(key) // it waits for its place, or has it\n", "\t\t_ = key\n", inStore, "TestPlacesAreGivenInTheirOrder"},
+	{"the place of a decision counts until its pages are written", "internal/store/etcdstore/places/taking.go",
+		"if c.After.Unwritten != nil {", "if false {", inStore, "TestThePlaceOfAWideCommit"},
 	{"no more places are given than are free", "internal/store/etcdstore/places/places.go",
 		"free := min(of.Most-have, int64(len(line.Kvs)))", "free := int64(len(line.Kvs))", inStore, "TestPlacesAreGivenInTheirOrder"},
 	{"a refused child that nobody waits for leaves a dead letter", "internal/store/etcdstore/commits/outgoing.go",

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/commits"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -89,6 +90,24 @@ func TestPlacesAreGivenInTheirOrder(t *testing.T) {
 	w.burn("i4")
 	w.want("limit-wait/", 0)
 	w.want("limit-taken/", 0)
+}
+
+// A commit that is wide ends at its decision, and its place is there until its pages are written: so long it counts.
+func TestThePlaceOfAWideCommitCountsUntilItIsGone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.setLimit(1)
+	w.inLine("wide", 5)
+	w.gives()
+	w.commit(commits.Decide(ends(w.next("wide", nil))))
+	w.inLine("next", 5)
+	if w.taken() != 1 {
+		t.Fatalf("%d have a place of 1", w.taken())
+	}
+	w.ok(w.WriteIndex(w.ctx(), nil, w.record("wide")))
+	if got := w.gives(); got != "next" || w.taken() != 1 {
+		t.Errorf("%q got the place that is free, %d are taken", got, w.taken())
+	}
 }
 
 // A limit that is set to less than what is taken takes nothing away, and gives nobody more.

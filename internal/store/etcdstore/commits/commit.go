@@ -61,7 +61,7 @@ func (s *Instances) Commit(ctx context.Context, c *store.Commit) (done *store.Co
 			s.conn.Metrics.Commit(outcome, time.Since(began), t.Size, tracing.TraceID(ctx))
 		}
 		if done != nil {
-			done.Size, done.Lines = t.Size, s.places.Lines(c.Created, c.Burned, nil)
+			done.Size, done.Lines = t.Size, s.places.Lines(c, nil)
 			s.conn.Metrics.CommitCommands(len(c.Consumed))
 			s.conn.Metrics.SavesJoined(c.Joined)
 		}
@@ -72,7 +72,7 @@ func (s *Instances) Commit(ctx context.Context, c *store.Commit) (done *store.Co
 	if t.take != nil {
 		s.places.Took(c, t.took(resp), resp.Header.Revision, done)
 	}
-	done.Lines = s.places.Lines(c.Created, c.Burned, c.Takes)
+	done.Lines = s.places.Lines(c, c.Takes)
 	done.Size = t.Size
 	s.conn.Metrics.Commit(outcome, time.Since(began), t.Size, tracing.TraceID(ctx))
 	s.conn.Metrics.CommitCommands(len(c.Consumed))

@@ -1,6 +1,8 @@
 package places
 
 import (
+	"slices"
+
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
@@ -28,12 +30,7 @@ func (p *Places) guess(created, burned []workflow.Bookmark) *store.PlaceGuess {
 }
 
 func contains(bookmarks []workflow.Bookmark, id string) bool {
-	for i := range bookmarks {
-		if bookmarks[i].ID == id {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(bookmarks, func(b workflow.Bookmark) bool { return b.ID == id })
 }
 
 // take is the inner transaction of a commit that takes a place if the guess is right, and else puts the bookmark in line.
@@ -56,23 +53,25 @@ func (p *Places) take(g *store.PlaceGuess, b *workflow.Bookmark, of *workflow.In
 }
 
 // Lines are those at which somebody may be given a place after a commit: it put somebody in line, or took somebody out.
-func (p *Places) Lines(created, burned []workflow.Bookmark, took *store.PlaceGuess) (lines []limit.Line) {
-	add := func(l limit.Line) {
-		for _, had := range lines {
-			if had == l {
-				return
-			}
-		}
-		lines = append(lines, l)
+// took is the place that it took by itself; nil: none. Of a decision whose index is not written yet there are none: its places
+// are there until its pages are written, and count so long.
+func (p *Places) Lines(c *store.Commit, took *store.PlaceGuess) (lines []limit.Line) {
+	if c.After.Unwritten != nil {
+		return nil
 	}
-	for i := range burned {
-		if w, ok := limit.Of(&burned[i]); ok {
-			p.seen.gone(w.Line, burned[i].ID)
+	add := func(l limit.Line) {
+		if !slices.Contains(lines, l) {
+			lines = append(lines, l)
+		}
+	}
+	for i := range c.Burned {
+		if w, ok := limit.Of(&c.Burned[i]); ok {
+			p.seen.gone(w.Line, c.Burned[i].ID)
 			add(w.Line)
 		}
 	}
-	for i := range created {
-		if w, ok := limit.Of(&created[i]); ok && (took == nil || took.Bookmark != created[i].ID) {
+	for i := range c.Created {
+		if w, ok := limit.Of(&c.Created[i]); ok && (took == nil || took.Bookmark != c.Created[i].ID) {
 			add(w.Line)
 		}
 	}

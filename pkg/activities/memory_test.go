@@ -35,14 +35,14 @@ var goldenMemory = map[string]any{
 	"for":       &forState{Next: 9223372036854775807, End: -3, Step: 2, Inclusive: true, Over: true},
 	"forEach":   &forEachState{Items: []any{int64(1), 2.5, "x", nil, map[string]any{}}, Next: 2},
 	"fork":      &forkState{Any: true, Wins: true, Failed: []string{"a: no"}},
-	"limited":   &limited.State{Given: true, Failed: &limited.Failure{Error: "call: no", URL: "https://a.example", Status: 503, RetryAfter: time.Minute, Lasting: true}},
+	"limited":   &limited.State{Given: true, Failed: &limited.Failure{Error: "call: no", Kept: retry.Kept{URL: "https://a.example", Status: 503, RetryAfter: time.Minute, Lasting: true}}},
 	"machine":   &machineState{State: 2, Taken: 1},
 	"parallel":  &parallelState{Items: []any{int64(1), "x"}, Next: 1000},
 	"sequence":  &sequenceState{Next: 2, Break: true},
 	"undo": &undo.State{
 		Steps:   []undo.Step{{Step: engine.Step{ID: "x1", Number: 6, Seq: 7, Activity: "pay", Key: "key-1", Within: []string{"x2"}, Vars: map[string]any{"n": int64(1)}, Hidden: map[string]bool{"n": true}}, Now: true}},
 		Running: "x1", Undone: []string{"ship"}, Ended: true, Outcomes: []string{"Done"}, Cancelled: true,
-		Failed: &undo.Failure{Activity: "ship", Message: "no: <stock>", Code: "no", Category: "HTTP", Type: "System", Final: true, URL: "https://a.example", Status: 503, Lasting: true},
+		Failed: &undo.Failure{Activity: "ship", Message: "no: <stock>", Code: "no", Category: "HTTP", Type: "System", Final: true, Kept: retry.Kept{URL: "https://a.example", Status: 503, Lasting: true}},
 	},
 	"retry": &retry.State{
 		Attempts: 5, Delay: time.Second, Factor: 1.5, MaxDelay: time.Minute, MaxTime: time.Hour, On: []string{"Unreachable"}, NotOn: []string{"Refused"}, NewKeys: true,

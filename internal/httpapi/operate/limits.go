@@ -73,18 +73,11 @@ type limitPlaceView struct {
 	GivenAt      *time.Time `json:"givenAt" doc:"When it was given its place; null: it waits."`
 }
 
-// at is a time that may be none.
-func at(t time.Time) *time.Time {
-	if t.IsZero() {
-		return nil
-	}
-	t = t.UTC()
-	return &t
-}
-
 func viewLimit(s *limits.Status) limitView {
-	v := limitView{Name: s.Name, Taken: s.Taken, Waiting: s.Waiting, Since: at(s.Since), SetAt: at(s.At), SetBy: shape.Some(s.By),
-		Keys: shape.Each(s.Keys, func(k limits.Key) limitKeyView { return limitKeyView{k.Key, k.Taken, k.Waiting, at(k.Since)} })}
+	v := limitView{Name: s.Name, Taken: s.Taken, Waiting: s.Waiting, Since: shape.KnownTime(s.Since), SetAt: shape.KnownTime(s.At), SetBy: shape.Some(s.By),
+		Keys: shape.Each(s.Keys, func(k limits.Key) limitKeyView {
+			return limitKeyView{k.Key, k.Taken, k.Waiting, shape.KnownTime(k.Since)}
+		})}
 	if s.Set {
 		v.Most = &s.Most
 	}
@@ -142,6 +135,6 @@ func listPlaces(c *serve.Call, list func(context.Context, string, string, int) (
 		return serve.Reply{}, err
 	}
 	return serve.Reply{Body: limitPlacesView{shape.Each(places, func(p limits.Place) limitPlaceView {
-		return limitPlaceView{p.Line.Key, p.Instance, p.Definition, p.Activity, p.Came.UTC(), at(p.Given)}
+		return limitPlaceView{p.Line.Key, p.Instance, p.Definition, p.Activity, p.Came.UTC(), shape.KnownTime(p.Given)}
 	}), shape.Some(next)}}, nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/weft-run/weft/pkg/activities/branch"
 	"github.com/weft-run/weft/pkg/activities/retry"
@@ -51,11 +50,8 @@ type State struct {
 
 // Failure is what a retry around the activity has to know of a body that failed.
 type Failure struct {
-	Error      string        `json:"error"`
-	URL        string        `json:"url,omitempty"`
-	Status     int           `json:"status,omitempty"` // of an answer that is a failure; 0: it is none
-	RetryAfter time.Duration `json:"retryAfter,omitempty"`
-	Lasting    bool          `json:"lasting,omitempty"`
+	Error string `json:"error"`
+	retry.Kept
 }
 
 func (withLimit) Prepare(p *engine.Preparation) {
@@ -148,14 +144,8 @@ func (withLimit) Rewind(_ context.Context, x *engine.Execution, child *engine.No
 }
 
 func failureOf(x *engine.Execution, sig engine.Signal) *Failure {
-	f := &Failure{Error: workflow.CutBytes(x.Redact(fmt.Sprintf("%s: %v", sig.Sender.Node().ID(), sig.Err)), 1024)}
-	var status *retry.StatusError
-	if errors.As(sig.Err, &status) {
-		f.URL, f.Status, f.RetryAfter = workflow.CutBytes(x.Redact(status.URL), 1024), status.Status, status.RetryAfter
-	}
-	var lasting *retry.LastingError
-	f.Lasting = errors.As(sig.Err, &lasting)
-	return f
+	short := func(text string) string { return workflow.CutBytes(x.Redact(text), 1024) }
+	return &Failure{short(fmt.Sprintf("%s: %v", sig.Sender.Node().ID(), sig.Err)), retry.Keep(sig.Err, short)}
 }
 
 // err is the failure as an error.
@@ -163,22 +153,5 @@ func (f *Failure) err() error {
 	if f == nil {
 		return errors.New("its body failed")
 	}
-	var err error = bodyError{f.Error, nil}
-	if f.Status > 0 {
-		err = bodyError{f.Error, &retry.StatusError{URL: f.URL, Status: f.Status, RetryAfter: f.RetryAfter}}
-	}
-	if f.Lasting {
-		err = &retry.LastingError{Err: err}
-	}
-	return err
+	return f.As(f.Error)
 }
-
-// bodyError says what the body said, and is what that was.
-type bodyError struct {
-	text string
-	is   error
-}
-
-func (e bodyError) Error() string { return e.text }
-
-func (e bodyError) Unwrap() error { return e.is }

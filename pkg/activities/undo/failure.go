@@ -17,9 +17,7 @@ type Failure struct {
 	Category string `json:"category,omitempty"`
 	Type     string `json:"type,omitempty"`
 	Final    bool   `json:"final,omitempty"`
-	URL      string `json:"url,omitempty"`
-	Status   int    `json:"status,omitempty"`
-	Lasting  bool   `json:"lasting,omitempty"`
+	retry.Kept
 }
 
 func failureOf(x *engine.Execution, sig engine.Signal) *Failure {
@@ -29,32 +27,13 @@ func failureOf(x *engine.Execution, sig engine.Signal) *Failure {
 		f.Code, f.Category, f.Type = x.Redact(raised.Code), x.Redact(raised.Category), x.Redact(raised.Type)
 	}
 	f.Final = sig.Name == engine.SignalFinal
-	var status *retry.StatusError
-	if errors.As(sig.Err, &status) {
-		f.URL, f.Status = x.Redact(status.URL), status.Status
-	}
-	var lasting *retry.LastingError
-	f.Lasting = errors.As(sig.Err, &lasting)
+	f.Kept = retry.Keep(sig.Err, x.Redact)
+	f.RetryAfter = 0 // it is over when all is undone
 	return f
 }
 
 // error is the failure, behind which stands what was undone. To a retry around the scope it is of the kind that it was.
 func (f *Failure) error(undone []string) error {
 	text := fmt.Sprintf("%s: %s (undone: %s)", f.Activity, f.Message, strings.Join(undone, ", "))
-	kinds := []error{&engine.FaultError{Code: f.Code, Category: f.Category, Type: f.Type, Message: f.Message, Final: f.Final}}
-	if f.Status != 0 {
-		kinds = append(kinds, &retry.StatusError{URL: f.URL, Status: f.Status})
-	}
-	if f.Lasting {
-		kinds = append(kinds, &retry.LastingError{Err: errors.New(f.Message)})
-	}
-	return &failedError{text, kinds}
+	return f.As(text, &engine.FaultError{Code: f.Code, Category: f.Category, Type: f.Type, Message: f.Message, Final: f.Final})
 }
-
-type failedError struct {
-	text  string
-	kinds []error
-}
-
-func (e *failedError) Error() string   { return e.text }
-func (e *failedError) Unwrap() []error { return e.kinds }

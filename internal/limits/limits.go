@@ -55,7 +55,7 @@ func (l *Limits) List(ctx context.Context) ([]Status, error) {
 	if err != nil {
 		return nil, err
 	}
-	stands, err := l.store.Stands(ctx, "")
+	stands, err := l.store.Stands(ctx, "", all...)
 	if err != nil {
 		return nil, err
 	}
@@ -83,28 +83,38 @@ func (l *Limits) List(ctx context.Context) ([]Status, error) {
 
 // Get is how one stands. One that is not set is one if somebody waits for it, or has a place of it yet.
 func (l *Limits) Get(ctx context.Context, name string) (*Status, error) {
+	s, _, err := l.look(ctx, name)
+	return s, err
+}
+
+// look is Get, with the lines at which somebody may be given a place.
+func (l *Limits) look(ctx context.Context, name string) (s *Status, free []limit.Line, err error) {
 	is, err := l.store.Get(ctx, name)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	stands, err := l.store.Stands(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	s := &Status{Limit: store.Limit{Name: name}}
+	s = &Status{Limit: store.Limit{Name: name}}
+	var set []store.Limit
 	if is != nil {
-		s.Limit, s.Set = *is, true
+		s.Limit, s.Set, set = *is, true, []store.Limit{*is}
+	}
+	stands, err := l.store.Stands(ctx, name, set...)
+	if err != nil {
+		return nil, nil, err
 	}
 	for _, at := range stands {
+		if at.Free() {
+			free = append(free, at.Line)
+		}
 		if at.Taken+at.Waiting > 0 {
 			s.add(at)
 		}
 	}
 	if !s.Set && len(s.Keys) == 0 {
-		return nil, l.notFound(ctx, name)
+		return nil, nil, l.notFound(ctx, name)
 	}
 	s.sort()
-	return s, nil
+	return s, free, nil
 }
 
 func (s *Status) add(at *etcdstore.Stand) {
@@ -169,26 +179,12 @@ func (l *Limits) Set(ctx context.Context, name string, most int64, by string) (s
 			return nil, false, err
 		}
 		if done {
-			return l.changed(ctx, name, was == nil)
+			s, free, err := l.look(ctx, name)
+			l.wake(free) // where that was not to be read, a sweep finds them
+			return s, was == nil, err
 		}
 	}
 	return nil, false, workflow.Fail(workflow.CodeBusy, fmt.Sprintf("limit %s was changed by others at the same time, again and again", name))
-}
-
-// changed is how a limit stands that was set, of which those who wait may be given places.
-func (l *Limits) changed(ctx context.Context, name string, made bool) (*Status, bool, error) {
-	stands, err := l.store.Stands(ctx, name)
-	if err == nil {
-		var lines []limit.Line
-		for _, s := range stands {
-			if s.Free() {
-				lines = append(lines, s.Line)
-			}
-		}
-		l.wake(lines)
-	}
-	s, err := l.Get(ctx, name)
-	return s, made, err
 }
 
 // Forget deletes a limit. Who has a place keeps it; who waits goes on waiting, until it is set again.

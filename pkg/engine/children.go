@@ -155,7 +155,7 @@ func (p *Program) unknownInput(input map[string]any) (problems workflow.Problems
 		if slices.Contains(known, name) || len(problems) >= workflow.MaxProblems {
 			continue
 		}
-		problem := workflow.Problem{Code: "unknown-input", Place: workflow.Place{Pointer: "/input/" + jsonpointer.Replace(name)}}
+		problem := workflow.Problem{Code: "unknown-input", Place: workflow.Place{Pointer: "/input/" + workflow.PointerToken(name)}}
 		problem.Detail = fmt.Sprintf("the definition has no input %q", workflow.Shorten(name))
 		if len(known) <= maxCandidates {
 			problem.Meant = workflow.Nearest(name, known)
@@ -170,8 +170,6 @@ func (p *Program) unknownInput(input map[string]any) (problems workflow.Problems
 	}
 	return problems
 }
-
-var jsonpointer = strings.NewReplacer("~", "~0", "/", "~1")
 
 // acceptInput fills in defaults and converts declared inputs.
 func (p *Program) acceptInput(input map[string]any) (map[string]any, workflow.Problems) {

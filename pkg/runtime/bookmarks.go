@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"strings"
 	"time"
 
 	"github.com/weft-run/weft/internal/answers"
@@ -155,7 +154,7 @@ func (b *Bookmarks) fits(ctx context.Context, form, instance string, h *workflow
 	}
 	at := "/result"
 	if no.Field != "" {
-		at += "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(workflow.Shorten(no.Field))
+		at += "/" + workflow.PointerToken(workflow.Shorten(no.Field))
 	}
 	return &workflow.Error{Code: workflow.CodeInvalid, Detail: no.Why, Problems: workflow.Problems{{Code: "bad-result", Place: workflow.Place{Pointer: at}, Detail: no.Why}}}
 }

@@ -46,18 +46,10 @@ func (u *UserTasks) Waiting(ctx context.Context, who *Person, others bool, curso
 		case others:
 			return true
 		case t.Claim != nil:
-			return t.Claim.Worker == nameOf(who)
+			return t.Claim.Worker == who.Claims()
 		}
 		return t.For(who) || who.Operator && t.Nobodys() || who.Name == ""
 	}, cursor, limit)
-}
-
-// nameOf is the name under which a person has a task.
-func nameOf(who *Person) string {
-	if who.Name == "" {
-		return "anyone"
-	}
-	return who.Name
 }
 
 // One is a task that a person may see. To all others it is not there.
@@ -135,7 +127,7 @@ func (u *UserTasks) Claim(ctx context.Context, who *Person, id string) (*UserTas
 // take claims a free task; an error says who was faster.
 func (u *UserTasks) take(ctx context.Context, who *Person, t *UserTask, b *workflow.Bookmark, free *claims.Free) error {
 	now := u.cfg.Now().UTC()
-	by := store.TaskClaim{ID: workflow.NewID(), Worker: nameOf(who), Node: u.cfg.Session.NodeID(), Since: now, Until: now.Add(PersonLease), Lease: PersonLease}
+	by := store.TaskClaim{ID: workflow.NewID(), Worker: who.Claims(), Node: u.cfg.Session.NodeID(), Since: now, Until: now.Add(PersonLease), Lease: PersonLease}
 	var got []claims.Got
 	err := front.RetryUnknown(ctx, func() (err error) {
 		got, err = u.cfg.Claims.Claim(ctx, []claims.Free{*free}, by)
@@ -168,7 +160,7 @@ func (u *UserTasks) mine(t *UserTask, who *Person, revision int64) error {
 	switch {
 	case t.Claim == nil && revision != 0:
 		return workflow.Fail(workflow.CodeTaskClaimLost, fmt.Sprintf("you do not have user task %s any more: claim it again", t.ID))
-	case t.Claim != nil && (t.Claim.Worker != nameOf(who) || revision != 0 && revision != t.Claim.Revision):
+	case t.Claim != nil && (t.Claim.Worker != who.Claims() || revision != 0 && revision != t.Claim.Revision):
 		return taken(t.ID, t.Claim)
 	}
 	return nil
@@ -192,7 +184,7 @@ func (u *UserTasks) Release(ctx context.Context, who *Person, id string, revisio
 		return err
 	}
 	err = front.RetryUnknown(ctx, func() error {
-		_, err := u.cfg.Claims.Release(ctx, id, claimOf(t, b), false, nameOf(who)+" gave it back", u.cfg.Now().UTC())
+		_, err := u.cfg.Claims.Release(ctx, id, claimOf(t, b), false, who.Claims()+" gave it back", u.cfg.Now().UTC())
 		return err
 	})
 	if errors.Is(err, claims.ErrLost) {

@@ -16,6 +16,11 @@ type Place struct {
 	Pointer      string `json:"-"`
 }
 
+var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")
+
+// PointerToken is a name as a JSON pointer has it behind a slash.
+func PointerToken(name string) string { return pointerEscapes.Replace(name) }
+
 // String gives file:line:column or the pointer; "" when nothing is known.
 func (p Place) String() string {
 	var parts []string

@@ -27,7 +27,7 @@ var peopleGuards = []patch{
 	{"a list has the user tasks that its reader may complete", "pkg/runtime/user_tasks.go",
 		"case !t.May(who):", "case false:", inHTTP, "TestOnlyCandidatesMay"},
 	{"who does not have a user task does not complete it", "pkg/runtime/user_tasks.go",
-		"(t.Claim.Worker != nameOf(who) || revision", "(t.Claim.Worker == \"\" || revision", inHTTP, "TestOnlyCandidatesMay"},
+		"(t.Claim.Worker != who.Claims() || revision", "(t.Claim.Worker == \"\" || revision", inHTTP, "TestOnlyCandidatesMay"},
 	{"a claim that has ended completes no user task", "pkg/runtime/user_tasks.go",
 		"|| revision != 0 && revision != t.Claim.Revision):", "):", inHTTP, "TestOnlyCandidatesMay"},
 	{"what does not fit the form claims nothing", "pkg/runtime/user_tasks.go",

@@ -278,7 +278,9 @@ func TestHeadsOfEmptyLinesGo(t *testing.T) {
 	w.inLine("a", 5)
 	w.gives()
 	stand := func() *Stand {
-		all, err := w.Limits.Stands(w.ctx(), cards.Limit)
+		limits, err := w.Limits.List(w.ctx())
+		w.ok(err)
+		all, err := w.Limits.Stands(w.ctx(), cards.Limit, limits...)
 		w.ok(err)
 		return all[cards]
 	}

@@ -141,7 +141,11 @@ func (g *Giver) sweep(ctx context.Context) error {
 		metrics.Lines{}.Tell(g.Metrics)
 		return nil
 	}
-	stands, err := g.Store.Stands(ctx, "")
+	limits, err := g.Store.List(ctx)
+	if err != nil {
+		return err
+	}
+	stands, err := g.Store.Stands(ctx, "", limits...)
 	if err != nil {
 		return err
 	}

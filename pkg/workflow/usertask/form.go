@@ -466,5 +466,5 @@ func pointer(field string) string {
 	if field == "" {
 		return "/data"
 	}
-	return "/data/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(workflow.Shorten(field))
+	return "/data/" + workflow.PointerToken(workflow.Shorten(field))
 }

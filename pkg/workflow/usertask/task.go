@@ -1,6 +1,7 @@
 package usertask
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -178,6 +179,12 @@ type Person struct {
 	Groups   []string // of the API key, or of the token
 	Operator bool     // may move every instance
 }
+
+// Anyone is the name under which claims have who was not asked for a name.
+const Anyone = "anyone"
+
+// Claims is the name under which a person has a task.
+func (p *Person) Claims() string { return cmp.Or(p.Name, Anyone) }
 
 // Is tells whether a person has a name of a task: all of it, or what follows key: or oidc:. A name that says by which of the
 // two somebody is known is always all of it: a provider may have a subject that is called key:anna.

@@ -29,7 +29,7 @@ type view struct {
 // Page lists what waits for who looks.
 func Page(v *page.Visit) (string, any, error) {
 	found, err := page.Paged[card](v, "/user-tasks", nil, "others")
-	me := "anyone"
+	me := usertask.Anyone
 	if v.Who != nil {
 		me = v.Who.Name
 	}

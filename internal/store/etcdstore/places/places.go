@@ -157,13 +157,9 @@ func (s *Stand) Free() bool { return s.Waiting > 0 && s.Set && s.Taken < s.Most 
 // page is how many keys one look at all lines reads.
 const page = 1000
 
-// Stands is how the lines of a limit ("": of all) stand in which somebody waits or has a place, or that have a head. It reads keys only, and is of
+// Stands is how the lines of a limit ("": of all) stand, by these that are set, in which somebody waits or has a place, or that have a head. It reads keys only, and is of
 // no single revision: what is built on it is looked at again.
-func (p *Places) Stands(ctx context.Context, name string) (map[limit.Line]*Stand, error) {
-	limits, err := p.List(ctx)
-	if err != nil {
-		return nil, err
-	}
+func (p *Places) Stands(ctx context.Context, name string, limits ...store.Limit) (map[limit.Line]*Stand, error) {
 	is := map[string]store.Limit{}
 	for _, l := range limits {
 		is[l.Name] = l

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weft-run/weft/internal/polltest"
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/internal/store/etcdstore/claims"
@@ -179,6 +180,8 @@ func TestDefinitionsTakeTurns(t *testing.T) {
 		p.add("pack", 2)
 	}
 	d := p.desk("n1", nil)
+	p.claim(d, 1, 0, "other") // it has the watch begin, with which what was read before is read again
+	polltest.Eventually(t, "the desk watches", d.Watches)
 	p.claim(d, 1, 0, "pack") // of the oldest, and it reads
 	before := p.faults.Calls("txn") + p.faults.Calls("get")
 	var got []string

@@ -104,6 +104,10 @@ var guards = []patch{
 
 	{"what was made without a lock and deleted by others is not made again", "internal/store/etcdstore/commits/unlocked.go",
 		"\tif e.deleted.One(e.resp) != nil {\n", "\tif false {\n", inStore, "TestWhatWasMadeAndDeleted"},
+	{"a page puts no timer that fired again", "internal/store/etcdstore/internal/lookup/index.go",
+		"[]clientv3.Cmp{db.Absent(s.Conn.Keys.Mail(of.ID, store.TimerCommand(b.ID)))}", "nil", inStore, "TestATimerThatFiredBetween"},
+	{"a check knows what a page puts beneath a compare", "internal/store/etcdstore/fsck/rules.go",
+		"for _, op := range o.Tail {", "for _, op := range o.Tail[:0] {", inStore, "TestATimerThatFiredBetween"},
 	{"a look at what is followed waits until all is told", "internal/store/etcdstore/internal/lookup/followed.go",
 		"upTo = max(f.revision, r.read); upTo >= revision {", "upTo = max(f.revision, r.read); true {", inStore, "TestARangeThatIsFollowedIsAsExact|TestALookCosts"},
 	{"what the watch tells of before the read is not taken", "internal/store/etcdstore/internal/lookup/followed.go",

@@ -6,12 +6,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/commits"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/internal/testsize"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -116,6 +118,41 @@ func TestAPageIsWrittenUnderTheFence(t *testing.T) {
 	w.want("bookmark/", 3)
 	w.ok(w.WriteIndex(w.ctx(), nil, rec))
 	w.want("bookmark/", 0)
+}
+
+// A timer fires once, also if it does between two writes of the pages that put it: the next owner writes all of them.
+// What of the timers has not fired is there afterwards, and nothing is missed.
+func TestATimerThatFiredBetweenTwoPagesIsNotPutAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	due, later := w.now, w.now.Add(time.Hour)
+	waits := make([]workflow.Bookmark, 3)
+	for i := range waits {
+		waits[i] = w.bookmark("wide", fmt.Sprint("b", i), fmt.Sprint("e", i))
+		waits[i].ActivityType, waits[i].DueAt = "Elsa.Delay", &later
+	}
+	waits[1].DueAt = &due
+	w.commit(commits.Decide(w.first("wide", nil, waits...)))
+	for range 2 { // a page may be written twice
+		if got := rules(w.fsck()); len(got) > 0 {
+			t.Errorf("before a writing: %v", got)
+		}
+		w.ok(w.WriteIndex(w.ctx(), nil, w.record("wide")))
+		w.want("timer/", 3)
+	}
+	fired, err := w.FireTimers(w.ctx(), w.due(record.Timers, w.now), w.now)
+	if w.ok(err); !slices.Equal(fired, []string{"wide"}) {
+		t.Fatalf("fired %v", fired)
+	}
+	w.ok(w.WriteIndex(w.ctx(), nil, w.record("wide")))
+	w.want("timer/", 2)
+	if got := rules(w.fsck()); len(got) > 0 {
+		t.Errorf("behind the second writing: %v", got)
+	}
+	w.completed("wide")
+	if got := rules(w.fsck()); len(got) > 0 {
+		t.Errorf("after all: %v", got)
+	}
 }
 
 // An instance that no node can run and that waits at more places than one transaction takes is

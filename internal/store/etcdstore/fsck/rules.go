@@ -254,8 +254,14 @@ func (f *fsck) unwritten() map[string]bool {
 			}
 			step(o)
 		}
-		for i := range o.Writes {
-			keys[f.below(string(o.Writes[i].KeyBytes()))] = true
+		for _, op := range o.Writes {
+			keys[f.below(string(op.KeyBytes()))] = true
+		}
+		for _, op := range o.Tail {
+			_, timers, _ := op.Txn()
+			for _, op := range timers {
+				keys[f.below(string(op.KeyBytes()))] = true
+			}
 		}
 	}
 	return keys

@@ -34,7 +34,7 @@ func (s Index) IndexSteps(c *store.Commit) []func(*db.Ops) {
 		steps = append(steps, func(o *db.Ops) { s.moveBookmark(o, b, was, is, id) })
 	}
 	for i := range c.Created {
-		steps = append(steps, func(o *db.Ops) { s.makeBookmark(o, &c.Created[i], &c.After.Header, c.Trace, c.At) })
+		steps = append(steps, func(o *db.Ops) { s.makeBookmark(o, o, &c.Created[i], &c.After.Header, c.Trace, c.At) })
 	}
 	return steps
 }
@@ -88,21 +88,32 @@ func (s Index) moveBookmark(o *db.Ops, b workflow.Bookmark, was, is, instance st
 	s.Conn.PutBookmark(o, b, is, instance)
 }
 
-// makeBookmark puts a new bookmark of an instance with its timer and its task.
-func (s Index) makeBookmark(o *db.Ops, b *workflow.Bookmark, of *workflow.Instance, trace string, at time.Time) {
+// makeBookmark puts a new bookmark of an instance with its task, and its timer into timers.
+func (s Index) makeBookmark(o, timers *db.Ops, b *workflow.Bookmark, of *workflow.Instance, trace string, at time.Time) {
 	s.Conn.PutBookmark(o, *b, of.CorrelationID, of.ID)
 	if b.DueAt != nil {
 		entry := record.TimerEntry{Instance: of.ID, Bookmark: b.ID, Hash: b.Hash, Due: *b.DueAt}
 		if trace != "" {
 			entry.Trace, entry.Set = trace, at
 		}
-		o.Put(s.Conn.Keys.Timer(b.ID, *b.DueAt), entry)
+		timers.Put(s.Conn.Keys.Timer(b.ID, *b.DueAt), entry)
 	}
 	if b.ActivityType == workflow.TaskType {
 		record.PutTask(s.Conn.Keys, o, b, of.DefinitionID)
 	}
 	if s.Takes == nil || s.Takes.Bookmark != b.ID {
 		record.PutWait(s.Conn.Keys.Limits, o, b, of, trace)
+	}
+}
+
+// makeAgain is makeBookmark where it may have been done before, by an owner that has ended: what is due by now may
+// have fired. Then its command lies in the mailbox, as nothing is taken out of that before all is written, and
+// another timer would fire behind it.
+func (s Index) makeAgain(o *db.Ops, b *workflow.Bookmark, of *workflow.Instance, left *store.Unwritten) {
+	timers := db.NewOps()
+	s.makeBookmark(o, timers, b, of, left.Trace, left.At)
+	if len(timers.Writes) > 0 {
+		o.Nested([]clientv3.Cmp{db.Absent(s.Conn.Keys.Mail(of.ID, store.TimerCommand(b.ID)))}, timers, nil)
 	}
 }
 
@@ -132,7 +143,7 @@ func (s Index) Unwritten(ctx context.Context, r *store.Record) iter.Seq2[func(*d
 				}
 				step := func(o *db.Ops) { s.moveBookmark(o, *b, left.Was, h.CorrelationID, h.ID) }
 				if len(made) > 0 && made[0].From <= i {
-					step = func(o *db.Ops) { s.makeBookmark(o, b, h, left.Trace, left.At) }
+					step = func(o *db.Ops) { s.makeAgain(o, b, h, left) }
 				} else if !left.Moved && err == nil {
 					continue
 				}
@@ -158,7 +169,7 @@ func (s Index) WritePages(ctx context.Context, guard []clientv3.Cmp, r *store.Re
 			page = s.Conn.Begin("write where instance "+r.Header.ID+" waits", guard...)
 			page.Ops = db.NewContent()
 		}
-		if step(page.Ops); len(page.Writes) < s.Conn.Width.PageOps && page.Size < PageBytes {
+		if step(page.Ops); len(page.Writes)+len(page.Tail) < s.Conn.Width.PageOps && page.Size < PageBytes {
 			continue
 		}
 		if done, err := db.Applied(page.Submit(ctx)); err != nil || !done {

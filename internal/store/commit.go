@@ -406,8 +406,6 @@ type Unlocked struct {
 	Definition string // whose head must be as it was when the version was taken from it
 	Head       int64  // 0: the version was given
 
-	Unanswered bool // it was sent before, and had no answer: it may have been applied
-
 	Prefix string   // below which the claimants of the lock have their keys; for an instance that exists
 	Lock   *LockKey // is put with the first commit, as the burst goes on; nil: the instance is free afterwards
 }

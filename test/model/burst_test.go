@@ -383,7 +383,7 @@ func (m *model) judge(s *state, n uint8) {
 // judgeFree is for commits without the lock.
 func (m *model) judgeFree(s *state, n uint8, moved, used bool) {
 	start := s.owner[n].t.base == 0
-	wanted := moved && s.owner[n].doubt // a proof: a copy without an answer may have been applied
+	unproven := moved && s.instance.from != s.owner[n].t.base // else what was deleted is what was loaded
 	switch {
 	case !s.alive.has(n):
 		m.fail(s, n)
@@ -391,9 +391,9 @@ func (m *model) judgeFree(s *state, n uint8, moved, used bool) {
 		m.fail(s, n) // an earlier copy made what was deleted, and nothing proves it
 	case start:
 		m.conflict(s, n)
-	case wanted && (s.instance.mod == 0 || s.instance.seq < s.owner[n].t.seq) && !m.lacks(judgeGone):
+	case unproven && (s.instance.mod == 0 || s.instance.seq < s.owner[n].t.seq) && !m.lacks(judgeGone):
 		m.fail(s, n) // the journal is gone, and with it the proof
-	case wanted && s.instance.created > s.owner[n].t.base && !m.lacks(judgeCreated):
+	case unproven && s.instance.created > s.owner[n].t.base && !m.lacks(judgeCreated):
 		m.fail(s, n) // another one, with a journal of its own
 	case moved || used:
 		m.conflict(s, n)

@@ -88,7 +88,6 @@ func (m *model) ownerSteps(s *state, n uint8, v visit) {
 		answered = func(c *state, r result) { m.secured(c, n, r) }
 	case committing:
 		answered = func(c *state, r result) { m.sent(c, n, r) }
-		unanswered = func(c *state) { c.owner[n].doubt = true }
 	case claiming:
 		answered = func(c *state, r result) {
 			o := &c.owner[n]
@@ -124,7 +123,7 @@ func (m *model) ownerSteps(s *state, n uint8, v visit) {
 	m.way(s, a, of, answered, unanswered, v)
 }
 
-func (o *owner) goTo(p phase) { o.phase, o.t, o.doubt = p, txn{}, false }
+func (o *owner) goTo(p phase) { o.phase, o.t = p, txn{} }
 
 // idleSteps: a sweep finds mail, the janitor a lock key that nobody here holds.
 func (m *model) idleSteps(s *state, n uint8, v visit) {

@@ -85,6 +85,7 @@ type instance struct {
 	stage    uint8 // where in the script; 0: it never ran
 	bookmark rev   // create revision of the one that waits
 	deleted  commitID
+	from     rev // what was deleted
 	journal  [maxSeq]commitID
 	mail     [maxCmds]rev
 	records  cmds
@@ -134,7 +135,6 @@ type owner struct {
 	seen  rev
 	mail  cmds // known to lie in the mailbox
 	t     txn  // under way
-	doubt bool // a copy of the commit had no answer
 }
 
 type phase uint8
@@ -297,6 +297,7 @@ func (s *state) eachRev(f func(*rev)) {
 	in := &s.instance
 	f(&in.created)
 	f(&in.mod)
+	f(&in.from)
 	f(&in.bookmark)
 	f(&in.lock.at)
 	for c := range maxCmds {

@@ -342,6 +342,7 @@ func (s *state) putSend(m *model, c uint8) {
 func (m *model) write(s *state, t *txn) {
 	in := &s.instance
 	if t.how&removes != 0 {
+		in.from = in.mod
 		in.created, in.mod, in.seq, in.stage, in.bookmark, in.journal = 0, 0, 0, 0, 0, [maxSeq]commitID{}
 		in.deleted = t.id
 		return

@@ -128,7 +128,8 @@ func TestAResumeIsNoConflictForAKeyThatItDoesNotAnswer(t *testing.T) {
 	}
 }
 
-// The commit was applied, and its node has no answer. Others go on, and what proves it may be
+// The commit was applied, and its node has no answer, or hears of a second copy only, which a client sent on its own.
+// Others go on, and what proves it may be
 // gone when the node asks: then nothing may follow from the refusal, or its commands are
 // run again.
 func TestAResumeWithoutAnAnswerIsFoundOrSaysNothing(t *testing.T) {
@@ -155,53 +156,71 @@ func TestAResumeWithoutAnAnswerIsFoundOrSaysNothing(t *testing.T) {
 			w.ok(err)
 		}, store.ErrFenced},
 	} {
-		w := newWorld(t)
-		w.instance("a", "paid")
-		u, _ := w.standing()
-		commit := w.resuming("a", u)
-		w.faults.Add(clustertest.Rule{Fault: clustertest.LoseAnswer, Times: 1, Match: writes})
-		if _, err := w.Commit(w.ctx(), commit); !errors.Is(err, db.ErrUnknown) {
-			t.Fatal(err)
+		for _, lost := range []bool{true, false} {
+			w := newWorld(t)
+			w.instance("a", "paid")
+			u, _ := w.standing()
+			commit := w.resuming("a", u)
+			if lost {
+				w.faults.Add(clustertest.Rule{Fault: clustertest.LoseAnswer, Times: 1, Match: writes})
+			}
+			if _, err := w.Commit(w.ctx(), commit); errors.Is(err, db.ErrUnknown) != lost {
+				t.Fatal(err)
+			}
+			c.goOn(w)
+			done, err := w.Commit(w.ctx(), commit)
+			if !errors.Is(err, c.want) || c.want == nil && (err != nil || !done.Resolved || !done.Released) {
+				t.Errorf("%s, its answer lost %t: %+v, %v", name, lost, done, err)
+			}
+			w.want("idem/c/a/~commit", 0)
 		}
-		c.goOn(w)
-		done, err := w.Commit(w.ctx(), commit)
-		if !errors.Is(err, c.want) || c.want == nil && (err != nil || !done.Resolved || !done.Released) {
-			t.Errorf("%s: %+v, %v", name, done, err)
-		}
-		w.want("idem/c/a/~commit", 0)
 	}
 }
 
-// The commit was refused each time that it was sent. Then it was never applied, and needs no proof of it.
-func TestAResumeThatWasRefusedIsAConflict(t *testing.T) {
+// What was deleted is the instance as the commit had loaded it. Then the commit was never applied, and needs no other
+// proof of it, whatever became of its copies. Of one that had moved before, nothing is known.
+func TestAResumeOfWhatWasDeletedIsAConflict(t *testing.T) {
 	t.Parallel()
-	for name, goOn := range map[string]func(w *world){
-		"others deleted it": func(w *world) { w.remove("a") },
-		"deleted, and made again": func(w *world) {
+	for name, c := range map[string]struct {
+		goOn func(w *world)
+		want error
+	}{
+		"others deleted it": {func(w *world) { w.remove("a") }, store.ErrConflict},
+		"a node without its program deleted it": {func(w *world) {
+			w.ok(w.Remove(w.ctx(), nil, "a", w.now))
+		}, store.ErrConflict},
+		"deleted, and made again": {func(w *world) {
 			w.remove("a")
 			w.instance("a", "paid")
-		},
-		"its journal was shortened": func(w *world) {
+		}, store.ErrConflict},
+		"deleted, made again, and deleted": {func(w *world) {
+			w.remove("a")
+			w.instance("a", "paid")
+			w.remove("a")
+		}, store.ErrFenced},
+		"others went on, and deleted it": {func(w *world) {
+			w.commit(w.next("a", nil))
+			w.remove("a")
+		}, store.ErrFenced},
+		"its journal was shortened": {func(w *world) {
 			w.commit(w.next("a", nil))
 			_, err := w.raw.Delete(w.ctx(), w.Keys.Journal("a", 2))
 			w.ok(err)
-		},
+		}, store.ErrFenced},
 	} {
 		w := newWorld(t)
 		w.instance("a", "paid")
 		u, _ := w.standing()
-		c := w.resuming("a", u)
-		goOn(w)
-		for range 2 {
-			if _, err := w.Commit(w.ctx(), c); !errors.Is(err, store.ErrConflict) {
-				t.Errorf("%s: %v", name, err)
-			}
+		commit := w.resuming("a", u)
+		c.goOn(w)
+		if _, err := w.Commit(w.ctx(), commit); !errors.Is(err, c.want) {
+			t.Errorf("%s: %v", name, err)
 		}
 		w.faults.Add(clustertest.Rule{Fault: clustertest.FailBefore, Times: 1, Match: writes})
-		if _, err := w.Commit(w.ctx(), c); !errors.Is(err, db.ErrUnknown) {
+		if _, err := w.Commit(w.ctx(), commit); !errors.Is(err, db.ErrUnknown) {
 			t.Fatal(err)
 		}
-		if _, err := w.Commit(w.ctx(), c); !errors.Is(err, store.ErrFenced) {
+		if _, err := w.Commit(w.ctx(), commit); !errors.Is(err, c.want) {
 			t.Errorf("%s, and a copy had no answer: %v", name, err)
 		}
 		w.want("idem/c/a/~commit", 0)

@@ -158,6 +158,7 @@ var golden = []struct {
 	{"idem/c/<id>/<command>", "record-misfits", &store.Effect{InstanceID: "i1", Outcome: workflow.OutcomeRefused, Code: "invalid-request", Misfits: []store.Misfit{{Code: "not-running", Detail: "charge does not run now", Pointer: "/alterations/0/activity"}}}},
 	{"idem/c/<id>/<command>", "record-interrupted", &store.Effect{Outcome: workflow.OutcomeAccepted, Interrupted: "charge"}},
 	{"idem/c/<id>/~deleted", "record-deleted", &record.DeletedEntry{Commit: "commit-1"}},
+	{"idem/c/<id>/~deleted", "record-deleted-from", &record.DeletedEntry{Commit: "commit-1", From: 7}},
 	{"idem/c/~queue/<item>", "record-accepted", &store.Effect{Outcome: workflow.OutcomeAccepted}},
 	{"idem/k/<key>", "answer-receipt", &store.Answer{
 		BodyHash: "b0d1", Targets: []store.Effect{{InstanceID: "i1", Outcome: workflow.OutcomeRefused, Code: "instance-finished", Seq: 7, Dead: "d1"}}, Queued: "q1", Slot: "hash/-",

@@ -50,9 +50,6 @@ func (s *Instances) Commit(ctx context.Context, c *store.Commit) (done *store.Co
 	}
 	resp, err := s.conn.Txn(ctx, "commit "+c.After.Header.ID, t.cmps, t.Then, nil)
 	if err != nil {
-		if c.Unlocked != nil && errors.Is(err, db.ErrUnknown) {
-			c.Unlocked.Unanswered = true
-		}
 		return nil, err
 	}
 	if !resp.Succeeded {
@@ -296,7 +293,11 @@ func (s *Instances) keepJournal(c *store.Commit, written int64, o *db.Ops) {
 // the proof of the delete, and what a late copy of a start is refused by.
 func (s *Instances) deleteInstance(c *store.Commit, o *db.Ops) {
 	id := c.After.Header.ID
-	s.conn.Record(o, s.conn.Keys.CommandRecord(id, record.DeletedRecord), record.DeletedEntry{Commit: c.ID})
+	was := record.DeletedEntry{Commit: c.ID}
+	if c.Before != nil {
+		was.From = c.Before.Modified
+	}
+	s.conn.Record(o, s.conn.Keys.CommandRecord(id, record.DeletedRecord), was)
 	o.Del(s.conn.Keys.Cancel(id))
 	if c.Before == nil { // started and deleted within one burst
 		return

@@ -165,7 +165,7 @@ func (r *Removal) Remove(ctx context.Context) (bool, error) {
 	if r.rec.Unwritten != nil {
 		t.Del(r.s.Keys.Mail(r.id, workflow.ContinueID))
 	}
-	r.s.Record(t.Ops, r.s.Keys.CommandRecord(r.id, record.DeletedRecord), record.DeletedEntry{})
+	r.s.Record(t.Ops, r.s.Keys.CommandRecord(r.id, record.DeletedRecord), record.DeletedEntry{From: r.rec.Modified})
 	r.s.ForgetIncidents(&r.rec.Header, t.Ops)
 	t.Tail = append(t.Tail, clientv3.OpDelete(r.s.Keys.JournalOf(r.id), clientv3.WithPrefix()))
 	lookup.PartsOf(r.s).Delete(t.Ops, r.id)

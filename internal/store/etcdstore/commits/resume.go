@@ -10,6 +10,7 @@ import (
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/claims"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/metrics"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -64,6 +65,7 @@ func (s *Instances) settle(ctx context.Context, c *store.Commit) (*store.Committ
 	id := c.After.Header.ID
 	var e evidence
 	e.entry, e.instance, e.node = e.Value(s.conn.Keys.Journal(id, c.After.Seq)), e.Key(s.conn.Keys.Instance(id)), e.Value(c.Unlocked.Key)
+	e.deleted = e.Value(s.conn.Keys.CommandRecord(id, record.DeletedRecord))
 	var keys []db.Read
 	for _, done := range c.Consumed {
 		if k := done.Command.Key; k != nil && done.Answer != nil {
@@ -89,6 +91,17 @@ func (s *Instances) settle(ctx context.Context, c *store.Commit) (*store.Committ
 	return nil, outcome, err
 }
 
+// deletedFrom is the mod revision of the instance of this id that was deleted last; 0: it is not known.
+func (e *evidence) deletedFrom() (int64, error) {
+	kv := e.deleted.One(e.resp)
+	if kv == nil {
+		return 0, nil
+	}
+	var was record.DeletedEntry
+	err := db.Decode(kv.Value, &was)
+	return was.From, err
+}
+
 // classifyResume tells why, after it was found that the commit is not applied, as far as
 // the journal tells.
 func (e *evidence) classifyResume(c *store.Commit, keyUsed bool) (metrics.CommitOutcome, error) {
@@ -96,12 +109,17 @@ func (e *evidence) classifyResume(c *store.Commit, keyUsed bool) (metrics.Commit
 		return metrics.CommitFenced, store.ErrFenced
 	}
 	if e.moved(c) {
-		// The proof goes with the instance, or with the oldest entries of its journal; and
-		// another one of this id has a journal of its own. It is wanted only if a copy of the
-		// commit had no answer: all were refused otherwise, and will be.
+		// The proof goes with the instance, or with the oldest entries of its journal; and another one of this id has a
+		// journal of its own. That no copy had no answer is none: a client may have sent it twice on its own.
 		kv := e.instance.One(e.resp)
-		if c.Unlocked.Unanswered && (kv == nil || kv.CreateRevision > c.Before.Modified || e.entry.One(e.resp) == nil) {
-			return metrics.CommitFenced, store.ErrFenced
+		if kv == nil || kv.CreateRevision > c.Before.Modified || e.entry.One(e.resp) == nil {
+			from, err := e.deletedFrom()
+			if err != nil {
+				return "", err
+			}
+			if from != c.Before.Modified {
+				return metrics.CommitFenced, store.ErrFenced
+			}
 		}
 		return metrics.CommitConflict, store.ErrConflict
 	}

@@ -19,6 +19,7 @@ func JournalFrom(r *store.Record) int64 { return max(1, r.JournalFrom) }
 // DeletedEntry is the value of the record that an instance was deleted.
 type DeletedEntry struct {
 	Commit string `json:"commit"`
+	From   int64  `json:"from,omitempty"` // the mod revision of what was deleted: a commit made from it was not applied
 }
 
 // JournalEntry is the value of journal/<id>/<seq>: what the commit did, and the

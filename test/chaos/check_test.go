@@ -137,7 +137,8 @@ func (e *evidence) checkEvent(token string, calls []call, effects map[string]int
 			if !several && len(effects) == 1 && effects[id] == 0 && res.any[token] == 0 && c.key == "" {
 				e.record.violate("event-elsewhere", "%s was said to be for %s, and went to %v\n%s", token, id, effects, describe())
 			}
-			if several && effects[id]+res.to[token][id] != 1 {
+			// Of two stimuli for one place one resumes it. The other is resolved again, and meets who waits then.
+			if n := effects[id] + res.to[token][id]; several && n != 1 && (n > 1 || !e.history.trail.resolvedAgain(token)) {
 				e.record.violate("event-not-once", "%s on %s: %d effects, %v left\n%s", token, id, effects[id], res.to[token], describe())
 			}
 		}

@@ -56,6 +56,13 @@ func (t *trail) add(token, format string, args ...any) {
 	t.steps[token] = append(t.steps[token], fmt.Sprintf(format, args...))
 }
 
+// resolvedAgain tells whether what was accepted for one place met another one there, and was sent on.
+func (t *trail) resolvedAgain(token string) bool {
+	return slices.ContainsFunc(t.steps[token], func(step string) bool {
+		return strings.Contains(step, " put send/") && strings.Contains(step, "/again-")
+	})
+}
+
 // of shows a token's way, one step a line.
 func (t *trail) of(token string) string {
 	return "    " + strings.Join(t.steps[token], "\n    ") + "\n"

@@ -126,7 +126,7 @@ func (w *world) dump() map[string]string {
 			by = 2 * len(w.Keys.Root) // of the record's key, and of its own
 			value = less(value)
 		}
-		value = fenceOf.ReplaceAllString(value, `"fence":0`)
+		value = fromOf.ReplaceAllString(fenceOf.ReplaceAllString(value, `"fence":0`), `"from":0`)
 		out[key] = strings.ReplaceAll(value, w.Keys.Root, "")
 	}
 	return out
@@ -136,7 +136,10 @@ const bytesName = `"journalBytes":`
 
 var bytesOf = regexp.MustCompile(bytesName + `\d+`)
 
-var fenceOf = regexp.MustCompile(`"fence":\d+`)
+var (
+	fenceOf = regexp.MustCompile(`"fence":\d+`)
+	fromOf  = regexp.MustCompile(`"from":\d+`)
+)
 
 // has tells how many keys begin with a prefix below the root.
 func (w *world) has(prefix string) int {

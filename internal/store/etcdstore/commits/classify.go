@@ -147,7 +147,7 @@ func (e *evidence) proof(c *store.Commit) (*store.Committed, error) {
 	if kv == nil {
 		return nil, nil
 	}
-	id, err := commitIn(kv.Value)
+	id, err := record.CommitIn(kv.Value)
 	if err != nil {
 		return nil, err
 	}
@@ -163,22 +163,13 @@ func (e *evidence) proof(c *store.Commit) (*store.Committed, error) {
 	return done, nil
 }
 
-// commitIn is the commit id in a journal entry, or in the record of a delete.
-func commitIn(value []byte) (string, error) {
-	var put struct {
-		Commit string `json:"commit"`
-	}
-	err := db.Decode(value, &put)
-	return put.Commit, err
-}
-
 // isEntry reports whether the entry of the commit's number is of the one with this id.
 func (e *evidence) isEntry(id string) bool {
 	kv := e.entry.One(e.resp)
 	if kv == nil {
 		return false
 	}
-	was, err := commitIn(kv.Value)
+	was, err := record.CommitIn(kv.Value)
 	return err == nil && was == id
 }
 

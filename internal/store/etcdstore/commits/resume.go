@@ -91,17 +91,6 @@ func (s *Instances) settle(ctx context.Context, c *store.Commit) (*store.Committ
 	return nil, outcome, err
 }
 
-// deletedFrom is the mod revision of the instance of this id that was deleted last; 0: it is not known.
-func (e *evidence) deletedFrom() (int64, error) {
-	kv := e.deleted.One(e.resp)
-	if kv == nil {
-		return 0, nil
-	}
-	var was record.DeletedEntry
-	err := db.Decode(kv.Value, &was)
-	return was.From, err
-}
-
 // classifyResume tells why, after it was found that the commit is not applied, as far as
 // the journal tells.
 func (e *evidence) classifyResume(c *store.Commit, keyUsed bool) (metrics.CommitOutcome, error) {
@@ -113,7 +102,7 @@ func (e *evidence) classifyResume(c *store.Commit, keyUsed bool) (metrics.Commit
 		// journal of its own. That no copy had no answer is none: a client may have sent it twice on its own.
 		kv := e.instance.One(e.resp)
 		if kv == nil || kv.CreateRevision > c.Before.Modified || e.entry.One(e.resp) == nil {
-			from, err := e.deletedFrom()
+			from, err := record.DeletedFrom(e.deleted.One(e.resp))
 			if err != nil {
 				return "", err
 			}

@@ -5,7 +5,10 @@ import (
 	"slices"
 	"time"
 
+	"go.etcd.io/etcd/api/v3/mvccpb"
+
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -20,6 +23,26 @@ func JournalFrom(r *store.Record) int64 { return max(1, r.JournalFrom) }
 type DeletedEntry struct {
 	Commit string `json:"commit"`
 	From   int64  `json:"from,omitempty"` // the mod revision of what was deleted: a commit made from it was not applied
+}
+
+// CommitIn is the commit id in a journal entry, or in the record of a delete.
+func CommitIn(value []byte) (string, error) {
+	var put struct {
+		Commit string `json:"commit"`
+	}
+	err := db.Decode(value, &put)
+	return put.Commit, err
+}
+
+// DeletedFrom is the mod revision of the instance of an id that was deleted last; 0: it is not known. kv is nil or that
+// of its [DeletedRecord].
+func DeletedFrom(kv *mvccpb.KeyValue) (int64, error) {
+	if kv == nil {
+		return 0, nil
+	}
+	var was DeletedEntry
+	err := db.Decode(kv.Value, &was)
+	return was.From, err
 }
 
 // JournalEntry is the value of journal/<id>/<seq>: what the commit did, and the

@@ -50,6 +50,7 @@ func TestAMailboxCostsByWhatLiesInItAndNotByWhatDid(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	count := w.walk()
+	w.patient()
 	w.follow()
 	w.hot()
 	count.since("mailbox")

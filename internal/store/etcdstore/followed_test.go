@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -119,6 +120,13 @@ func (c *walked) since(kind string) int {
 	return n
 }
 
+// patient has looks wait for what is followed, however slow the machine is.
+func (w *world) patient() {
+	for _, f := range []*lookup.Follower{w.Waiting, w.Queue, w.Sending, w.Boxes} {
+		f.Patience = time.Minute
+	}
+}
+
 // follow follows what is looked at often, as a node's upkeep does, until the test ends or stop.
 func (w *world) follow() (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
@@ -171,6 +179,7 @@ func TestALookCostsByWhatWaitsAndNotByWhatDid(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			count := w.walk()
+			w.patient()
 			w.follow()
 			w.followed(w.Conn.Waiting, way.slice(w), func() { w.look(way.st(0)) })
 			count.since("bookmark")
@@ -197,6 +206,7 @@ func TestAnEndpointIsFoundByWhatWaitsAndNotByWhatDid(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	count := w.walk()
+	w.patient()
 	w.follow()
 	at := func() *stimuli.Endpoint {
 		found, err := w.FindEndpoint(w.ctx(), []stimuli.Endpoint{{Method: "POST", Pattern: "a", Hash: hashOf("none")}, {Method: "POST", Pattern: "b", Hash: hashOf("paid")}})
@@ -236,6 +246,7 @@ func TestTheQueueCostsByWhatLiesInItAndNotByWhatDid(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	count := w.walk()
+	w.patient()
 	w.follow()
 	slice := w.Keys.QueueSlice(hashOf("paid"), record.NoCorrelation)
 	taken := 0
@@ -476,6 +487,7 @@ func TestSweepsCostByWhatIsThereAndNotByWhatWas(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	count := w.walk()
+	w.patient()
 	w.follow()
 	n := 0
 	round := func() {

@@ -40,7 +40,7 @@ const (
 	MaxFollowed, maxFollowedAll = MaxTargets, 100_000
 	// SlowLook is how long a sweep's look at a range takes that is followed from then on.
 	SlowLook = 10 * time.Millisecond
-	// followPatience is how long a look waits for the watch before it reads, and followAgain
+	// followPatience is how long a look of a new follower waits for the watch before it reads, and followAgain
 	// after how much of that it asks again how far it is: one that is behind does not say.
 	followPatience, followAgain = 250 * time.Millisecond, 20 * time.Millisecond
 	// followIdle and followQuiet are after how long without a look, and without a change, a range
@@ -53,6 +53,8 @@ const (
 // Follower follows ranges below one prefix, each of which ends with a slash. All share a watch, which
 // there is while something is followed.
 type Follower struct {
+	Patience time.Duration // how long a look waits for the watch before it reads
+
 	s      *Conn
 	prefix string
 	keys   bool // values are not kept
@@ -76,7 +78,7 @@ type followed struct {
 }
 
 func newFollower(s *Conn, prefix string, keys bool) *Follower {
-	return &Follower{s: s, prefix: prefix, keys: keys, wanted: make(chan string, 16), ask: make(chan struct{}, 1),
+	return &Follower{Patience: followPatience, s: s, prefix: prefix, keys: keys, wanted: make(chan string, 16), ask: make(chan struct{}, 1),
 		moved: make(chan struct{}), ranges: map[string]*followed{}, looks: map[string]int{}}
 }
 
@@ -209,7 +211,7 @@ func (f *Follower) Named(ctx context.Context, what string, keys []*mvccpb.KeyVal
 // upTo waits until the watch has told of everything up to a revision. With true mu is held: what lies in
 // the range does not change.
 func (f *Follower) upTo(ctx context.Context, prefix string, revision int64) (r *followed, upTo int64, ok bool) {
-	patience, again := time.NewTimer(followPatience), time.NewTicker(followAgain)
+	patience, again := time.NewTimer(f.Patience), time.NewTicker(followAgain)
 	defer patience.Stop()
 	defer again.Stop()
 	for {

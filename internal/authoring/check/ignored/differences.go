@@ -2,6 +2,7 @@ package ignored
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -23,6 +24,12 @@ func Differences(def *workflow.Definition) (found []Difference) {
 	around := map[*workflow.Activity]*workflow.Activity{}
 	workflow.Walk(def.Root, func(a, parent *workflow.Activity, _ int) bool {
 		around[a] = parent
+		all := scripts(a)
+		for _, name := range slices.Sorted(maps.Keys(all)) {
+			if variable, way := changedList(all[name]); way != "" {
+				add(a, "changes the list of the variable %s by %s in its %s, and the variable keeps that, where Elsa changes a copy: change a copy, [...list].%s(…), or set the variable", workflow.Shorten(variable), way, name, way)
+			}
+		}
 		switch {
 		case is(a, "Elsa.Break") && breaksBody(a, around):
 			add(a, "ends the run of the body for its item, and the others go on, where Elsa ends the loop, or the sequence, around the ParallelForEach when that is done")

@@ -2,6 +2,7 @@ package ignored_test
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -42,6 +43,9 @@ func TestDifferences(t *testing.T) {
 	call := func(wait string) string {
 		return `{"id": "call", "type": "Elsa.ExecuteWorkflow", ` + input("workflowDefinitionId", "String", `"child"`) + wait + `}`
 	}
+	script := func(text string) string {
+		return `{"id": "s", "type": "Elsa.RunJavaScript", ` + input("script", "String", strconv.Quote(text)) + `}`
+	}
 	const lines = "s:Start; a:WriteLine; b:WriteLine; j:FlowJoin"
 	const event = `"eventName": {"typeName": "String", "expression": {"type": "Literal", "value": "go"}}`
 	machine := func(trigger string) string {
@@ -50,6 +54,17 @@ func TestDifferences(t *testing.T) {
 	for name, c := range map[string]struct {
 		root, of string // of which activity there is a difference; "": of none
 	}{
+		"a list that a script changes": {script(`getVariable('l').push(1)`), "s"},
+		"a list that an input changes": {`{"id": "s", "type": "Elsa.WriteLine", "text": {"typeName": "String", "expression": {"type": "JavaScript", "value": "variables.l.sort()[0]"}}}`, "s"},
+		"a list that a getter gives":   {script(`return getOrders().reverse()`), "s"},
+		"a list under a name": {script(`const l = getVariable("l");
+if (l.length < 3) { l.push(1) }`), "s"},
+		"a list that is set":                     {script(`const l = getVariable("l"); l.push(1); setVariable("l", l)`), ""},
+		"a list that a setter sets":              {script(`const l = getL(); l.push(1); setL(l);`), ""},
+		"a list that is set as a member":         {script(`let l = variables.l; l.push(1); variables.l = l`), ""},
+		"a copy of a list":                       {script(`const l = [...getVariable("l")]; l.sort(); return l`), ""},
+		"a list of the script":                   {script(`const l = []; l.push(getVariable("l").length); return l`), ""},
+		"a member of a variable":                 {script(`getVariable("o").items.push(1)`), ""},
 		"a call that says nothing":               {call(""), "call"},
 		"a call that does not wait":              {call(`, ` + input("waitForCompletion", "Boolean", `"false"`)), "call"},
 		"a call that waits":                      {call(`, ` + input("waitForCompletion", "Boolean", `true`)), ""},

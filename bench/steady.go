@@ -154,6 +154,7 @@ func (s *system) post(ctx context.Context, path string) error {
 // steadyMinute is what was seen in a minute, or another part of a run.
 type steadyMinute struct {
 	Rate, P50, P99 float64
+	CPU            float64 // milliseconds of processor time for each, of nodes and etcd: other work on the machine changes it little
 	Failed         int
 }
 
@@ -208,6 +209,7 @@ func (k *steadyKind) measure(ctx context.Context, o options) (row steadyRow, err
 			return row, ctx.Err()
 		}
 		var out outcome
+		before := sys.spent(ctx)
 		if k.rate > 0 {
 			out = openLoop(ctx, k.rate, part, func(ctx context.Context, i int64) error { return k.run(ctx, sys, int(i)) })
 		} else {
@@ -221,7 +223,8 @@ func (k *steadyKind) measure(ctx context.Context, o options) (row steadyRow, err
 				return k.run(ctx, sys, c)
 			})
 		}
-		row.minutes = append(row.minutes, steadyMinute{Rate: float64(out.ops) / out.took.Seconds(), P50: ms(quantile(out.lat, .5)), P99: ms(quantile(out.lat, .99)), Failed: out.failed})
+		spent := sys.spent(ctx).minus(before)
+		row.minutes = append(row.minutes, steadyMinute{Rate: float64(out.ops) / out.took.Seconds(), P50: ms(quantile(out.lat, .5)), P99: ms(quantile(out.lat, .99)), CPU: 1000 * (spent.nodes + spent.etcd) / float64(max(out.ops, 1)), Failed: out.failed})
 		if out.err != nil {
 			row.failure = out.err
 		}
@@ -244,7 +247,7 @@ func (r *steadyRow) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: last/first %.2f\n", r.name, r.last())
 	for i, m := range r.minutes {
-		fmt.Fprintf(&b, "  %2d: %6.0f a second, p50 %.2f ms, p99 %.2f ms, %d failed\n", i+1, m.Rate, m.P50, m.P99, m.Failed)
+		fmt.Fprintf(&b, "  %2d: %6.0f a second, p50 %.2f ms, p99 %.2f ms, %.3f ms of processor time each, %d failed\n", i+1, m.Rate, m.P50, m.P99, m.CPU, m.Failed)
 	}
 	if r.failure != nil {
 		fmt.Fprintf(&b, "  %v\n", r.failure)
@@ -254,14 +257,14 @@ func (r *steadyRow) String() string {
 
 func steadyTable(rows []steadyRow) string {
 	var b strings.Builder
-	b.WriteString("| what | a second, first | middle | last | last/first | p50 ms, first, last | p99 ms, first, last | failed |\n|---|---|---|---|---|---|---|---|\n")
+	b.WriteString("| what | a second, first | middle | last | last/first | p50 ms, first, last | p99 ms, first, last | processor ms each, first, last | failed |\n|---|---|---|---|---|---|---|---|---|\n")
 	for _, r := range rows {
 		n := len(r.minutes)
 		first, middle, last, failed := r.minutes[0], r.minutes[n/2], r.minutes[n-1], 0
 		for _, m := range r.minutes {
 			failed += m.Failed
 		}
-		fmt.Fprintf(&b, "| %s | %.0f | %.0f | %.0f | %.2f | %.2f, %.2f | %.2f, %.2f | %d |\n", r.name, first.Rate, middle.Rate, last.Rate, r.last(), first.P50, last.P50, first.P99, last.P99, failed)
+		fmt.Fprintf(&b, "| %s | %.0f | %.0f | %.0f | %.2f | %.2f, %.2f | %.2f, %.2f | %.3f, %.3f | %d |\n", r.name, first.Rate, middle.Rate, last.Rate, r.last(), first.P50, last.P50, first.P99, last.P99, first.CPU, last.CPU, failed)
 	}
 	return b.String()
 }

@@ -211,6 +211,13 @@ func do(ctx context.Context, o options) error {
 	if o.wide > 0 {
 		return wideAll(ctx, o)
 	}
+	if o.profile != "" {
+		stop, err := profile(o.profile)
+		if err != nil {
+			return err
+		}
+		defer stop()
+	}
 	if o.steady != "" {
 		return steadyAll(ctx, o)
 	}
@@ -219,13 +226,6 @@ func do(ctx context.Context, o options) error {
 	}
 	if o.sustained {
 		return search(ctx, o)
-	}
-	if o.profile != "" {
-		stop, err := profile(o.profile)
-		if err != nil {
-			return err
-		}
-		defer stop()
 	}
 	passes := []pass{{options: o}}
 	if o.report != "" {

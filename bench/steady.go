@@ -154,7 +154,9 @@ func (s *system) post(ctx context.Context, path string) error {
 // steadyMinute is what was seen in a minute, or another part of a run.
 type steadyMinute struct {
 	Rate, P50, P99 float64
-	CPU            float64 // milliseconds of processor time for each, of nodes and etcd: other work on the machine changes it little
+	CPU            float64 // milliseconds of processor time for each, of nodes and etcd: other work on the machine changes it less than the rate
+	Requests       float64 // to etcd for each
+	Walked         float64 // keys that etcd went over for each, with walks
 	Failed         int
 }
 
@@ -209,7 +211,7 @@ func (k *steadyKind) measure(ctx context.Context, o options) (row steadyRow, err
 			return row, ctx.Err()
 		}
 		var out outcome
-		before := sys.spent(ctx)
+		before, walked := sys.spent(ctx), sys.walks.total()
 		if k.rate > 0 {
 			out = openLoop(ctx, k.rate, part, func(ctx context.Context, i int64) error { return k.run(ctx, sys, int(i)) })
 		} else {
@@ -224,7 +226,8 @@ func (k *steadyKind) measure(ctx context.Context, o options) (row steadyRow, err
 			})
 		}
 		spent := sys.spent(ctx).minus(before)
-		row.minutes = append(row.minutes, steadyMinute{Rate: float64(out.ops) / out.took.Seconds(), P50: ms(quantile(out.lat, .5)), P99: ms(quantile(out.lat, .99)), CPU: 1000 * (spent.nodes + spent.etcd) / float64(max(out.ops, 1)), Failed: out.failed})
+		row.minutes = append(row.minutes, steadyMinute{Rate: float64(out.ops) / out.took.Seconds(), P50: ms(quantile(out.lat, .5)), P99: ms(quantile(out.lat, .99)), CPU: 1000 * (spent.nodes + spent.etcd) / float64(max(out.ops, 1)), Failed: out.failed,
+			Requests: spent.requests / float64(max(out.ops, 1)), Walked: float64(sys.walks.total()-walked) / float64(max(out.ops, 1))})
 		if out.err != nil {
 			row.failure = out.err
 		}
@@ -247,7 +250,11 @@ func (r *steadyRow) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: last/first %.2f\n", r.name, r.last())
 	for i, m := range r.minutes {
-		fmt.Fprintf(&b, "  %2d: %6.0f a second, p50 %.2f ms, p99 %.2f ms, %.3f ms of processor time each, %d failed\n", i+1, m.Rate, m.P50, m.P99, m.CPU, m.Failed)
+		fmt.Fprintf(&b, "  %2d: %6.0f a second, p50 %.2f ms, p99 %.2f ms, %.3f ms of processor time, %.2f requests", i+1, m.Rate, m.P50, m.P99, m.CPU, m.Requests)
+		if m.Walked > 0 {
+			fmt.Fprintf(&b, " and %.0f keys walked over", m.Walked)
+		}
+		fmt.Fprintf(&b, " each, %d failed\n", m.Failed)
 	}
 	if r.failure != nil {
 		fmt.Fprintf(&b, "  %v\n", r.failure)

@@ -103,6 +103,19 @@ func (w *walks) walk(what string, key, end []byte) {
 	o.keys += o.last
 }
 
+// total is how many keys were gone over; w may be nil.
+func (w *walks) total() (keys int) {
+	if w == nil {
+		return 0
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, o := range w.of {
+		keys += o.keys
+	}
+	return keys
+}
+
 func (w *walks) table() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()

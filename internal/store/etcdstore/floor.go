@@ -311,6 +311,9 @@ func NewHeader(id string, cmd workflow.Command, at time.Time) workflow.Instance 
 // the one which took the request.
 func LaterKey(name string) string { return lookup.LaterKey(name) }
 
+// Leaving is a finished instance that is to leave the store.
+type Leaving = upkeep.Leaving
+
 // Loading are the reads of [Instances.Load], which may ride in the transaction that
 // takes the instance's lock.
 type Loading = commits.Loading

@@ -33,6 +33,8 @@ type Loading struct {
 	answerTo, definition       string
 	known                      *store.Record
 	record, mail, answer, head db.Read
+	deleted                    db.Read
+	leavings                   bool // also when the one that had its id before left
 	followed                   bool // the mailbox is, and is read afterwards
 	lock                       db.Read
 	claimants                  string // below which the claimants of the lock have their keys; "": not asked for
@@ -63,6 +65,15 @@ func (q *Loading) with(record db.Read) *Loading {
 	if q.claimants != "" {
 		q.lock = q.reads.Any(q.claimants)
 	}
+	if q.leavings {
+		q.WithDeleted()
+	}
+	return q
+}
+
+// WithDeleted makes it ask also when an instance of this id was deleted, or left for the archive.
+func (q *Loading) WithDeleted() *Loading {
+	q.leavings, q.deleted = true, q.reads.Key(q.s.conn.Keys.CommandRecord(q.id, record.DeletedRecord))
 	return q
 }
 
@@ -100,7 +111,7 @@ func (q *Loading) Load(ctx context.Context) (*store.Loaded, error) {
 
 // plain is for the same reads, of an instance that may be another by now.
 func (q *Loading) plain() *Loading {
-	return &Loading{s: q.s, id: q.id, answerTo: q.answerTo, definition: q.definition, claimants: q.claimants}
+	return &Loading{s: q.s, id: q.id, answerTo: q.answerTo, definition: q.definition, claimants: q.claimants, leavings: q.leavings}
 }
 
 // send sends the reads. Of a record that may be same its key was read alone.
@@ -154,6 +165,11 @@ func (q *Loading) decode(ctx context.Context, resp *pb.TxnResponse, same *store.
 		l.Mail, l.More = l.Mail[:record.MailBatch], true
 	}
 	l.Locked = q.claimants != "" && q.lock.Found(resp)
+	if q.leavings {
+		if kv := q.deleted.One(resp); kv != nil {
+			l.Deleted = kv.ModRevision
+		}
+	}
 	if q.head == 0 { // it was not asked for
 		return l, nil
 	}

@@ -164,7 +164,7 @@ func TestAStartThatStoodStillIsNoSecondOne(t *testing.T) {
 func (m *member) leaves(t *testing.T, to *archive.Archive, id string) {
 	t.Helper()
 	locks := func(id string) string { return m.Session.LockPrefix(cluster.InstanceLock(id)) }
-	left, err := m.Store.Upkeep.Leave(t.Context(), []etcdstore.Leaving{{ID: id, Early: true}}, locks, func(ctx context.Context, some []etcdstore.Ended) error {
+	left, err := m.Store.Upkeep.Purge(t.Context(), []etcdstore.Leaving{{ID: id, Early: true}}, locks, func(ctx context.Context, some []etcdstore.Ended) error {
 		e := some[0]
 		return to.Put(ctx, []archive.Item{{Instance: e.Record.Header, Sequence: e.Record.Seq, Life: e.Life, State: e.Record.State, Journal: e.Journal}})
 	})

@@ -433,7 +433,7 @@ func TestARetryAndAPurgeExcludeEachOther(t *testing.T) {
 		gone := make(chan int)
 		go func() {
 			for n := 1; ; n++ {
-				purged, err := ms[0].Store.Upkeep.Purge(context.WithoutCancel(t.Context()), []string{id}, locks, nil)
+				purged, err := ms[0].Store.Upkeep.Purge(context.WithoutCancel(t.Context()), etcdstore.Late(id), locks, nil)
 				if err != nil {
 					t.Error(err)
 				}

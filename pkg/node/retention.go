@@ -24,9 +24,7 @@ type Retention struct {
 	Idempotency                        time.Duration
 	IdempotencyCount, IdempotencyBytes int64
 
-	// Live is how long finished instances stay in etcd where there is an archive, from their end, unless they faulted or
-	// have files beside them: those are kept as without an archive. 0: so are all.
-	Live     time.Duration
+	Live     time.Duration // with an archive, finished instances in etcd, but for those that faulted or have files; 0: as without one
 	Archived time.Duration // instances in the archive, from their end
 
 	// Versions is how many versions of each definition are kept, the newest, and
@@ -54,8 +52,7 @@ func DefaultRetention() Retention {
 // upkeep is what the node's upkeep has to know of it; the rest is the store's.
 func (r *Retention) upkeep() retention.Limits {
 	return retention.Limits{
-		Live:     r.Live,
-		Finished: r.Finished, FinishedCount: r.FinishedCount, FinishedBytes: r.FinishedBytes,
+		Finished: r.Finished, Live: r.Live, FinishedCount: r.FinishedCount, FinishedBytes: r.FinishedBytes,
 		DeadLetters: r.DeadLetters, DeadLettersCount: r.DeadLettersCount, DeadLettersBytes: r.DeadLettersBytes,
 		IdempotencyCount: r.IdempotencyCount, IdempotencyBytes: r.IdempotencyBytes, Archived: r.Archived,
 		Versions: r.Versions, Grace: r.Grace,

@@ -21,7 +21,7 @@ func (w *world) leave(ids ...string) []string {
 	for i, id := range ids {
 		some[i] = Leaving{ID: id, Early: true}
 	}
-	left, err := w.Leave(w.ctx(), some, w.lockOf, func(context.Context, []Ended) error { return nil })
+	left, err := w.Purge(w.ctx(), some, w.lockOf, func(context.Context, []Ended) error { return nil })
 	w.ok(err)
 	return left
 }

@@ -34,7 +34,7 @@ func (f *Finished) purge(ctx context.Context, leaving []etcdstore.Leaving) ([]st
 	if f.Cfg.Archive == nil {
 		keep = nil
 	}
-	return f.Cfg.Store.Leave(ctx, leaving, f.lockPrefixes(), keep)
+	return f.Cfg.Store.Purge(ctx, leaving, f.lockPrefixes(), keep)
 }
 
 // archive keeps instances there.

@@ -82,7 +82,7 @@ func (s *Upkeep) SomeFinished(ctx context.Context, shards []int) ([]int, error) 
 	return some, nil
 }
 
-// MaxPurge is how many instances Upkeep.Leave takes at once. It reads so many records
+// MaxPurge is how many instances Upkeep.Purge takes at once. It reads so many records
 // in one answer, as they are stored, and decodes one at a time.
 const MaxPurge = 30
 
@@ -94,16 +94,16 @@ type Leaving struct {
 	Early bool
 }
 
-// Purge is [Upkeep.Leave] of what ended before the life of records.
-func (s *Upkeep) Purge(ctx context.Context, ids []string, locks func(id string) string, keep Keep) (purged []string, err error) {
+// Late are instances that ended before the life of records.
+func Late(ids ...string) []Leaving {
 	some := make([]Leaving, len(ids))
 	for i, id := range ids {
 		some[i].ID = id
 	}
-	return s.Leave(ctx, some, locks, keep)
+	return some
 }
 
-// Leave deletes finished instances with their journals and index entries, and
+// Purge deletes finished instances with their journals and index entries, and
 // tells which. locks gives the prefix of an instance's lock; nil under local
 // coordination.
 //
@@ -120,7 +120,7 @@ func (s *Upkeep) Purge(ctx context.Context, ids []string, locks func(id string) 
 // Of a journal of more than a slice, a slice goes first.
 //
 // What goes was given to keep before, as it was read; nil keeps nothing.
-func (s *Upkeep) Leave(ctx context.Context, some []Leaving, locks func(id string) string, keep Keep) (purged []string, err error) {
+func (s *Upkeep) Purge(ctx context.Context, some []Leaving, locks func(id string) string, keep Keep) (purged []string, err error) {
 	var ask db.Reads
 	for _, l := range some {
 		ask.Value(s.conn.Keys.Instance(l.ID))
@@ -180,7 +180,7 @@ func (l *Leaving) mayGo(rec *store.Record) bool {
 	return rec.Header.Status == workflow.StatusFinished && len(rec.Header.Bookmarks) == 0 && !(l.Early && record.Stays(rec))
 }
 
-// purge is one transaction of Upkeep.Leave: each instance nested, so that one
+// purge is one transaction of Upkeep.Purge: each instance nested, so that one
 // that may not go keeps none.
 type purge struct {
 	s       *Upkeep
@@ -228,7 +228,7 @@ func (p *purge) send(ctx context.Context, purged []string) ([]string, error) {
 }
 
 // ShortenJournal deletes a slice of the oldest journal entries of a finished
-// instance. The guard is that of Upkeep.Leave.
+// instance. The guard is that of Upkeep.Purge.
 func (s *Upkeep) ShortenJournal(ctx context.Context, rec *store.Record, guard []clientv3.Cmp) error {
 	from, have := record.JournalFrom(rec), rec.Seq-record.JournalFrom(rec)+1
 	left := *rec

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weft-run/weft/internal/find"
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/internal/upkeep"
@@ -170,5 +171,48 @@ func (m *member) leaves(t *testing.T, to *archive.Archive, id string) {
 	})
 	if err != nil || len(left) != 1 {
 		t.Errorf("%v left, %v", left, err)
+	}
+}
+
+// Who started whom is told whichever of them left, and so is what is found by label.
+func TestTheFamilyOfWhatLeftIsKnown(t *testing.T) {
+	t.Parallel()
+	m := newCluster(t, 1, retain(retention.Limits{}), archived(t))[0]
+	m.Publish(ending, "id: middle\nlabels: {kind: middle}\nroot:\n  - executeWorkflow: {workflowDefinitionId: ending, waitForCompletion: true}\n  - executeWorkflow: {workflowDefinitionId: ending, waitForCompletion: true}\n",
+		"id: top\nroot:\n  - executeWorkflow: {workflowDefinitionId: middle, waitForCompletion: true}\n  - event: go\n")
+	m.Start("top", "top", "")
+	family := func() (ids []string, gone int) {
+		l, err := m.Inspector.Lineage(t.Context(), "top", 5, 50)
+		if err != nil || !l.Whole {
+			t.Fatalf("%+v, %v", l, err)
+		}
+		for _, r := range l.Of {
+			ids = append(ids, fmt.Sprint(r.Depth, r.Instance.ID, "<", r.Parent, " ", r.Children))
+			if r.Instance.Archived {
+				gone++
+			}
+		}
+		slices.Sort(ids)
+		return ids, gone
+	}
+	eventually(t, "its children have ended", func() bool { return m.ended() == 3 })
+	want, _ := family()
+	if len(want) != 4 {
+		t.Fatal(want)
+	}
+	grow(t, []*member{m}, 6*time.Second)
+	pass := m.Upkeep.PurgePasses(seconds)
+	untilRest(t, pass, 20)
+	if got, gone := family(); !slices.Equal(got, want) || gone != 3 {
+		t.Errorf("with %d in the archive:\n%v, want\n%v", gone, got, want)
+	}
+	m.Event("go", "", nil)
+	grow(t, []*member{m}, 6*time.Second)
+	untilRest(t, pass, 20)
+	if got, gone := family(); !slices.Equal(got, want) || gone != 4 {
+		t.Errorf("with %d in the archive:\n%v, want\n%v", gone, got, want)
+	}
+	if got := m.all(find.Filter{Labels: map[string]string{"kind": "middle"}}, 5); len(got) != 1 {
+		t.Errorf("by label: %v", got)
 	}
 }

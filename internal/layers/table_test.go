@@ -45,6 +45,7 @@ var table = map[string]place{
 	"internal/people/command/remote/cluster":     {floor: 7, wing: "program", step: 2},
 	"internal/people/command/remote/definitions": {floor: 7, wing: "program", step: 2},
 	"internal/people/command/remote/events":      {floor: 7, wing: "program", step: 2},
+	"internal/people/command/remote/exports":     {floor: 7, wing: "program", step: 1},
 	"internal/people/command/remote/here":        {floor: 7, wing: "program", step: 2},
 	"internal/people/command/remote/instances":   {floor: 7, wing: "program", step: 2},
 	"internal/people/command/remote/worker":      {floor: 7, wing: "program", step: 1},
@@ -348,6 +349,11 @@ var libraries = []library{
 		prefix: "github.com/jackc/pgx",
 		owners: []string{"pkg/activities/sql/postgres"},
 		why:    "its errors have the text of the connection, which pkg/activities/sql/postgres leaves out",
+	},
+	{
+		prefix: "github.com/parquet-go/parquet-go",
+		owners: []string{"internal/people/command/remote/exports"},
+		why:    "it is large, and a node has nothing to do with it: what analysts get is written by the CLI",
 	},
 	{
 		prefix: "modernc.org/sqlite",

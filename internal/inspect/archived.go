@@ -146,7 +146,7 @@ func (i *Inspector) archivedPage(ctx context.Context, f find.Filter, p Paging, n
 	if show == nil {
 		show = func(text string) string { return text }
 	}
-	q := archive.Query{IDs: f.IDs, DefinitionID: f.DefinitionID, CorrelationID: f.CorrelationID, After: f.Created.After.At, Before: f.Created.Before.At, OldestFirst: f.Order == find.OldestFirst, From: placeOf(place)}
+	q := archive.Query{IDs: f.IDs, DefinitionID: f.DefinitionID, CorrelationID: f.CorrelationID, SubStatus: f.SubStatus, Parent: f.Parent, Labels: f.Labels, After: f.Created.After.At, Before: f.Created.Before.At, OldestFirst: f.Order == find.OldestFirst, From: placeOf(place)}
 	kept := int64(0)
 	full := func() bool { return len(page.Items) == limit || kept >= mostKept }
 	for lists := 1; ; lists++ {

@@ -102,6 +102,7 @@ type Loaded struct {
 	Answer   *Answer // of the caller's key that was asked for; nil: none
 	Head     int64   // mod revision of the definition head that was asked for; 0: absent
 	Locked   bool    // somebody has the lock that was asked for
+	Deleted  int64   // revision at which an instance of this id was deleted, or left for the archive, if that was asked for; 0: not in the life of records
 	Revision int64
 	Bytes    int // of the record and the mail, as JSON
 }

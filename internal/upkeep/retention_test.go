@@ -88,7 +88,7 @@ func TestFinishedInstancesStayForTheLifeOfTheirRecords(t *testing.T) {
 	age := &store.Age{Elapsed: 20 * time.Minute, Marks: []store.AgeMark{{Revision: 10, Elapsed: 9 * time.Minute}, {Revision: 20, Elapsed: 11 * time.Minute}}}
 	keep := retention.Limits{Finished: time.Minute, FinishedCount: 1, FinishedBytes: 1, Grace: 10 * time.Minute}
 	page := []etcdstore.Finished{{ID: "old", Created: 10}, {ID: "young", Created: 11}}
-	if ids := upkeep.Overdue(page, 1000, 1000, &keep, age); len(ids) != 1 || ids[0] != "old" {
+	if ids, _ := upkeep.Overdue(page, 1000, 1000, &keep, age); len(ids) != 1 || ids[0].ID != "old" {
 		t.Errorf("purged %v: a copy of the start of the young one may still be under way", ids)
 	}
 }
@@ -433,7 +433,7 @@ func TestARetryAndAPurgeExcludeEachOther(t *testing.T) {
 		gone := make(chan int)
 		go func() {
 			for n := 1; ; n++ {
-				purged, err := ms[0].Store.Upkeep.Purge(context.WithoutCancel(t.Context()), []string{id}, locks, nil)
+				purged, err := ms[0].Store.Upkeep.Purge(context.WithoutCancel(t.Context()), etcdstore.Late(id), locks, nil)
 				if err != nil {
 					t.Error(err)
 				}

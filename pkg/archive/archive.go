@@ -172,7 +172,7 @@ func (a *Archive) sameFile() error {
 }
 
 // version of the tables.
-const version = "1"
+const version = "2"
 
 // prepare is Check, for one at a time; ours is asked's context with a limit.
 func (a *Archive) prepare(asked, ours context.Context) error {
@@ -211,7 +211,7 @@ func (a *Archive) writable(ctx context.Context) error {
 	err := a.write(ctx, a.timeout, func(tx *stdsql.Tx) error {
 		for _, s := range []string{
 			"INSERT INTO weft_archive (" + names + ") SELECT " + names + " FROM weft_archive WHERE 1 = 0 ON CONFLICT (id, created) DO UPDATE SET sequence = excluded.sequence",
-			"DELETE FROM weft_archive WHERE 1 = 0", "DELETE FROM weft_archive_deleted WHERE 1 = 0",
+			"DELETE FROM weft_archive WHERE 1 = 0", "DELETE FROM weft_archive_deleted WHERE 1 = 0", "DELETE FROM weft_archive_label WHERE 1 = 0",
 		} {
 			if _, err := tx.ExecContext(ctx, s); err != nil {
 				return err

@@ -164,7 +164,11 @@ func TestLists(t *testing.T) {
 		put(t, a,
 			item("far", -24*365*200*time.Hour, nil), item("first", 24*365*50*time.Hour, nil), // in the partition of all others
 			item("b", 2*time.Hour, nil), item("a", 2*time.Hour, nil), item("new", time.Hour, func(in *workflow.Instance) { in.DefinitionID = "other" }),
-			item("spring", 24*100*time.Hour, func(in *workflow.Instance) { in.CorrelationID = long }), item("nul", 24*200*time.Hour, func(in *workflow.Instance) { in.CorrelationID = "x\x00y" }),
+			item("spring", 24*100*time.Hour, func(in *workflow.Instance) {
+				in.CorrelationID, in.Labels, in.SubStatus = long, map[string]string{"customer": "acme", "region": long}, workflow.Faulted
+			}), item("nul", 24*200*time.Hour, func(in *workflow.Instance) {
+				in.CorrelationID, in.Labels, in.Parent = "x\x00y", map[string]string{"customer": "acme", "n": "x\x00y"}, &workflow.Parent{InstanceID: "b"}
+			}),
 		)
 		for _, tt := range []struct {
 			q    archive.Query
@@ -179,6 +183,16 @@ func TestLists(t *testing.T) {
 			{archive.Query{CorrelationID: long}, "spring"},
 			{archive.Query{CorrelationID: "x\x00y"}, "nul"},
 			{archive.Query{CorrelationID: "xy"}, ""},
+			{archive.Query{SubStatus: workflow.Faulted}, "spring"},
+			{archive.Query{Parent: "b"}, "nul"},
+			{archive.Query{Parent: "a"}, ""},
+			{archive.Query{Labels: map[string]string{"customer": "acme"}}, "spring nul"},
+			{archive.Query{Labels: map[string]string{"customer": "acme"}, OldestFirst: true, DefinitionID: "orders"}, "nul spring"},
+			{archive.Query{Labels: map[string]string{"customer": "acme"}, Limit: 1}, "spring"},
+			{archive.Query{Labels: map[string]string{"customer": "acme"}, From: &archive.Place{Created: now.Add(-24 * 100 * time.Hour).UnixMilli(), ID: "spring"}}, "nul"},
+			{archive.Query{Labels: map[string]string{"customer": "acme", "region": long}}, "spring"},
+			{archive.Query{Labels: map[string]string{"customer": "acme", "n": "x\x00y"}}, "nul"},
+			{archive.Query{Labels: map[string]string{"customer": "acm"}}, ""},
 			{archive.Query{IDs: []string{"a", "nul", "nobody"}}, "a nul"},
 			{archive.Query{After: now.Add(-3 * time.Hour), Before: now.Add(-90 * time.Minute)}, "b a"},
 			{archive.Query{From: &archive.Place{Created: now.Add(-2 * time.Hour).UnixMilli(), ID: "b"}}, "a spring nul first"},
@@ -214,6 +228,29 @@ func TestNodesPutAtOnce(t *testing.T) {
 		all.Wait()
 		if got := len(strings.Fields(ids(t, open(t, connection, "c"), archive.Query{Limit: 1000}))); got != 400 {
 			t.Errorf("%d instances, want 400", got)
+		}
+	})
+}
+
+// Labels go with their instance, whichever way it goes, and are not put for one that was deleted a moment ago.
+func TestLabelsGoWithTheirInstance(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, connection string) {
+		a := open(t, connection, "c")
+		labelled := func(id string, ago time.Duration) archive.Item {
+			return item(id, ago, func(in *workflow.Instance) { in.Labels = map[string]string{"customer": "acme", "region": "north"} })
+		}
+		const day = 24 * time.Hour
+		put(t, a, labelled("deleted", day), labelled("old", 200*day), labelled("years", 5000*day), labelled("new", day))
+		if _, err := a.Delete(t.Context(), "deleted"); err != nil {
+			t.Fatal(err)
+		}
+		put(t, a, labelled("deleted", day))
+		if _, err := a.Expire(t.Context(), now.Add(1000*day), 90*day); err != nil {
+			t.Fatal(err)
+		}
+		if n, err := a.Labels(t.Context()); err != nil || n != 2 {
+			t.Errorf("%d labels are left, want those of one instance: %v", n, err)
 		}
 	})
 }
@@ -302,11 +339,11 @@ func TestListsGoThroughAnIndex(t *testing.T) {
 	t.Parallel()
 	a := open(t, "sqlite:"+filepath.Join(t.TempDir(), "archive.db"), "c")
 	put(t, a, item("a", time.Hour, nil))
-	for _, q := range []archive.Query{{}, {DefinitionID: "d"}, {CorrelationID: "c"}, {IDs: []string{"a"}}, {After: now}, {OldestFirst: true, From: &archive.Place{}}} {
+	for _, q := range []archive.Query{{}, {DefinitionID: "d"}, {CorrelationID: "c"}, {IDs: []string{"a"}}, {SubStatus: workflow.Faulted}, {Parent: "p"}, {Labels: map[string]string{"a": "b", "c": "d"}}, {After: now}, {OldestFirst: true, From: &archive.Place{}}} {
 		q.Limit = 50
 		plan, err := a.Plan(t.Context(), q)
 		if err != nil || slices.ContainsFunc(plan, func(s string) bool {
-			return strings.HasPrefix(s, "SCAN weft_archive") && !strings.Contains(s, "USING INDEX")
+			return strings.HasPrefix(s, "SCAN weft_archive") && !strings.Contains(s, "USING INDEX") || strings.Contains(s, "TEMP B-TREE") && q.IDs == nil
 		}) {
 			t.Errorf("%+v: %v, %q", q, err, plan)
 		}

@@ -3,7 +3,7 @@
 //
 // Guaranteed: when [Archive.Put] returns, what was put is durable; putting it again, by any node, changes nothing,
 // and what is older of one life never takes the place of what is newer. A list reads no state and no journal, counts nothing, and
-// goes through an index, but for filters by label, name, status and texts, which look at one instance after the other.
+// goes through an index, but for filters by name and texts, which look at one instance after the other.
 // An archive belongs to one cluster: a node of another refuses it.
 //
 // Not guaranteed: that an instance is in etcd or in the archive only. It is put before it is purged, so for a while, or
@@ -37,9 +37,12 @@ type Query struct {
 	IDs           []string // at most [MaxIDs]
 	DefinitionID  string
 	CorrelationID string
-	After, Before time.Time // of their creation, without these ends
-	OldestFirst   bool      // by creation; else the newest first
-	From          *Place    // behind which it begins; nil: at the beginning
+	SubStatus     workflow.SubStatus
+	Parent        string            // id of the instance that started it
+	Labels        map[string]string // all of them
+	After, Before time.Time         // of their creation, without these ends
+	OldestFirst   bool              // by creation; else the newest first
+	From          *Place            // behind which it begins; nil: at the beginning
 	Limit         int
 }
 

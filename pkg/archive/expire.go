@@ -32,6 +32,9 @@ func (a *Archive) Delete(ctx context.Context, id string) (bool, error) {
 		if _, err := tx.ExecContext(ours, fmt.Sprintf("DELETE FROM weft_archive_deleted WHERE at < %s - %d", a.kind.clock, deletedFor)); err != nil {
 			return err
 		}
+		if _, err := tx.ExecContext(ours, a.kind.text("DELETE FROM weft_archive_label WHERE id = ?"), id); err != nil {
+			return err
+		}
 		done, err := tx.ExecContext(ours, a.kind.text("DELETE FROM weft_archive WHERE id = ?"), id)
 		if err != nil {
 			return err
@@ -42,9 +45,14 @@ func (a *Archive) Delete(ctx context.Context, id string) (bool, error) {
 	return n > 0, a.answered(ctx, "instance "+id+" could not be removed from the archive", err)
 }
 
-func (a *Archive) remove(ctx context.Context, statement string, args ...any) (n int64, err error) {
+// removeSome removes a thousand instances of a table that ended before, with their labels, and gives how many there were.
+func (a *Archive) removeSome(ctx context.Context, table string, before int64) (n int64, err error) {
+	some := " WHERE (id, created) IN (SELECT id, created FROM " + table + " WHERE finished < ? ORDER BY finished, id LIMIT 1000)"
 	err = a.write(ctx, a.timeout, func(tx *stdsql.Tx) error {
-		done, err := tx.ExecContext(ctx, a.kind.text(statement), args...)
+		if _, err := tx.ExecContext(ctx, a.kind.text("DELETE FROM "+labelsOf(table)+some), before); err != nil {
+			return err
+		}
+		done, err := tx.ExecContext(ctx, a.kind.text("DELETE FROM "+table+some), before)
 		if err != nil {
 			return err
 		}
@@ -75,7 +83,7 @@ func (a *Archive) Expire(ctx context.Context, now time.Time, keep time.Duration)
 	}
 	for {
 		part, cancel := context.WithTimeout(ctx, a.timeout)
-		n, err := a.remove(part, "DELETE FROM "+table+" WHERE (id, created) IN (SELECT id, created FROM "+table+" WHERE finished < ? LIMIT 1000)", before)
+		n, err := a.removeSome(part, table, before)
 		cancel()
 		if err != nil {
 			return gone, a.failed(ctx, "old instances could not be removed from the archive", err)
@@ -145,14 +153,14 @@ func (a *Archive) dropMonth(ctx context.Context, name string, before int64) (dro
 		if _, err := tx.ExecContext(ctx, patience); err != nil {
 			return err
 		}
-		if _, err := tx.ExecContext(ctx, "LOCK TABLE weft_archive IN ACCESS EXCLUSIVE MODE"); err != nil {
+		if _, err := tx.ExecContext(ctx, "LOCK TABLE weft_archive, weft_archive_label IN ACCESS EXCLUSIVE MODE"); err != nil {
 			return err
 		}
 		if err := tx.QueryRowContext(ctx, a.kind.text("SELECT EXISTS (SELECT 1 FROM "+name+" WHERE finished >= ?), (SELECT count(*) FROM "+name+")"), before).Scan(&later, &n); err != nil || later {
 			n = 0
 			return err
 		}
-		_, err := tx.ExecContext(ctx, "DROP TABLE "+name)
+		_, err := tx.ExecContext(ctx, "DROP TABLE "+name+", "+labelsOf(name))
 		dropped = err == nil
 		return err
 	})

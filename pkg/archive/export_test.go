@@ -25,6 +25,12 @@ func (a *Archive) Plan(ctx context.Context, q Query) (plan []string, err error) 
 	return plan, rows.Err()
 }
 
+// Labels counts those of all instances.
+func (a *Archive) Labels(ctx context.Context) (n int, err error) {
+	err = a.db.QueryRowContext(ctx, "SELECT count(*) FROM weft_archive_label").Scan(&n)
+	return n, err
+}
+
 // Impatient makes looks at the database short.
 func (a *Archive) Impatient(timeout time.Duration) { a.timeout = timeout }
 

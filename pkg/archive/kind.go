@@ -25,18 +25,25 @@ type kind struct {
 }
 
 // names are those of the columns.
-const names = "id, created, sequence, life, finished, definition, correlation, header, body"
+const names = "id, created, sequence, life, finished, status, definition, correlation, parent, header, body"
 
 // The order of ids is that of bytes: that of a language changes with the library of the system, and then an index of it is wrong.
-const columns = `id TEXT %[2]s NOT NULL, created BIGINT NOT NULL, sequence BIGINT NOT NULL, life BIGINT NOT NULL, finished BIGINT NOT NULL, definition TEXT %[2]s NOT NULL, correlation TEXT %[2]s NOT NULL, header %[1]s NOT NULL, body %[1]s NOT NULL, PRIMARY KEY (id, created)`
+const columns = `id TEXT %[2]s NOT NULL, created BIGINT NOT NULL, sequence BIGINT NOT NULL, life BIGINT NOT NULL, finished BIGINT NOT NULL, status TEXT %[2]s NOT NULL, definition TEXT %[2]s NOT NULL, correlation TEXT %[2]s NOT NULL, parent TEXT %[2]s NOT NULL, header %[1]s NOT NULL, body %[1]s NOT NULL, PRIMARY KEY (id, created)`
 
 // indexes are what lists go through. Of those of PostgreSQL each partition has its own.
 var indexes = []string{
 	"CREATE INDEX IF NOT EXISTS weft_archive_created ON weft_archive (created, id)",
 	"CREATE INDEX IF NOT EXISTS weft_archive_definition ON weft_archive (definition, created, id)",
 	"CREATE INDEX IF NOT EXISTS weft_archive_correlation ON weft_archive (correlation, created, id)",
+	"CREATE INDEX IF NOT EXISTS weft_archive_status ON weft_archive (status, created, id)",
+	"CREATE INDEX IF NOT EXISTS weft_archive_parent ON weft_archive (parent, created, id) WHERE parent <> ''",
 	"CREATE INDEX IF NOT EXISTS weft_archive_finished ON weft_archive (finished)",
+	"CREATE INDEX IF NOT EXISTS weft_archive_label_of ON weft_archive_label (id, created)",
 }
+
+// labelColumns are those of the table that has the labels of instances. What is left of an older life does no harm: who lists looks
+// at what is found.
+const labelColumns = `label TEXT %[1]s NOT NULL, created BIGINT NOT NULL, id TEXT %[1]s NOT NULL, PRIMARY KEY (label, created, id)`
 
 // deletedTable has what was deleted a short while ago, see [Archive.Delete].
 const deletedTable = `CREATE TABLE IF NOT EXISTS weft_archive_deleted (id TEXT %s PRIMARY KEY, at BIGINT NOT NULL)`
@@ -55,8 +62,9 @@ func kindOf(d *sql.Dialect) *kind {
 	case "sqlite":
 		return &kind{
 			dialect: d, connections: 8,
-			clock:  "unixepoch() * 1000",
-			tables: append([]string{metaTable, fmt.Sprintf(deletedTable, ""), fmt.Sprintf("CREATE TABLE IF NOT EXISTS weft_archive ("+columns+")", "BLOB", "")}, indexes...),
+			clock: "unixepoch() * 1000",
+			tables: append([]string{metaTable, fmt.Sprintf(deletedTable, ""), fmt.Sprintf("CREATE TABLE IF NOT EXISTS weft_archive ("+columns+")", "BLOB", ""),
+				fmt.Sprintf("CREATE TABLE IF NOT EXISTS weft_archive_label ("+labelColumns+") WITHOUT ROWID", "")}, indexes...),
 			// Readers and the writer do not wait for each other then. The file keeps it; it cannot be set within a transaction.
 			prepare: func(ctx context.Context, c *stdsql.Conn) error {
 				_, err := c.ExecContext(ctx, "PRAGMA journal_mode=WAL")
@@ -72,6 +80,8 @@ func kindOf(d *sql.Dialect) *kind {
 			tables: append([]string{
 				lock, metaTable, fmt.Sprintf(deletedTable, `COLLATE "C"`), fmt.Sprintf("CREATE TABLE IF NOT EXISTS weft_archive ("+columns+") PARTITION BY RANGE (created)", "BYTEA", `COLLATE "C"`),
 				"CREATE TABLE IF NOT EXISTS weft_archive_other PARTITION OF weft_archive DEFAULT",
+				fmt.Sprintf("CREATE TABLE IF NOT EXISTS weft_archive_label ("+labelColumns+") PARTITION BY RANGE (created)", `COLLATE "C"`),
+				"CREATE TABLE IF NOT EXISTS weft_archive_label_other PARTITION OF weft_archive_label DEFAULT",
 			}, indexes...),
 			prepare: func(context.Context, *stdsql.Conn) error { return nil },
 		}

@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -26,10 +27,11 @@ type body struct {
 
 // row is an instance as it is kept.
 type row struct {
-	created, sequence, life, finished int64
-	id                                string
-	definition, correlation           string
-	header, body                      []byte
+	created, sequence, life, finished       int64
+	id                                      string
+	status, definition, correlation, parent string
+	labels                                  []string
+	header, body                            []byte
 }
 
 // rowsAtOnce is how many rows a statement has.
@@ -84,14 +86,14 @@ func (a *Archive) Put(ctx context.Context, items []Item) error {
 }
 
 func (a *Archive) insert(ctx context.Context, tx *stdsql.Tx, rows []row) error {
-	const one = "(?, ?, ?, ?, ?, ?, ?, ?, ?)"
-	args := make([]any, 0, 9*len(rows))
+	const one = "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+	args := make([]any, 0, 11*len(rows))
 	for _, r := range rows {
-		args = append(args, r.id, r.created, r.sequence, r.life, r.finished, r.definition, r.correlation, r.header, r.body)
+		args = append(args, r.id, r.created, r.sequence, r.life, r.finished, r.status, r.definition, r.correlation, r.parent, r.header, r.body)
 	}
 	_, err := tx.ExecContext(ctx, a.kind.text("INSERT INTO weft_archive ("+names+") VALUES "+
 		one+strings.Repeat(", "+one, len(rows)-1)+
-		" ON CONFLICT (id, created) DO UPDATE SET sequence = excluded.sequence, life = excluded.life, finished = excluded.finished, definition = excluded.definition, correlation = excluded.correlation, header = excluded.header, body = excluded.body WHERE excluded.sequence > weft_archive.sequence OR excluded.life <> weft_archive.life"), args...)
+		" ON CONFLICT (id, created) DO UPDATE SET sequence = excluded.sequence, life = excluded.life, finished = excluded.finished, status = excluded.status, definition = excluded.definition, correlation = excluded.correlation, parent = excluded.parent, header = excluded.header, body = excluded.body WHERE excluded.sequence > weft_archive.sequence OR excluded.life <> weft_archive.life"), args...)
 	if err != nil {
 		return err
 	}
@@ -99,10 +101,41 @@ func (a *Archive) insert(ctx context.Context, tx *stdsql.Tx, rows []row) error {
 	for i, r := range rows {
 		ids[i] = r.id
 	}
-	_, err = tx.ExecContext(ctx, a.kind.text("DELETE FROM weft_archive WHERE id IN (?"+strings.Repeat(", ?", len(ids)-1)+") AND id IN (SELECT id FROM weft_archive_deleted WHERE at >= "+
-		a.kind.clock+fmt.Sprintf(" - %d)", deletedFor)), ids...)
-	return err
+	if err := a.insertLabels(ctx, tx, rows); err != nil {
+		return err
+	}
+	for _, table := range tables {
+		_, err = tx.ExecContext(ctx, a.kind.text("DELETE FROM "+table+" WHERE id IN (?"+strings.Repeat(", ?", len(ids)-1)+") AND id IN (SELECT id FROM weft_archive_deleted WHERE at >= "+
+			a.kind.clock+fmt.Sprintf(" - %d)", deletedFor)), ids...)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
+
+// tables are those that have something of an instance.
+var tables = []string{"weft_archive", "weft_archive_label"}
+
+func (a *Archive) insertLabels(ctx context.Context, tx *stdsql.Tx, rows []row) error {
+	var args []any
+	for _, r := range rows {
+		for _, l := range r.labels {
+			args = append(args, l, r.created, r.id)
+		}
+	}
+	const one = "(?, ?, ?)"
+	for chunk := range slices.Chunk(args, 3*labelsAtOnce) {
+		_, err := tx.ExecContext(ctx, a.kind.text("INSERT INTO weft_archive_label (label, created, id) VALUES "+one+strings.Repeat(", "+one, len(chunk)/3-1)+" ON CONFLICT DO NOTHING"), chunk...)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// labelsAtOnce is how many labels a statement has.
+const labelsAtOnce = 1000
 
 func rowOf(it *Item) (row, error) {
 	in := &it.Instance
@@ -118,7 +151,16 @@ func rowOf(it *Item) (row, error) {
 	if in.FinishedAt != nil {
 		ended = *in.FinishedAt
 	}
+	parent := ""
+	if in.Parent != nil {
+		parent = in.Parent.InstanceID
+	}
+	labels := make([]string, 0, len(in.Labels))
+	for _, name := range slices.Sorted(maps.Keys(in.Labels)) {
+		labels = append(labels, label(name, in.Labels[name]))
+	}
 	return row{
+		status: string(in.SubStatus), parent: key(parent), labels: labels,
 		id: in.ID, created: in.CreatedAt.UnixMilli(), sequence: it.Sequence, life: it.Life, finished: ended.UnixMilli(),
 		definition: key(in.DefinitionID), correlation: key(in.CorrelationID), header: packer.EncodeAll(header, nil), body: packer.EncodeAll(whole, nil),
 	}, nil
@@ -145,6 +187,9 @@ func key(text string) string {
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
+// label is a label as it is indexed.
+func label(name, value string) string { return key(name + "=" + value) }
+
 // Months that have a partition of their own: what is far from now is in the one for all others, so that nobody makes
 // thousands of tables with a date.
 const (
@@ -166,13 +211,16 @@ func (a *Archive) partitions(ctx context.Context, rows []row) error {
 			continue
 		}
 		err := a.write(ctx, a.timeout, func(tx *stdsql.Tx) error {
-			for _, s := range []string{patience, lock} {
+			span := fmt.Sprintf(" FOR VALUES FROM (%d) TO (%d)", from.UnixMilli(), from.AddDate(0, 1, 0).UnixMilli())
+			for _, s := range []string{
+				patience, lock, "CREATE TABLE IF NOT EXISTS " + name + " PARTITION OF weft_archive" + span,
+				"CREATE TABLE IF NOT EXISTS " + labelsOf(name) + " PARTITION OF weft_archive_label" + span,
+			} {
 				if _, err := tx.ExecContext(ctx, s); err != nil {
 					return err
 				}
 			}
-			_, err := tx.ExecContext(ctx, fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s PARTITION OF weft_archive FOR VALUES FROM (%d) TO (%d)", name, from.UnixMilli(), from.AddDate(0, 1, 0).UnixMilli()))
-			return err
+			return nil
 		})
 		// Some of the month are in the partition for all others already, since a node had dropped it: there they stay.
 		if err != nil && a.kind.dialect.Failure(err).State != checkViolation {
@@ -198,3 +246,8 @@ const checkViolation = "23514"
 const monthName = "weft_archive_2006_01"
 
 func partition(month time.Time) string { return month.Format(monthName) }
+
+// labelsOf is the partition of the labels of a month, or of all others.
+func labelsOf(partition string) string {
+	return strings.Replace(partition, "weft_archive", "weft_archive_label", 1)
+}

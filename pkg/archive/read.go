@@ -5,6 +5,8 @@ import (
 	stdsql "database/sql"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -123,31 +125,46 @@ func (a *Archive) statement(q *Query) (text string, args []any) {
 		for i, id := range q.IDs {
 			ids[i] = id
 		}
-		and("id IN (?"+strings.Repeat(", ?", len(ids)-1)+")", ids...)
+		and("a.id IN (?"+strings.Repeat(", ?", len(ids)-1)+")", ids...)
 	}
 	if q.DefinitionID != "" {
-		and("definition = ?", key(q.DefinitionID))
+		and("a.definition = ?", key(q.DefinitionID))
 	}
 	if q.CorrelationID != "" {
-		and("correlation = ?", key(q.CorrelationID))
+		and("a.correlation = ?", key(q.CorrelationID))
+	}
+	if q.SubStatus != "" {
+		and("a.status = ?", string(q.SubStatus))
+	}
+	if q.Parent != "" {
+		and("a.parent = ? AND a.parent <> ''", key(q.Parent)) // as the index says it
+	}
+	from, first := "weft_archive a", "a."
+	for n, name := range slices.Sorted(maps.Keys(q.Labels)) {
+		if n == 0 { // the list goes through those that have it
+			from, first = "weft_archive_label l JOIN weft_archive a ON a.id = l.id AND a.created = l.created", "l."
+			and("l.label = ?", label(name, q.Labels[name]))
+			continue
+		}
+		and("EXISTS (SELECT 1 FROM weft_archive_label o WHERE o.label = ? AND o.created = a.created AND o.id = a.id)", label(name, q.Labels[name]))
 	}
 	if !q.After.IsZero() { // to the millisecond: callers look closer
-		and("created >= ?", q.After.UnixMilli())
+		and("a.created >= ?", q.After.UnixMilli())
 	}
 	if !q.Before.IsZero() {
-		and("created <= ?", q.Before.UnixMilli())
+		and("a.created <= ?", q.Before.UnixMilli())
 	}
 	than, order := "<", " DESC"
 	if q.OldestFirst {
 		than, order = ">", ""
 	}
 	if q.From != nil {
-		and("(created, id) "+than+" (?, ?)", q.From.Created, q.From.ID)
+		and("("+first+"created, "+first+"id) "+than+" (?, ?)", q.From.Created, q.From.ID)
 	}
-	text = "SELECT id, created, header FROM weft_archive"
+	text = "SELECT a.id, a.created, a.header FROM " + from
 	if len(where) > 0 {
 		text += " WHERE " + strings.Join(where, " AND ")
 	}
 	args = append(args, q.Limit)
-	return a.kind.text(text + " ORDER BY created" + order + ", id" + order + " LIMIT ?"), args
+	return a.kind.text(text + " ORDER BY " + first + "created" + order + ", " + first + "id" + order + " LIMIT ?"), args
 }

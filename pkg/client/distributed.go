@@ -120,7 +120,7 @@ func (d Distributed) take(ctx context.Context, a preload) (ownership, *store.Loa
 	name := cluster.InstanceLock(d.id)
 	ctx, span := tracing.Lock(ctx, d.id)
 	defer span.End()
-	loading := d.n.cfg.Store.Loading(d.id, a.key, a.definition, a.known)
+	loading := a.reads(d.n.cfg.Store, d.id)
 	lock, err := d.acquire(ctx, name, loading)
 	switch {
 	case errors.Is(err, ErrBusy):

@@ -53,7 +53,7 @@ func (l Local) Busy(context.Context) (bool, error) { return false, nil }
 // take loads the instance; that this node has no other owner of it is the
 // ownership.
 func (l Local) take(ctx context.Context, a preload) (ownership, *store.Loaded, error) {
-	loaded, err := l.n.cfg.Store.Loading(l.id, a.key, a.definition, a.known).Load(ctx)
+	loaded, err := a.reads(l.n.cfg.Store, l.id).Load(ctx)
 	if err != nil {
 		return nil, nil, unavailable(fmt.Sprintf("instance %s could not be loaded", l.id), err)
 	}

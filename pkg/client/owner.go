@@ -190,7 +190,7 @@ func (h *handle) take(ctx context.Context, acquire acquireFunc, cmd *workflow.Co
 	o.ctx, o.stop = context.WithCancelCause(tracing.Quiet(own.Context()))
 	o.undrop = context.AfterFunc(h.n.life, func() { o.stop(context.Cause(h.n.life)) })
 	h.answerTwins(p.key, loaded.Answer)
-	h.refuseStale(loaded.Head)
+	h.refuseStale(loaded)
 	return o, choosing{mail: loaded.Mail, more: loaded.More}, nil
 }
 
@@ -205,10 +205,12 @@ func (h *handle) answerTwins(name string, a *store.Answer) {
 }
 
 // refuseStale sends back a start whose definition has another head by now than
-// the one its version was taken from: it would run what is no longer published.
-func (h *handle) refuseStale(head int64) {
+// the one its version was taken from: it would run what is no longer published. And one whose id an instance had that
+// has left the store since it was found to be free: it would be a second one.
+func (h *handle) refuseStale(l *store.Loaded) {
 	h.inbox.answerWaiting(func(w *waiter) (Result, error, bool) {
-		return Result{}, moved(&w.cmd), w.cmd.Start != nil && w.cmd.Start.Head != 0 && w.cmd.Start.Head != head
+		st := w.cmd.Start
+		return Result{}, moved(&w.cmd), st != nil && (st.Head != 0 && st.Head != l.Head || st.Free != 0 && l.Deleted > st.Free)
 	})
 }
 

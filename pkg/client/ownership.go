@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
@@ -25,9 +26,11 @@ type acquireFunc func(ctx context.Context, preload preload) (ownership, *store.L
 type preload struct {
 	key, definition string
 	head            int64         // of the definition, as it was planned with
+	free            bool          // whether an instance of the id has left the store is asked for, too
 	known           *store.Record // the instance as it was last known; nil: not at all
 }
 
+// preloadFor is what a command wants to be read.
 func preloadFor(cmd *workflow.Command) (p preload) {
 	if cmd == nil {
 		return p
@@ -38,5 +41,15 @@ func preloadFor(cmd *workflow.Command) (p preload) {
 	if cmd.Start != nil && cmd.Start.Head > 0 {
 		p.definition, p.head = cmd.Start.DefinitionID, cmd.Start.Head
 	}
+	p.free = cmd.Start != nil && cmd.Start.Free > 0
 	return p
+}
+
+// reads is what p asks the store for.
+func (p *preload) reads(s *etcdstore.Instances, id string) *etcdstore.Loading {
+	q := s.Loading(id, p.key, p.definition, p.known)
+	if p.free {
+		q.WithDeleted()
+	}
+	return q
 }

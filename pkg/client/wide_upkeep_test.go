@@ -9,6 +9,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/internal/testsize"
 	"github.com/weft-run/weft/pkg/client"
 	"github.com/weft-run/weft/pkg/cluster"
@@ -62,7 +63,7 @@ func TestUpkeepIsPossibleAtAnyWidth(t *testing.T) {
 
 			do("fault", "j", place("j", func(b workflow.Bookmark) bool { return b.Name == "first" }))
 			began = time.Now()
-			if purged := must(m.store.Upkeep.Purge(ctx, []string{"i", "j"}, locks, nil))(t); len(purged) != 2 {
+			if purged := must(m.store.Upkeep.Purge(ctx, etcdstore.Late("i", "j"), locks, nil))(t); len(purged) != 2 {
 				t.Errorf("purged: %v", purged)
 			}
 			t.Logf("%d places: a purge took %s", n, time.Since(began).Round(time.Millisecond))

@@ -271,7 +271,7 @@ func (n *Node) purge(kept *etcdstore.Store) func(context.Context, string) (bool,
 		locks = func(id string) string { return n.session.LockPrefix(cluster.InstanceLock(id)) }
 	}
 	return func(ctx context.Context, id string) (bool, error) {
-		purged, err := kept.Upkeep.Purge(ctx, []string{id}, locks, nil)
+		purged, err := kept.Upkeep.Purge(ctx, etcdstore.Late(id), locks, nil)
 		n.metrics.Purged(metrics.PurgedInstance, len(purged))
 		return len(purged) > 0, err
 	}

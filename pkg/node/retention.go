@@ -24,6 +24,7 @@ type Retention struct {
 	Idempotency                        time.Duration
 	IdempotencyCount, IdempotencyBytes int64
 
+	Live     time.Duration // with an archive, finished instances in etcd, but for those that faulted or have files; 0: as without one
 	Archived time.Duration // instances in the archive, from their end
 
 	// Versions is how many versions of each definition are kept, the newest, and
@@ -42,7 +43,7 @@ type Retention struct {
 // etcd's own default quota of 2 GiB.
 func DefaultRetention() Retention {
 	return Retention{
-		Finished: 7 * 24 * time.Hour, FinishedCount: 500_000, FinishedBytes: 1 << 30,
+		Finished: 7 * 24 * time.Hour, Live: 10 * time.Second, FinishedCount: 500_000, FinishedBytes: 1 << 30,
 		DeadLetters: 30 * 24 * time.Hour, DeadLettersCount: 100_000, DeadLettersBytes: 128 << 20,
 		Idempotency: 24 * time.Hour, Versions: 100, Journal: 500,
 	}
@@ -51,7 +52,7 @@ func DefaultRetention() Retention {
 // upkeep is what the node's upkeep has to know of it; the rest is the store's.
 func (r *Retention) upkeep() retention.Limits {
 	return retention.Limits{
-		Finished: r.Finished, FinishedCount: r.FinishedCount, FinishedBytes: r.FinishedBytes,
+		Finished: r.Finished, Live: r.Live, FinishedCount: r.FinishedCount, FinishedBytes: r.FinishedBytes,
 		DeadLetters: r.DeadLetters, DeadLettersCount: r.DeadLettersCount, DeadLettersBytes: r.DeadLettersBytes,
 		IdempotencyCount: r.IdempotencyCount, IdempotencyBytes: r.IdempotencyBytes, Archived: r.Archived,
 		Versions: r.Versions, Grace: r.Grace,
@@ -72,7 +73,7 @@ func (r *Retention) check(archive bool) error {
 		"retain-finished": int64(r.Finished), "retain-finished-count": r.FinishedCount, "retain-finished-bytes": r.FinishedBytes,
 		"retain-dead-letters": int64(r.DeadLetters), "retain-dead-letters-count": r.DeadLettersCount, "retain-dead-letters-bytes": r.DeadLettersBytes,
 		"retain-idempotency": int64(r.Idempotency), "retain-idempotency-count": r.IdempotencyCount, "retain-idempotency-bytes": r.IdempotencyBytes,
-		"retain-archived": int64(r.Archived), "retain-journal": r.Journal, "retain-versions": r.Versions,
+		"retain-live": int64(r.Live), "retain-archived": int64(r.Archived), "retain-journal": r.Journal, "retain-versions": r.Versions,
 	} {
 		if n < 0 {
 			return fmt.Errorf("%s is %d; it must be positive, or 0 to keep everything", name, n)

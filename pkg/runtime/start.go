@@ -129,11 +129,29 @@ func (s *Starter) plan(ctx context.Context, req front.StartRequest, before retri
 			p.id, p.unseen = store.KeyedInstance(key.Name), false
 		}
 	}
+	if p.chosen && s.cfg.Archive != nil {
+		if p.cmd.Start.Free, err = s.free(ctx, p.id); err != nil {
+			return p, err
+		}
+	}
 	if before.ran != nil {
 		p.id, p.cmd.ID, p.unseen = before.ran.id, before.ran.cmd.ID, true
 	}
 	p.gate = store.GateOf(activation, p.cmd.Start)
 	return p, nil
+}
+
+// free finds out whether an id that the caller chose is free in the archive, too, which an instance leaves etcd for within seconds.
+// at is the revision of etcd at which that was found: what left etcd before is in the archive.
+func (s *Starter) free(ctx context.Context, id string) (at int64, err error) {
+	if at, err = s.cfg.Stimuli.RevisionFor(ctx, id); err != nil {
+		return 0, err
+	}
+	in, err := s.cfg.Archive.Instance(ctx, id)
+	if err == nil && in != nil {
+		err = front.Exists(id)
+	}
+	return at, err
 }
 
 // startVersion is the version that a start is of, and the mod revision of the head by

@@ -131,6 +131,7 @@ func StartsInstances(activityType string) bool {
 type Start struct {
 	DefinitionID  string            `json:"definitionId"`
 	Head          int64             `json:"-"` // mod revision of the definition's head that Version was taken from; 0: not to be checked
+	Free          int64             `json:"-"` // revision at which no instance had its id, nor was one archived before; 0: not to be checked
 	Version       int               `json:"version"`
 	Input         map[string]any    `json:"input,omitempty"`
 	Name          string            `json:"name,omitempty"`

@@ -48,7 +48,7 @@ var resumeGuards = []patch{
 		"if o.free() { // who came since", "if false { // who came since", inClient, "TestWhoComesLater"},
 	{"who could not take the instance tells of mail again", "pkg/client/node.go",
 		"\tif h.inbox.unseen() {\n\t\tn.cfg.Wakeups.Hint", "\tif false {\n\t\tn.cfg.Wakeups.Hint", inClient, "TestMailThatWasTold"},
-	{"an instance that moved is not the one that is known", "internal/store/etcdstore/commits/load.go",
+	{"an instance that moved is not the one that is known", "internal/store/etcdstore/loading/loading.go",
 		"case same != nil && kv.ModRevision != same.Modified:", "case false:", inStore, "TestALoad"},
 	{"who works without the lock is asked for", "internal/explain/explain.go",
 		"f.running, f.by = r, all[i].node", "_ = r", "./internal/explain", "TestWhoWorksWithout"},

@@ -38,6 +38,7 @@ func (s *settings) retention(fs *pflag.FlagSet) {
 	fs.Int64Var(&keep.Journal, "retain-journal", keep.Journal, "keep about this many of the newest journal entries (one a burst) of each instance; at least 100; 0: all")
 	fs.StringVar(&n.Archive, "archive", "", "database where finished instances go when etcd forgets them: sqlite:/path/of/archive.db, or postgres://user@host:port/database?sslmode=verify-full")
 	fs.StringVar(&n.ArchivePasswordFile, "archive-password-file", "", "file with the password of the archive's user")
+	fs.DurationVar(&keep.Live, "retain-live", keep.Live, "with an archive, keep finished instances in etcd this long, from their end, but for those that faulted or have files, which stay as long as without an archive; 0: so do all")
 	fs.DurationVar(&keep.Archived, "retain-archived", keep.Archived, "keep instances in the archive this long, from their end; 0: for ever")
 	fs.DurationVar(&keep.DeadLetters, "retain-dead-letters", keep.DeadLetters, "keep dead letters this long; 0: for ever")
 	fs.Int64Var(&keep.DeadLettersCount, "retain-dead-letters-count", keep.DeadLettersCount, "keep this many dead letters, the newest; 0: all")

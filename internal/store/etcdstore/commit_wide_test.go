@@ -268,12 +268,12 @@ func TestTheWidestInstanceIsRepairedAndPurged(t *testing.T) {
 	c.After.Header.Status, c.After.Header.SubStatus, c.After.Header.FinishedAt = workflow.StatusFinished, workflow.Faulted, &c.At
 	w.commit(commits.Decide(c))
 	rec := w.record("wide")
-	if purged, err := w.Purge(w.ctx(), []string{"wide"}, w.lockOf, nil); err != nil || len(purged) != 0 {
+	if purged, err := w.Purge(w.ctx(), Late("wide"), w.lockOf, nil); err != nil || len(purged) != 0 {
 		t.Errorf("purged %v before its index is written: %v", purged, err)
 	}
 	w.ok(w.WriteIndex(w.ctx(), nil, rec))
 	w.completed("wide")
-	if purged, err := w.Purge(w.ctx(), []string{"wide"}, w.lockOf, nil); err != nil || len(purged) != 1 {
+	if purged, err := w.Purge(w.ctx(), Late("wide"), w.lockOf, nil); err != nil || len(purged) != 1 {
 		t.Errorf("purged %v, %v", purged, err)
 	}
 	for _, kind := range kinds {

@@ -129,7 +129,7 @@ func TestFilesGoWithTheirInstance(t *testing.T) {
 			c := ends(w.next("a", nil))
 			c.After.Header.FinishedAt = &w.now
 			w.commit(c)
-			purged, err := w.Purge(w.ctx(), []string{"a"}, nil, nil)
+			purged, err := w.Purge(w.ctx(), Late("a"), nil, nil)
 			w.ok(err)
 			if !slices.Equal(purged, []string{"a"}) {
 				w.tb.Errorf("purged %v", purged)
@@ -163,7 +163,7 @@ func TestManyInstancesWithFilesArePurged(t *testing.T) {
 		ids = append(ids, id)
 	}
 	before := w.faults.Calls("txn")
-	purged, err := w.Purge(w.ctx(), ids, nil, nil)
+	purged, err := w.Purge(w.ctx(), Late(ids...), nil, nil)
 	w.ok(err)
 	if !slices.Equal(purged, ids) {
 		t.Errorf("purged %v", purged)

@@ -17,6 +17,7 @@ import (
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/internal/store/etcdstore/jobs"
 	"github.com/weft-run/weft/internal/store/etcdstore/lists"
+	"github.com/weft-run/weft/internal/store/etcdstore/loading"
 	"github.com/weft-run/weft/internal/store/etcdstore/places"
 	"github.com/weft-run/weft/internal/store/etcdstore/signouts"
 	"github.com/weft-run/weft/internal/store/etcdstore/stimuli"
@@ -311,9 +312,15 @@ func NewHeader(id string, cmd workflow.Command, at time.Time) workflow.Instance 
 // the one which took the request.
 func LaterKey(name string) string { return lookup.LaterKey(name) }
 
+// Leaving is a finished instance that is to leave the store.
+type Leaving = upkeep.Leaving
+
+// Late are instances that ended before the life of records.
+func Late(ids ...string) []Leaving { return upkeep.Late(ids...) }
+
 // Loading are the reads of [Instances.Load], which may ride in the transaction that
 // takes the instance's lock.
-type Loading = commits.Loading
+type Loading = loading.Loading
 
 // Waits is how many bookmarks a commit makes wait where stimuli may be queued for them.
 func Waits(c *store.Commit) int { return commits.Waits(c) }

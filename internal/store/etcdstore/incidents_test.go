@@ -192,7 +192,7 @@ func TestNotesOfIncidentsLiveAsLongAsTheirCommits(t *testing.T) {
 
 	// Retention takes them with the instance.
 	w.commit(ends(w.next("ab", nil)))
-	purged, err := w.Purge(w.ctx(), []string{"ab"}, nil, nil)
+	purged, err := w.Purge(w.ctx(), Late("ab"), nil, nil)
 	if w.ok(err); len(purged) != 1 {
 		t.Fatal(purged)
 	}

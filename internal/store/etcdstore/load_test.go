@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"github.com/weft-run/weft/internal/store"
-	"github.com/weft-run/weft/internal/store/etcdstore/commits"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 )
 
@@ -45,11 +44,11 @@ func TestALoadReadsWhatMoved(t *testing.T) {
 	t.Parallel()
 	t.Run("alone", func(t *testing.T) {
 		t.Parallel()
-		readsWhatMoved(t, func(w *world, q *commits.Loading) (*store.Loaded, error) { return q.Load(w.ctx()) })
+		readsWhatMoved(t, func(w *world, q *Loading) (*store.Loaded, error) { return q.Load(w.ctx()) })
 	})
 	t.Run("with the lock", func(t *testing.T) {
 		t.Parallel()
-		readsWhatMoved(t, func(w *world, q *commits.Loading) (*store.Loaded, error) {
+		readsWhatMoved(t, func(w *world, q *Loading) (*store.Loaded, error) {
 			resp, err := w.raw.Txn(w.ctx()).Then(q.Ops()...).Commit()
 			w.ok(err)
 			return q.Decode(w.ctx(), resp.Responses, resp.Header.Revision)
@@ -57,7 +56,7 @@ func TestALoadReadsWhatMoved(t *testing.T) {
 	})
 }
 
-func readsWhatMoved(t *testing.T, by func(w *world, q *commits.Loading) (*store.Loaded, error)) {
+func readsWhatMoved(t *testing.T, by func(w *world, q *Loading) (*store.Loaded, error)) {
 	t.Helper()
 	w := newWorld(t)
 	w.instance("a", "paid")

@@ -117,7 +117,7 @@ func TestAnEndWritesLittleOfWhatAnInstanceHolds(t *testing.T) {
 				t.Error("it lies in one key")
 			}
 			w.unlock(f)
-			purged, err := w.Purge(w.ctx(), []string{"big"}, nil, nil)
+			purged, err := w.Purge(w.ctx(), Late("big"), nil, nil)
 			w.ok(err)
 			if len(purged) != 1 {
 				t.Errorf("purged %v", purged)

@@ -103,7 +103,7 @@ func TestAPurgeLeavesNothingOfAFinishedInstance(t *testing.T) {
 	for _, id := range ids {
 		w.ended(id)
 	}
-	purged, err := w.Purge(w.ctx(), append(ids, "missing"), w.lockOf, nil)
+	purged, err := w.Purge(w.ctx(), Late(append(ids, "missing")...), w.lockOf, nil)
 	w.ok(err)
 	if !slices.Equal(purged, ids) {
 		t.Errorf("purged %v", purged)
@@ -136,7 +136,7 @@ func TestAPurgeTakesNoInstanceThatSomethingIsDoneWith(t *testing.T) {
 			w := newWorld(t)
 			w.ended("a")
 			w.faults.Add(clustertest.Rule{Fault: clustertest.DeliverLate, Times: 1, Match: writes})
-			if _, err := w.Purge(w.ctx(), []string{"a"}, w.lockOf, nil); !errors.Is(err, db.ErrUnknown) {
+			if _, err := w.Purge(w.ctx(), Late("a"), w.lockOf, nil); !errors.Is(err, db.ErrUnknown) {
 				t.Fatal(err)
 			}
 			goOn(w)
@@ -145,7 +145,7 @@ func TestAPurgeTakesNoInstanceThatSomethingIsDoneWith(t *testing.T) {
 				t.Fatalf("%d late copies", n)
 			}
 			compare(t, "late", w.dump(), want)
-			purged, err := w.Purge(w.ctx(), []string{"a"}, w.lockOf, nil)
+			purged, err := w.Purge(w.ctx(), Late("a"), w.lockOf, nil)
 			w.ok(err)
 			if len(purged) > 0 {
 				t.Error("it was purged")
@@ -163,7 +163,7 @@ func TestAPurgeStaysRefusedWhenTheMailIsGone(t *testing.T) {
 	w := newWorld(t)
 	w.ended("a")
 	w.faults.Add(clustertest.Rule{Fault: clustertest.DeliverLate, Times: 1, Match: writes})
-	_, _ = w.Purge(w.ctx(), []string{"a"}, w.lockOf, nil)
+	_, _ = w.Purge(w.ctx(), Late("a"), w.lockOf, nil)
 	_, _, err := w.PutMail(w.ctx(), "a", workflow.Command{ID: "again", Kind: workflow.CommandRetry, CreatedAt: w.now}, nil)
 	w.ok(err)
 	w.commit(w.consumes(w.next("a", nil)))
@@ -256,7 +256,7 @@ func TestALongJournalIsPurgedInSlices(t *testing.T) {
 	for purged := []string(nil); len(purged) == 0; {
 		before := w.has("journal/a/")
 		var err error
-		purged, err = w.Purge(w.ctx(), []string{"a"}, w.lockOf, nil)
+		purged, err = w.Purge(w.ctx(), Late("a"), w.lockOf, nil)
 		w.ok(err)
 		if gone := before - w.has("journal/a/"); gone == 0 || gone > record.JournalSlice {
 			t.Fatalf("%d entries at once", gone)

@@ -582,7 +582,7 @@ var transactions = []transaction{
 	{name: "purging finished instances", again: "[]", prepare: func(w *world) func() (string, error) {
 		w.ended("a")
 		w.ended("b")
-		return func() (string, error) { return said(w.Purge(w.ctx(), []string{"a", "b"}, w.lockOf, nil)) }
+		return func() (string, error) { return said(w.Purge(w.ctx(), Late("a", "b"), w.lockOf, nil)) }
 	}},
 	{name: "shortening the journal of a finished instance", prepare: func(w *world) func() (string, error) {
 		w.ended("a")

@@ -29,12 +29,12 @@ func (a *Archived) run(ctx context.Context) error {
 }
 
 // purge deletes finished instances, and puts them into the archive first, if there is one.
-func (f *Finished) purge(ctx context.Context, ids []string) ([]string, error) {
+func (f *Finished) purge(ctx context.Context, leaving []etcdstore.Leaving) ([]string, error) {
 	keep := f.archive
 	if f.Cfg.Archive == nil {
 		keep = nil
 	}
-	return f.Cfg.Store.Purge(ctx, ids, f.lockPrefixes(), keep)
+	return f.Cfg.Store.Purge(ctx, leaving, f.lockPrefixes(), keep)
 }
 
 // archive keeps instances there.

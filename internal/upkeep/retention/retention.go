@@ -26,6 +26,10 @@ type Limits struct {
 	Finished                     time.Duration // from their end
 	FinishedCount, FinishedBytes int64
 
+	// Live is how long what ended stays in etcd where there is an archive, from its end, unless it faulted or has files: a record
+	// that refuses late copies of its start stays behind. 0: as long as Finished.
+	Live time.Duration
+
 	DeadLetters                        time.Duration // from when they came to be
 	DeadLettersCount, DeadLettersBytes int64
 
@@ -40,7 +44,7 @@ type Limits struct {
 	// Archived is how long instances are kept in the archive, from their end.
 	Archived time.Duration
 
-	// Grace is how long a finished instance and the answer to a key stay at least.
+	// Grace is how long a finished instance, unless it is in the archive, and the answer to a key stay at least.
 	// Default 10 min, the life of the records that refuse a late copy of an
 	// instance's start: less is for tests.
 	Grace time.Duration
@@ -130,6 +134,9 @@ func (r Retaining) here(part string) bool {
 // that what has ended never fills the store.
 func (r *Retaining) Keep() Limits {
 	keep := r.Cfg.Limits
+	if r.Cfg.Archive == nil || r.Cfg.Intake.Level() == intake.Full { // etcd may take no more records
+		keep.Live = 0
+	}
 	sp := r.Cfg.Intake.Space()
 	if sp == nil {
 		return keep
@@ -153,7 +160,7 @@ type Finished struct{ Retaining }
 // there are too many, the first to end first. Each shard is looked after by the
 // node that is preferred for it; two at once delete nothing that may not go, but each may take it for the one that was too many.
 func (f *Finished) run(ctx context.Context) error {
-	if f.Cfg.Limits.keepsFinished() {
+	if f.Cfg.Limits.keepsFinished() && (f.Cfg.Archive == nil || f.Cfg.Limits.Live == 0) {
 		<-ctx.Done()
 		return nil
 	}
@@ -287,25 +294,25 @@ func (p *finishedPage) endsEarly() bool { return p.next == "" && !p.until.IsZero
 // purgeFrom deletes what may go of the first page, from at on, of which any may.
 func (f *Finished) purgeFrom(ctx context.Context, shard int, s *Shard, keep *Limits, at finishedPage) (more bool, err error) {
 	for {
-		ids := Overdue(at.page, s.total, s.Mean, keep, f.Cfg.Age())
-		if len(ids) == 0 {
+		leaving, looked := Overdue(at.page, s.total, s.Mean, keep, f.Cfg.Age())
+		if looked == 0 {
 			return f.purgeAnywhere(ctx, shard, s, keep, excess(s.total, s.Mean, keep))
 		}
-		purged, err := f.purgeIDs(ctx, shard, s, ids)
+		purged, err := f.leave(ctx, shard, s, leaving)
 		if err != nil {
 			return false, err
 		}
-		whole := len(ids) == len(at.page)
+		whole := looked == len(at.page)
 		switch {
 		case purged > 0: // the other shards get their turn
-			s.from = at.page[len(ids)-1].Cursor // those that stayed are tried again after the next count
-			return len(ids) == etcdstore.MaxPurge || whole && at.endsEarly(), nil
+			s.from = at.page[looked-1].Cursor // those that stayed are tried again after the next count
+			return looked >= etcdstore.MaxPurge || whole && at.endsEarly(), nil
 		// All of this page may not go now: look behind it.
 		case whole && at.endsEarly():
 			s.counted = time.Time{}
 			at, err = f.beginning(ctx, shard, s)
 		case whole && at.next != "":
-			at.page, _, at.next, err = f.Cfg.Store.Finished(ctx, shard, at.next, at.until, etcdstore.MaxPurge)
+			at.page, _, at.next, err = f.Cfg.Store.Finished(ctx, shard, at.next, at.until, anywherePage)
 		default:
 			return f.purgeAnywhere(ctx, shard, s, keep, 0)
 		}
@@ -344,7 +351,7 @@ func (f *Finished) beginning(ctx context.Context, shard int, s *Shard) (at finis
 // does not see. What a clock that is behind still writes there may not go yet, and
 // the look at the beginning ends at it.
 func (f *Finished) purgeAnywhere(ctx context.Context, shard int, s *Shard, keep *Limits, excess int64) (more bool, err error) {
-	if keep.Finished == 0 && excess == 0 || time.Since(s.fruitless) < anywhereEvery {
+	if keep.Finished == 0 && keep.Live == 0 && excess == 0 || time.Since(s.fruitless) < anywhereEvery {
 		return false, nil
 	}
 	page, _, next, err := f.Cfg.Store.Finished(ctx, shard, s.cursor, time.Time{}, anywherePage)
@@ -352,66 +359,78 @@ func (f *Finished) purgeAnywhere(ctx context.Context, shard int, s *Shard, keep 
 		return false, err
 	}
 	s.cursor = next
-	ids := ripe(page, excess, keep, f.Cfg.Age())
+	leaving := ripe(page, excess, keep, f.Cfg.Age())
 	s.fruitless = time.Time{}
-	if len(ids) == 0 {
+	if len(leaving) == 0 {
 		s.fruitless = time.Now()
 	}
-	for chunk := range slices.Chunk(ids, etcdstore.MaxPurge) {
-		if _, err := f.purgeIDs(ctx, shard, s, chunk); err != nil {
-			return false, err
-		}
-	}
-	return len(ids) > 0 && next != "", nil
+	_, err = f.leave(ctx, shard, s, leaving)
+	return len(leaving) > 0 && next != "", err
 }
 
 // ripe are those of a page that may go, in any order: what is old, and as many
 // others as there are too many.
-func ripe(page []etcdstore.Finished, excess int64, keep *Limits, age *store.Age) []string {
-	var ids []string
-	for _, f := range page {
-		has := age.Of(f.Created)
-		old := keep.Finished > 0 && has > keep.Finished
-		if has >= keep.Grace && (old || excess > 0) {
-			ids = append(ids, f.ID)
+func ripe(page []etcdstore.Finished, excess int64, keep *Limits, age *store.Age) []etcdstore.Leaving {
+	var leaving []etcdstore.Leaving
+	for i := range page {
+		if l := keep.leaves(&page[i], age, excess > 0); l != nil {
+			leaving = append(leaving, *l)
 			excess--
 		}
 	}
-	return ids
+	return leaving
+}
+
+// leaves tells how an instance is to leave the store now; nil: not yet. tooMany: it goes for its number, as soon as it may.
+func (r *Limits) leaves(f *etcdstore.Finished, age *store.Age, tooMany bool) *etcdstore.Leaving {
+	is := age.Of(f.Created)
+	switch {
+	case is >= r.Grace && (tooMany || r.Finished > 0 && is > r.Finished):
+		return &etcdstore.Leaving{ID: f.ID}
+	case r.Live > 0 && is > r.Live && !f.Stays:
+		return &etcdstore.Leaving{ID: f.ID, Early: is < r.Grace}
+	}
+	return nil
 }
 
 // anywherePage is how many of a shard's finished instances are looked at beside the
 // first ones, each time.
 const anywherePage = 1000
 
-// purgeIDs deletes finished instances, at most MaxPurge, and tells how many went.
-func (f *Finished) purgeIDs(ctx context.Context, shard int, s *Shard, ids []string) (int, error) {
-	purged, err := f.purge(ctx, ids)
-	s.total -= int64(len(purged))
-	f.Cfg.Metrics.Purged(metrics.PurgedInstance, len(purged))
-	if len(purged) > 0 {
-		f.Cfg.Log.DebugContext(ctx, "finished instances purged", "shard", shard, "instances", len(purged))
+// leave deletes finished instances, a slice at a time, and tells how many went.
+func (f *Finished) leave(ctx context.Context, shard int, s *Shard, leaving []etcdstore.Leaving) (n int, err error) {
+	for chunk := range slices.Chunk(leaving, etcdstore.MaxPurge) {
+		purged, err := f.purge(ctx, chunk)
+		n += len(purged)
+		s.total -= int64(len(purged))
+		f.Cfg.Metrics.Purged(metrics.PurgedInstance, len(purged))
+		if len(purged) > 0 {
+			f.Cfg.Log.DebugContext(ctx, "finished instances purged", "shard", shard, "instances", len(purged))
+		}
+		if err != nil {
+			return n, err
+		}
+		if err := loop.Pause(ctx); err != nil {
+			return n, err
+		}
 	}
-	if err != nil {
-		return len(purged), err
-	}
-	return len(purged), loop.Pause(ctx)
+	return n, nil
 }
 
 // Overdue are the instances at the beginning of a page, of total in the shard,
-// that are not to be kept.
-func Overdue(page []etcdstore.Finished, total int64, mean float64, keep *Limits, age *store.Age) []string {
-	var ids []string
+// that are not to be kept. It looked at so many: what stays for longer than those behind it is in nobody's way.
+func Overdue(page []etcdstore.Finished, total int64, mean float64, keep *Limits, age *store.Age) (leaving []etcdstore.Leaving, looked int) {
 	tooMany := excess(total, mean, keep)
-	for i, f := range page {
-		is := age.Of(f.Created)
-		old := keep.Finished > 0 && is > keep.Finished
-		if !old && int64(i) >= tooMany || is < keep.Grace {
-			break
+	for i := range page {
+		l := keep.leaves(&page[i], age, int64(i) < tooMany)
+		if l == nil && !(keep.Live > 0 && page[i].Stays) {
+			return leaving, i
 		}
-		ids = append(ids, f.ID)
+		if l != nil {
+			leaving = append(leaving, *l)
+		}
 	}
-	return ids
+	return leaving, len(page)
 }
 
 // excess is how many of total in a shard are above what is kept.

@@ -9,6 +9,7 @@ import (
 	"github.com/weft-run/weft/internal/people/command/remote/cluster"
 	"github.com/weft-run/weft/internal/people/command/remote/definitions"
 	"github.com/weft-run/weft/internal/people/command/remote/events"
+	"github.com/weft-run/weft/internal/people/command/remote/exports"
 	"github.com/weft-run/weft/internal/people/command/remote/here"
 	"github.com/weft-run/weft/internal/people/command/remote/instances"
 	"github.com/weft-run/weft/internal/people/command/remote/worker"
@@ -25,7 +26,7 @@ func Add(root *cobra.Command, s ask.Streams, environ []string, version, commit s
 	}
 	for _, g := range []ask.Group{
 		{ID: "work", Title: "Workflows:", Commands: definitions.Commands(a)},
-		{ID: "instances", Title: "Instances and events:", Commands: slices.Concat(instances.Commands(a), events.Commands(a), worker.Commands(a))},
+		{ID: "instances", Title: "Instances and events:", Commands: slices.Concat(instances.Commands(a), events.Commands(a), worker.Commands(a), exports.Commands(a))},
 		{ID: "cluster", Title: "The cluster:", Commands: inCluster},
 		{ID: "here", Title: "This machine:", Commands: here.Commands(a)},
 	} {

@@ -1,6 +1,7 @@
 package commits
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -97,6 +98,9 @@ func (s *Instances) classifyRefusal(ctx context.Context, c *store.Commit, t *Pre
 	if c.Fence != nil && e.lockIsGone(c.Fence) {
 		return nil, metrics.CommitFenced, store.ErrFenced
 	}
+	if left, err := e.left(c); err != nil || left {
+		return nil, metrics.CommitFenced, cmp.Or(err, store.ErrFenced)
+	}
 	if c.Instead != "" && e.isEntry(c.Instead) {
 		return nil, metrics.CommitConflict, store.ErrOvertaken
 	}
@@ -125,6 +129,22 @@ func (e *evidence) refusedFor(c *store.Commit) error {
 		return refusal
 	}
 	return nil
+}
+
+// left reports whether a commit of a node that is alone may have been applied by an earlier copy, as the instance that it makes, or
+// moves, has left since, and the proof with it. As a conflict it would be run again. In a cluster the lock says so.
+func (e *evidence) left(c *store.Commit) (bool, error) {
+	deleted, is := e.deleted.One(e.resp), e.instance.One(e.resp)
+	switch {
+	case c.Fence != nil || deleted == nil:
+		return false, nil
+	case c.Before == nil:
+		return deleted.ModRevision > c.SeenMail, nil
+	case is != nil && is.CreateRevision <= c.Before.Modified:
+		return false, nil
+	}
+	from, err := record.DeletedFrom(deleted)
+	return from != c.Before.Modified, err
 }
 
 // moved reports whether the instance itself is not as it was loaded.

@@ -37,7 +37,7 @@ type keeping struct {
 
 // all hands on the instances of a response that may go, and tells which may not: they have moved since, or cannot be read whole. A journal is written with its
 // instance only: where the record is found as it was later on, the journal is as it was, too.
-func (s *keeping) all(ctx context.Context, resp *pb.TxnResponse, n int) (stay map[string]bool, err error) {
+func (s *keeping) all(ctx context.Context, resp *pb.TxnResponse, leaving []Leaving) (stay map[string]bool, err error) {
 	stay = map[string]bool{}
 	var some []Ended
 	bytes := int64(0)
@@ -52,13 +52,13 @@ func (s *keeping) all(ctx context.Context, resp *pb.TxnResponse, n int) (stay ma
 		some, bytes = nil, 0
 		return err
 	}
-	for i := range n {
+	for i, l := range leaving {
 		kv := db.Read(i).One(resp)
 		if kv == nil {
 			continue
 		}
 		rec, err := record.WholeRecord(kv)
-		if err != nil || !mayGo(rec) { // which is logged when it would be purged
+		if err != nil || !l.mayGo(rec) { // which is logged when it would be purged
 			continue
 		}
 		id := rec.Header.ID

@@ -3,7 +3,6 @@ package upkeep
 import (
 	"context"
 	"errors"
-	"strconv"
 	"strings"
 	"time"
 
@@ -23,6 +22,7 @@ type Finished struct {
 	ID      string
 	At      time.Time // its end, by the clock of who wrote it
 	Bytes   int64     // about what it and its journal take in the store
+	Stays   bool      // it faulted, or has files, and does not leave the store as long as that may be wanted
 	Created int64     // revision at which it ended
 	Cursor  string    // its place in the order: a look from there on begins behind it
 }
@@ -50,8 +50,8 @@ func (s *Upkeep) Finished(ctx context.Context, shard int, cursor string, until t
 	for _, kv := range resp.Kvs {
 		place := strings.TrimPrefix(string(kv.Key), prefix)
 		at, id, _ := strings.Cut(place, "/")
-		bytes, _ := strconv.ParseInt(string(kv.Value), 10, 64) // what cannot be read counts as nothing, as a time that cannot be counts as long ago
-		page = append(page, Finished{ID: id, At: record.FromMillis(at), Bytes: bytes, Created: kv.CreateRevision, Cursor: place})
+		bytes, stays := record.ReadEnd(kv.Value) // a time that cannot be read counts as long ago
+		page = append(page, Finished{ID: id, At: record.FromMillis(at), Bytes: bytes, Stays: stays, Created: kv.CreateRevision, Cursor: place})
 	}
 	if resp.More {
 		next = page[len(page)-1].Cursor
@@ -86,6 +86,23 @@ func (s *Upkeep) SomeFinished(ctx context.Context, shards []int) ([]int, error) 
 // in one answer, as they are stored, and decodes one at a time.
 const MaxPurge = 30
 
+// Leaving is a finished instance that is to leave the store.
+type Leaving struct {
+	ID string
+	// Early: it ended within the life of records. It leaves one behind, as a delete does, which refuses late copies of what made
+	// the instance, and it does not go if it stays ([Finished]).
+	Early bool
+}
+
+// Late are instances that ended before the life of records.
+func Late(ids ...string) []Leaving {
+	some := make([]Leaving, len(ids))
+	for i, id := range ids {
+		some[i].ID = id
+	}
+	return some
+}
+
 // Purge deletes finished instances with their journals and index entries, and
 // tells which. locks gives the prefix of an instance's lock; nil under local
 // coordination.
@@ -95,18 +112,18 @@ const MaxPurge = 30
 // retry, or in hand under its lock, so comes first, and the instance stays.
 // Mail does not go without a write of the instance, so the first two together
 // stay refused; that the lock is free may come true again, and then a late copy
-// deletes what may be deleted then. Only deletes: it has to work when etcd has no
+// deletes what may be deleted then. Of what is not Early it only deletes: that has to work when etcd has no
 // space. That there is no record of it, as there is after a delete, is why what
-// ended within the life of records must not be given: a late copy of its start
+// ended within the life of records must be given as Early: a late copy of its start
 // would bring it back.
 //
 // Of a journal of more than a slice, a slice goes first.
 //
 // What goes was given to keep before, as it was read; nil keeps nothing.
-func (s *Upkeep) Purge(ctx context.Context, ids []string, locks func(id string) string, keep Keep) (purged []string, err error) {
+func (s *Upkeep) Purge(ctx context.Context, some []Leaving, locks func(id string) string, keep Keep) (purged []string, err error) {
 	var ask db.Reads
-	for _, id := range ids {
-		ask.Value(s.conn.Keys.Instance(id))
+	for _, l := range some {
+		ask.Value(s.conn.Keys.Instance(l.ID))
 	}
 	resp, err := s.conn.Read(ctx, "read finished instances", ask.Ops...)
 	if err != nil {
@@ -114,28 +131,28 @@ func (s *Upkeep) Purge(ctx context.Context, ids []string, locks func(id string) 
 	}
 	var stay map[string]bool
 	if keep != nil {
-		if stay, err = (&keeping{s.conn, keep}).all(ctx, resp, len(ids)); err != nil {
+		if stay, err = (&keeping{s.conn, keep}).all(ctx, resp, some); err != nil {
 			return nil, err
 		}
 	}
 	batch := purge{s: s}
 	var failed error
-	for i := range ids {
+	for i, l := range some {
 		kv := db.Read(i).One(resp)
 		if kv == nil {
 			continue // it is gone, and with it its place in the order
 		}
 		rec, err := record.WholeRecord(kv)
 		if err != nil {
-			s.conn.Log.ErrorContext(ctx, "a finished instance cannot be read; it is kept", "instanceId", ids[i], "error", err)
+			s.conn.Log.ErrorContext(ctx, "a finished instance cannot be read; it is kept", "instanceId", l.ID, "error", err)
 			continue
 		}
-		if !mayGo(rec) || stay[rec.Header.ID] {
+		if !l.mayGo(rec) || stay[rec.Header.ID] {
 			continue
 		}
-		guard := []clientv3.Cmp{db.ModifiedAt(s.conn.Keys.Instance(ids[i]), rec.Modified), db.NoneNewer(s.conn.Keys.Mailbox(ids[i]), 0)}
+		guard := []clientv3.Cmp{db.ModifiedAt(s.conn.Keys.Instance(l.ID), rec.Modified), db.NoneNewer(s.conn.Keys.Mailbox(l.ID), 0)}
 		if locks != nil {
-			guard = append(guard, db.NoneNewer(locks(ids[i]), 0))
+			guard = append(guard, db.NoneNewer(locks(l.ID), 0))
 		}
 		entries := rec.Seq - record.JournalFrom(rec) + 1
 		if entries > record.JournalSlice {
@@ -153,14 +170,14 @@ func (s *Upkeep) Purge(ctx context.Context, ids []string, locks func(id string) 
 				return purged, errors.Join(failed, err)
 			}
 		}
-		batch.add(rec, guard, entries)
+		batch.add(rec, guard, entries, l.Early)
 	}
 	purged, err = batch.send(ctx, purged)
 	return purged, errors.Join(failed, err)
 }
 
-func mayGo(rec *store.Record) bool {
-	return rec.Header.Status == workflow.StatusFinished && len(rec.Header.Bookmarks) == 0
+func (l *Leaving) mayGo(rec *store.Record) bool {
+	return rec.Header.Status == workflow.StatusFinished && len(rec.Header.Bookmarks) == 0 && !(l.Early && record.Stays(rec))
 }
 
 // purge is one transaction of Upkeep.Purge: each instance nested, so that one
@@ -172,8 +189,11 @@ type purge struct {
 	entries int64 // of their journals
 }
 
-func (p *purge) add(rec *store.Record, guard []clientv3.Cmp, entries int64) {
+func (p *purge) add(rec *store.Record, guard []clientv3.Cmp, entries int64, early bool) {
 	o := db.NewOps()
+	if early {
+		p.s.conn.Record(o, p.s.conn.Keys.CommandRecord(rec.Header.ID, record.DeletedRecord), record.DeletedEntry{From: rec.Modified})
+	}
 	o.Del(p.s.conn.Keys.Instance(rec.Header.ID))
 	for _, key := range p.s.conn.IndexEntries(&rec.Header) {
 		o.Del(key)

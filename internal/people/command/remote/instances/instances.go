@@ -27,7 +27,7 @@ func Commands(asker *ask.Asker) []*cobra.Command {
 	instances := &cobra.Command{Use: "instances", Aliases: []string{"instance", "i"}, Short: "List, look at and repair instances"}
 	instances.AddCommand(a.instancesList(), a.instancesGet(), a.instancesDescribe(), a.instancesWatch(), a.instancesJournal(), a.instancesVariables(), a.instancesLineage(), a.instancesCompare(),
 		a.instancesCancel(), a.instancesRetry(), a.instancesAlter(), a.instancesMigrate(), a.instancesDelete(), a.instancesExport(), a.instancesImport())
-	return []*cobra.Command{instances, a.explainCommand(), a.runCommand()}
+	return []*cobra.Command{instances, a.explainCommand(), a.runCommand(), a.eraseCommand()}
 }
 
 func (a commands) instancesList() *cobra.Command {

@@ -40,7 +40,7 @@ func (s *Conn) WriteNew(o *db.Ops, n *NewInstance) {
 }
 
 // Guard compares: the instance is absent, and was never created by this command
-// (a delete leaves the record); the gate is free, unless the caller compares it
+// (a delete leaves the record); none of its id has left the store since that was looked for; the gate is free, unless the caller compares it
 // otherwise; the definition's head, the trigger, the send record and files that were put for it are as found. A
 // node that stood still must not start what another has put behind the gate since.
 func (n *NewInstance) Guard(s *Conn, gate bool) []clientv3.Cmp {
@@ -48,8 +48,12 @@ func (n *NewInstance) Guard(s *Conn, gate bool) []clientv3.Cmp {
 	if gate && n.Gate != nil {
 		cmps = append(cmps, db.Absent(s.Keys.GateOf(*n.Gate)))
 	}
-	if st := n.Command.Start; st.Head > 0 {
+	st := n.Command.Start
+	if st.Head > 0 {
 		cmps = append(cmps, db.ModifiedAt(s.Keys.Head(st.DefinitionID), st.Head))
+	}
+	if st.Free > 0 {
+		cmps = append(cmps, db.NotWrittenAfter(s.Keys.CommandRecord(n.Header.ID, record.DeletedRecord), st.Free))
 	}
 	if t := n.Trigger; t != nil {
 		cmps = append(cmps, db.ModifiedAt(s.Keys.Trigger(t.Hash, t.DefinitionID, t.ActivityID), t.Modified))

@@ -12,6 +12,7 @@ type Doing struct {
 	Attempt                  int       // of its work, from 1, as it tells, or a retry around it; 0: neither does
 	Ran                      int64     // activities that its command has run, a multiple of [Limits].Activities; 0: fewer than that
 	Outside                  bool      // it may wait for the outside, so a cancel interrupts it; else its end is waited for
+	Beside                   []Doing   // what is in flight beside it, which began later
 }
 
 // doing is what the burst is at, for other goroutines. It costs a call of an activity no
@@ -38,6 +39,15 @@ func (d *doing) begin(x *Execution) {
 // Doing tells, from any goroutine, which activity the burst is in, or was in last;
 // false: it has come to none.
 func (b *Burst) Doing() (Doing, bool) {
+	if calls := b.calls.List(); len(calls) > 1 {
+		at := make([]Doing, len(calls))
+		for i, c := range calls {
+			n := c.Of.(*Execution).node
+			at[i] = Doing{ActivityID: n.id, ActivityType: n.desc.Type, Since: time.Unix(0, c.Since).UTC(), Outside: true}
+		}
+		at[0].Beside, at[0].Ran = at[1:], b.doing.ran.Load()
+		return at[0], true
+	}
 	for {
 		n, since := b.doing.node.Load(), b.doing.since.Load()
 		if n == nil {

@@ -137,6 +137,7 @@ func writeOptions(o workflow.Options, mode string) *yaml.Node {
 	putText(m, "incidents", o.IncidentStrategy)
 	putText(m, "commit", o.CommitStrategy)
 	putText(m, "commitInterval", o.CommitInterval)
+	putText(m, "calls", o.Calls)
 	if o.UsableAsActivity {
 		put(m, "usableAsActivity", plain("true"))
 	}

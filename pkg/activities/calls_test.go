@@ -67,13 +67,15 @@ func (a asking) Execute(ctx context.Context, x *engine.Execution) error {
 	return nil
 }
 
+var asksDescriptor = workflow.Descriptor{Type: "test.Call", Asks: workflow.AsksOther,
+	Inputs:  []workflow.InputDescriptor{{Name: "name", Type: "String"}, {Name: "say", Type: "Object"}},
+	Outputs: []workflow.OutputDescriptor{{Name: "result", Type: "String"}}}
+
 // asks registers the activity test.Call, which calls s.
 func asks(s *service) option {
 	return func(b *bench, o *engine.Options, _ *workflow.Start) {
 		reg := activities.Default()
-		if err := reg.Register(workflow.Descriptor{Type: "test.Call", Asks: workflow.AsksOther,
-			Inputs:  []workflow.InputDescriptor{{Name: "name", Type: "String"}, {Name: "say", Type: "Object"}},
-			Outputs: []workflow.OutputDescriptor{{Name: "result", Type: "String"}}}, asking{s}); err != nil {
+		if err := reg.Register(asksDescriptor, asking{s}); err != nil {
 			b.t.Fatal(err)
 		}
 		o.Registry = reg

@@ -146,8 +146,8 @@ func (g *tree) compile(s *service, a *workflow.Activity, options workflow.Option
 	return prog
 }
 
-// Wherever nodes end and whatever is answered when: a call that is made again has its key, and with one key it says the same.
-func TestAKeySaysTheSameInWhateverOrderCallsComeBack(t *testing.T) {
+// Wherever nodes end and in any order of answers: a call that is made again has its key, and with one key it says the same.
+func TestAKeySaysTheSameInAnyOrderOfAnswers(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		g := &tree{t: rt, races: true}

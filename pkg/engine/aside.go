@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"slices"
 	"time"
@@ -42,16 +41,13 @@ func Outside(ctx context.Context, x *Execution, do func(context.Context) error) 
 	return err
 }
 
-// aside notes where n may be launched. Elsa has activities take turns that do not run asynchronously.
+// aside notes where n may be launched.
 func (c *compiler) aside(n *Node) {
 	if p := n.parent; p != nil {
 		n.stirs = p.stirs || !p.desc.NoEffect && p.desc.Asks == ""
 	}
-	var async bool
-	_ = json.Unmarshal(n.activity.Extra["runAsynchronously"], &async) // what is no JSON says nothing
-	asked, _ := n.activity.CustomProperties["runAsynchronously"].(bool)
 	s := c.prog.strategy
-	n.aside = n.desc.Asks != "" && !n.stirs && s.calls != 1 && (s.joins || !s.before && !s.after) && (n.activity.Place.Pointer == "" || async || asked)
+	n.aside = n.desc.Asks != "" && !n.stirs && s.calls != 1 && (s.joins || !s.before && !s.after) && !n.activity.TakesTurns()
 }
 
 // aside is a burst with what it has in flight.

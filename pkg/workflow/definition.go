@@ -124,6 +124,15 @@ type Activity struct {
 	Place            Place
 }
 
+// TakesTurns tells whether calls of the activity are one after the other although they stand beside each other: those of Elsa's JSON are,
+// unless they run asynchronously.
+func (a *Activity) TakesTurns() bool {
+	async, _ := a.CustomProperties["runAsynchronously"].(bool)
+	var bare bool
+	_ = json.Unmarshal(a.Extra["runAsynchronously"], &bare) // what is no JSON says nothing
+	return a.Place.Pointer != "" && !async && !bare
+}
+
 // UndoPort is the branch that any activity may have, of each type: what undoes it once it is done.
 const UndoPort = "undo"
 

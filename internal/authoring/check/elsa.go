@@ -27,7 +27,7 @@ func (c *checker) fields() {
 		return
 	}
 	at := place{}
-	for _, s := range ignored.Settings(c.def) {
+	for _, s := range ignored.Settings(c.def, c.opts.Registry) {
 		p, of := at, ""
 		if s.Activity != nil {
 			p = place{a: s.Activity, desc: c.describe(s.Activity)}

@@ -343,6 +343,16 @@ func at(d *engine.Doing, long bool) Reason {
 	if d.Attempt > 1 {
 		r.Text += fmt.Sprintf(", attempt %d", d.Attempt)
 	}
+	if n := len(d.Beside); n > 0 {
+		shown := make([]string, min(n, 3))
+		for i := range shown {
+			shown[i] = plain(d.Beside[i])
+		}
+		r.Text += fmt.Sprintf("; %d calls are in flight, it is the oldest, beside %s", n+1, strings.Join(shown, ", "))
+		if n > len(shown) {
+			r.Text += " and others"
+		}
+	}
 	if d.Ran > 0 {
 		r.Text += fmt.Sprintf("; it has run %d activities without a wait, and pauses in between (has a loop no end?)", d.Ran)
 	}

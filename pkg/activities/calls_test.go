@@ -352,7 +352,7 @@ func TestACancelEndsAllCalls(t *testing.T) {
 	go func() {
 		defer close(ended)
 		there.Wait()
-		if at, ok := burst.Doing(); !ok || at.ActivityID != "a" || !at.Outside || len(at.Beside) != 2 || at.Beside[1].ActivityID != "c" {
+		if at, ok := burst.Doing(); !ok || at.ActivityID != "a" || !at.Outside || len(at.Beside) != 2 || at.Beside[1] != "c" {
 			t.Errorf("it is at %+v", at)
 		}
 		if !burst.Interrupt() {

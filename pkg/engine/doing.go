@@ -12,7 +12,7 @@ type Doing struct {
 	Attempt                  int       // of its work, from 1, as it tells, or a retry around it; 0: neither does
 	Ran                      int64     // activities that its command has run, a multiple of [Limits].Activities; 0: fewer than that
 	Outside                  bool      // it may wait for the outside, so a cancel interrupts it; else its end is waited for
-	Beside                   []Doing   // what is in flight beside it, which began later
+	Beside                   []string  // ids of the activities whose calls are in flight beside it, the oldest first
 }
 
 // doing is what the burst is at, for other goroutines. It costs a call of an activity no
@@ -40,13 +40,12 @@ func (d *doing) begin(x *Execution) {
 // false: it has come to none.
 func (b *Burst) Doing() (Doing, bool) {
 	if calls := b.calls.List(); len(calls) > 1 {
-		at := make([]Doing, len(calls))
-		for i, c := range calls {
-			n := c.Of.(*Execution).node
-			at[i] = Doing{ActivityID: n.id, ActivityType: n.desc.Type, Since: time.Unix(0, c.Since).UTC(), Outside: true}
+		n := calls[0].Of.(*Execution).node
+		now := Doing{ActivityID: n.id, ActivityType: n.desc.Type, Since: time.Unix(0, calls[0].Since).UTC(), Ran: b.doing.ran.Load(), Outside: true}
+		for _, c := range calls[1:] {
+			now.Beside = append(now.Beside, c.Of.(*Execution).node.id)
 		}
-		at[0].Beside, at[0].Ran = at[1:], b.doing.ran.Load()
-		return at[0], true
+		return now, true
 	}
 	for {
 		n, since := b.doing.node.Load(), b.doing.since.Load()

@@ -57,11 +57,6 @@ func (s *Calls) await(st *step) (away bool) {
 // Launched tells whether c is part of a step that was launched, and so may be away.
 func (c *Call) Launched() bool { return c.step != nil }
 
-// Before tells whether the step of c was launched before that of other.
-func (s *Calls) Before(c, other *Call) bool {
-	return slices.Index(s.steps, c.step) < slices.Index(s.steps, other.step)
-}
-
 // Out is how many steps are away or back.
 func (s *Calls) Out() int { return len(s.steps) }
 

@@ -344,14 +344,11 @@ func at(d *engine.Doing, long bool) Reason {
 		r.Text += fmt.Sprintf(", attempt %d", d.Attempt)
 	}
 	if n := len(d.Beside); n > 0 {
-		shown := make([]string, min(n, 3))
-		for i := range shown {
-			shown[i] = plain(d.Beside[i])
+		shown := plain(strings.Join(d.Beside[:min(n, 3)], ", "))
+		if n > 3 {
+			shown += ", …"
 		}
-		r.Text += fmt.Sprintf("; %d calls are in flight, it is the oldest, beside %s", n+1, strings.Join(shown, ", "))
-		if n > len(shown) {
-			r.Text += " and others"
-		}
+		r.Text += fmt.Sprintf(", the oldest of %d calls in flight (beside %s)", n+1, shown)
 	}
 	if d.Ran > 0 {
 		r.Text += fmt.Sprintf("; it has run %d activities without a wait, and pauses in between (has a loop no end?)", d.Ran)

@@ -403,3 +403,40 @@ func TestABurstThatIsDroppedEndsItsCalls(t *testing.T) {
 		t.Errorf("%d open, cut %v", s.open, s.cut)
 	}
 }
+
+// waiting is an activity that waits for something before it calls: what it did so far is of the burst, so it calls in turn.
+type waiting struct{ s *service }
+
+func (w waiting) Execute(ctx context.Context, x *engine.Execution) error {
+	if _, err := x.Wait(engine.Wait{Name: "w"}); err != nil {
+		return err
+	}
+	name := x.Text("name")
+	return engine.Outside(ctx, x, func(ctx context.Context) error { return w.s.call(ctx, name, x.ID(), "") })
+}
+
+func TestACallThatWaitsForSomethingBeforeIsInTurn(t *testing.T) {
+	t.Parallel()
+	s := &service{}
+	burst := make(chan struct{})
+	s.answer = func(context.Context, string) error {
+		select {
+		case <-burst: // the line ran
+			t.Error("something ran beside it")
+		default:
+		}
+		return nil
+	}
+	b := start(t, root(act("Parallel", nil, &workflow.Activity{Type: "test.Waiting", Inputs: inputs{"name": lit("a")}},
+		lineOf(expr(func(engine.Scope) (any, error) { close(burst); return "l", nil })))), func(b *bench, o *engine.Options, st *workflow.Start) {
+		asks(s)(b, o, st)
+		d := asksDescriptor
+		d.Type = "test.Waiting"
+		if err := o.Registry.Register(d, waiting{s}); err != nil {
+			b.t.Fatal(err)
+		}
+	}).wantStatus(workflow.Suspended)
+	if len(b.header.Bookmarks) != 1 || !slices.Equal(s.asked, []string{"a"}) {
+		t.Errorf("it waits at %v, asked %v", b.bookmarks(), s.asked)
+	}
+}

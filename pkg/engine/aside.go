@@ -69,7 +69,7 @@ func (a aside) runs(w work, aside bool) {
 	dirty, loud := a.b.dirty, a.b.owed.loud
 	same := a.b.calls.Out() > 0 && w.kind == workExecute && (w.node.desc.Container || w.node.wraps()) && w.node.desc.NoEffect
 	if aside {
-		same = a.b.calls.Launch(func() { a.b.step(w) })
+		same = a.launch(w)
 	} else {
 		a.b.step(w)
 	}
@@ -77,6 +77,9 @@ func (a aside) runs(w work, aside bool) {
 		a.b.dirty, a.b.owed.loud = dirty, loud
 	}
 }
+
+// launch is apart, so that work which is done in turn is not moved to the heap.
+func (a aside) launch(w work) (away bool) { return a.b.calls.Launch(func() { a.b.step(w) }) }
 
 // takeBack takes a call back, of which there is one: the first that comes, or the one that was launched first.
 func (a aside) takeBack(oldest bool) {

@@ -40,7 +40,7 @@ var fileGuards = []patch{
 	{"an answer that is too large for a value is a file", "pkg/activities/web/http_request.go",
 		"\tif e.file != nil {\n\t\tx.Journal", "\tif false {\n\t\tx.Journal", "./pkg/activities", "TestALargeAnswerIsAFile"},
 	{"the place of a large answer is given back", "pkg/activities/web/http_request.go",
-		"\tif e.large {\n\t\t<-places\n", "\tif e.large {\n", "./pkg/activities", "TestALargeAnswerIsAFile"},
+		"\t<-places\n\te.large, e.body, e.file", "\te.large, e.body, e.file", "./pkg/activities", "TestALargeAnswerIsAFile"},
 	{"an import without its files is refused", "pkg/runtime/commands/files.go",
 		"\t\tcase f.LeftOut && !has:", "\t\tcase false && !has:", inHTTP, "TestAnExportHasItsFiles"},
 	{"a file of an import is held against its hash", "pkg/runtime/commands/files.go",

@@ -599,6 +599,7 @@ Doing = TypedDict("Doing", {
     "activityId": "str",
     "activityType": "str",
     "attempt": "Union[int, None]",  # Which attempt of its work the activity makes, from 1; null: it does not tell.
+    "beside": "List[str]",  # The ids of the activities whose calls are in flight beside it, the oldest first; it is the oldest of all.
     "outside": "bool",  # It may wait for the outside, and a cancel interrupts it; otherwise a cancel waits for its end.
     "since": "str",  # By the clock of its node.
 })

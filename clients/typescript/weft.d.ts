@@ -606,6 +606,8 @@ export interface Doing {
   activityType: string;
   /** Which attempt of its work the activity makes, from 1; null: it does not tell. */
   attempt: number | null;
+  /** The ids of the activities whose calls are in flight beside it, the oldest first; it is the oldest of all. */
+  beside: Array<string>;
   /** It may wait for the outside, and a cancel interrupts it; otherwise a cancel waits for its end. */
   outside: boolean;
   /** By the clock of its node. */

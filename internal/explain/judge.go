@@ -343,6 +343,13 @@ func at(d *engine.Doing, long bool) Reason {
 	if d.Attempt > 1 {
 		r.Text += fmt.Sprintf(", attempt %d", d.Attempt)
 	}
+	if n := len(d.Beside); n > 0 {
+		shown := plain(strings.Join(d.Beside[:min(n, 3)], ", "))
+		if n > 3 {
+			shown += ", …"
+		}
+		r.Text += fmt.Sprintf(", the oldest of %d calls in flight (beside %s)", n+1, shown)
+	}
 	if d.Ran > 0 {
 		r.Text += fmt.Sprintf("; it has run %d activities without a wait, and pauses in between (has a loop no end?)", d.Ran)
 	}

@@ -236,6 +236,7 @@ var table = map[string]place{
 	"pkg/workflow/value":             {floor: 0, wing: "words"},
 	"pkg/engine/mistakes":            {floor: 0, wing: "words", step: 2},
 	"pkg/engine/forms":               {floor: 0, wing: "words", step: 2},
+	"pkg/engine/flight":              {floor: 0},
 	"pkg/workflow/near":              {floor: 0, wing: "words"},
 	"pkg/workflow/resumelink":        {floor: 0},
 	"pkg/workflow/files":             {floor: 0, wing: "words"},

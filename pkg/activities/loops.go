@@ -138,7 +138,7 @@ func parallelForEach() (workflow.Descriptor, engine.Activity) {
 	return workflow.Descriptor{
 		Type:        "Elsa.ParallelForEach",
 		NoEffect:    true,
-		Description: "Starts its body for each item and completes when all have. Each body has its own variables CurrentValue and CurrentIndex.",
+		Description: "Starts its body for each item and completes when all have. Calls to the outside are in flight together. Each body has its own variables CurrentValue and CurrentIndex.",
 		Main:        "items",
 		Inputs:      []workflow.InputDescriptor{{Name: "items", Type: "Object[]", Required: true, Null: true, Description: "The items; null is none."}},
 		Gives:       itemVariables,

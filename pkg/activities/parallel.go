@@ -16,7 +16,7 @@ func parallel() (workflow.Descriptor, engine.Activity) {
 		Type:        "Elsa.Parallel",
 		NoEffect:    true,
 		Container:   true,
-		Description: "Starts all its activities and completes when all of them have. They take turns; none runs on a thread of its own.",
+		Description: "Starts all its activities and completes when all of them have. Calls to the outside are in flight together; everything else takes turns.",
 		List:        "activities",
 	}, parallelActivity{}
 }
@@ -38,7 +38,7 @@ func forkActivity() (workflow.Descriptor, engine.Activity) {
 		Type:        "Elsa.Fork",
 		NoEffect:    true,
 		Container:   true,
-		Description: "Starts all its branches and completes when all of them have, or with the first one, which cancels the others.",
+		Description: "Starts all its branches and completes when all of them have, or with the first one, which cancels the others. Calls to the outside are in flight together.",
 		Inputs: []workflow.InputDescriptor{{
 			Name: "joinMode", Type: "String", Default: flowchart.JoinAll, Options: []string{flowchart.JoinAll, flowchart.JoinAny, firstSuccess},
 			Description: "WaitAll needs every branch; WaitAny completes with the first and cancels the others; FirstSuccess too, and a branch that fails only loses: when all have failed, the fork does, with each reason.",

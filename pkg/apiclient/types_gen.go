@@ -434,6 +434,7 @@ type Doing struct {
 	ActivityID   string    `json:"activityId"`
 	ActivityType string    `json:"activityType"`
 	Attempt      *int64    `json:"attempt"` // Which attempt of its work the activity makes, from 1; null: it does not tell.
+	Beside       []string  `json:"beside"`  // The ids of the activities whose calls are in flight beside it, the oldest first; it is the oldest of all.
 	Outside      bool      `json:"outside"` // It may wait for the outside, and a cancel interrupts it; otherwise a cancel waits for its end.
 	Since        time.Time `json:"since"`   // By the clock of its node.
 }

@@ -48,6 +48,22 @@ func (v *valve) Execute(ctx context.Context, x *engine.Execution) error {
 	}
 }
 
+// asking is a valve that is called beside others.
+type asking struct{ *valve }
+
+func (a asking) Execute(ctx context.Context, x *engine.Execution) error {
+	id := x.InstanceID()
+	return engine.Outside(ctx, x, func(ctx context.Context) error {
+		a.entered <- id
+		select {
+		case <-a.pass:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	})
+}
+
 // broken is an activity that fails, and counts how often it is called.
 type broken struct{ calls atomic.Int64 }
 
@@ -80,6 +96,9 @@ func newWorld(t testing.TB, defs ...*workflow.Definition) *world {
 		if err := reg.Register(workflow.Descriptor{Type: name, NoEffect: v == w.inside}, v); err != nil {
 			t.Fatal(err)
 		}
+	}
+	if err := reg.Register(workflow.Descriptor{Type: "test.Asking", Asks: workflow.AsksOther}, asking{w.valve}); err != nil {
+		t.Fatal(err)
 	}
 	for _, def := range defs {
 		prog, problems := engine.Compile(def, engine.Options{Registry: reg, Evaluators: expression.All()})

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/internal/secrets"
+	"github.com/weft-run/weft/pkg/engine/flight"
 	"github.com/weft-run/weft/pkg/metrics"
 	"github.com/weft-run/weft/pkg/workflow"
 	"github.com/weft-run/weft/pkg/workflow/files"
@@ -30,6 +31,8 @@ type Env struct {
 	LogLines bool                                             // WriteLine makes a record of Log too
 	Metrics  *metrics.Metrics                                 // nil: none
 	Limits   Limits                                           // zero fields take defaults
+	Places   flight.Places                                    // for the calls that are in flight beside each other, of all bursts of a node; nil: any number
+	Until    func(*Execution) time.Time                       // in a test whose clock is its own: when the call of an activity comes back, which is made as it begins; nil: calls take the time that they take
 	SaveBack bool                                             // what a retry or an alteration brings back is committed before anything of it runs
 	Takeover bool                                             // this burst repeats a command another node had begun
 	Stopped  Stopped                                          // the call that an interrupt ended before: it is not ended again on a hint; zero: none was
@@ -45,6 +48,7 @@ type Limits struct {
 	Output     int           // bytes of one expression's result (default 1 MiB)
 	Data       int           // bytes that an instance keeps, about, as JSON (default 16 MiB); more is too-large
 	Waits      int           // places where an instance waits at once (default [MaxWaits])
+	Calls      int           // calls in flight beside each other (default [DefaultCalls]), where the definition does not say
 	Wide       int           // from more places than these on, the state is written in the form for many (default 10,000)
 }
 

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/weft-run/weft/internal/callers"
+	"github.com/weft-run/weft/pkg/engine/flight"
 	"github.com/weft-run/weft/pkg/workflow"
 	"github.com/weft-run/weft/pkg/workflow/files"
 )
@@ -47,22 +48,17 @@ type Burst struct {
 	inputs       map[string]any // of the workflow, those not kept with the instance included
 	seq          int64
 
-	ctx           context.Context // of the Run that goes on
-	cmd           *command        // of the work that goes on
-	as            string          // the id of the command whose call is repeated with its key; "": none is
-	asAt          int64           // the time that this call was told; 0: none
-	told          *Completed      // what the activity is told that is called; nil: it is called for another reason
-	call          int             // numbers the calls into activities
-	calling       *Execution      // whose activity was called last
-	secretsBefore int             // how often a secret was read before that
-	traced        int             // calls with a span
-	secrets       int             // how often a secret was read
-	clock         int64           // of the last save that moved the time, in milliseconds since 1970; 0: none did
-	saved         int64           // when it was, as it was loaded; 0: it was not loaded
-	asked         bool            // something was told the time
-	secured       bool            // the commands of that are durable
-	fatal         error
-	refusal       workflow.Problems // of the last alterations
+	turn
+	ctx     context.Context // of the Run that goes on
+	calls   flight.Calls
+	traced  int   // calls with a span
+	secrets int   // how often a secret was read
+	clock   int64 // of the last save that moved the time, in milliseconds since 1970; 0: none did
+	saved   int64 // when it was, as it was loaded; 0: it was not loaded
+	asked   bool  // something was told the time
+	secured bool  // the commands of that are durable
+	fatal   error
+	refusal workflow.Problems // of the last alterations
 
 	variables variableLog
 	brief     brief // it was loaded for its end: not all of it was read
@@ -87,9 +83,21 @@ type Burst struct {
 	owed        owed
 	lastCommit  time.Time
 	interrupted atomic.Bool
-	ends        atomic.Pointer[call] // the call that waits for the outside; nil: none does
-	stopped     Stopped              // the last call that was interrupted
+	stopped     Stopped // the last call that was interrupted
 	doing       doing
+}
+
+// turn is what a burst has of the work that goes on.
+type turn struct {
+	cmd           *command
+	as            string       // the id of the command whose call is repeated with its key; "": none is
+	asAt          int64        // the time that this call was told; 0: none
+	told          *Completed   // what the activity is told that is called; nil: it is called for another reason
+	call          int          // numbers the calls into activities
+	calling       *Execution   // whose activity was called last
+	secretsBefore int          // how often a secret was read before that
+	left          effects      // what others had left then
+	out           *flight.Call // that call, if it may have an effect outside
 }
 
 // command is the identity under which work runs: ids derive from it.
@@ -214,27 +222,17 @@ func look(b *Burst, env Env) {
 // or within a call that may have an effect outside, whose context it ends. Run then
 // returns [Interrupted], and the call is the next of the schedule. A call that was interrupted
 // before goes on, as that was a hint without a reason, and so does one of what undoes as the instance is to be
-// cancelled: spared then says so.
+// cancelled, and those that are in flight beside each other: spared then says so.
 func (b *Burst) Interrupt() (spared bool) {
 	b.interrupted.Store(true)
-	c := b.ends.Load()
-	switch {
-	case c == nil:
-		return false
-	case c.again, c.unwinds:
-		return true
-	}
-	c.end(errInterrupted)
-	return false
+	return b.calls.Hint(errInterrupted)
 }
 
 // End is Interrupt of who knows that a cancel, or a delete, is there. It spares a call only of what undoes as the
 // instance is to be cancelled, from a cancel more.
 func (b *Burst) End(kind workflow.CommandKind) {
 	b.interrupted.Store(true)
-	if c := b.ends.Load(); c != nil && (kind == workflow.CommandDelete || !c.unwinds) {
-		c.end(errInterrupted)
-	}
+	b.calls.Stop(kind == workflow.CommandDelete, errInterrupted)
 }
 
 // Header is the instance as it stands.
@@ -250,7 +248,8 @@ func (b *Burst) Committed() (keep bool) {
 	b.dirty, b.fresh, b.askCommit, b.backCommit, b.owed, b.weight = false, false, false, false, owed{}, 0
 	b.asked, b.secured = false, false
 	b.callers.Committed()
-	b.cmd, b.calling = nil, nil // it may be kept for long, and these lead to much
+	b.calls.Began(true)
+	b.turn = turn{call: b.call} // it may be kept for long, and this leads to much
 	b.lastCommit = b.env.Now()
 	b.doing.last = b.lastCommit
 	b.variables.committed(b.root)

@@ -123,7 +123,7 @@ func secure(ctx context.Context, b *Burst) error {
 // between. See [Execution.Clock].
 func (x *Execution) Now() time.Time {
 	at := told(x)
-	if x.b.ends.Load() != nil { // the activity is at it already
+	if x.b.out != nil { // the activity is at it already
 		if err := secure(x.b.ctx, x.b); err != nil {
 			panic(err)
 		}

@@ -86,6 +86,7 @@ func (c *compiler) problem(code string, place workflow.Place, format string, arg
 
 func (c *compiler) newNode(parent *Node, id, local string, a *workflow.Activity, d *workflow.Descriptor, impl Activity) *Node {
 	n := &Node{id: id, local: local, index: int32(len(c.order)), activity: a, desc: d, impl: impl, parent: parent, quiet: d.NoEffect && (parent == nil || parent.quiet)}
+	c.aside(n)
 	n.resumer, _ = impl.(Resumer)
 	n.parenter, _ = impl.(Parent)
 	n.admitter, _ = impl.(Admitter)

@@ -1,8 +1,8 @@
 // Package engine runs one workflow instance from a snapshot and a command to
 // its next wait. It knows nothing of storage, locks or other nodes.
 //
-// Guaranteed: the same program, header, state, commands and [Env] answers give
-// the same bytes of [Result]; ids made inside a burst derive from the instance,
+// Guaranteed: the same program, header, state, commands, [Env] answers and order of what calls
+// beside each other come back give the same bytes of [Result]; ids made inside a burst derive from the instance,
 // the command and the activity, so a repeated burst makes the same ids; with the
 // same [Execution.IdempotencyKey] an activity and its expressions are told the
 // same time and draw the same ids and random numbers ([Execution.Now]), also in a
@@ -35,5 +35,7 @@
 // A [Program] and a [Registry] that is no longer changed are safe for
 // concurrent use. A [Burst] belongs to one goroutine, apart from
 // [Burst.Interrupt]. Activities are shared between bursts and keep their state
-// in the execution ([Scratch]).
+// in the execution ([Scratch]). The code of one that calls ([workflow.Descriptor].Asks) may run on
+// a goroutine of the burst's own, which touches the burst only while no other does: see [Outside].
+// None outlives [Burst.Run].
 package engine

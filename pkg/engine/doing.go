@@ -12,6 +12,7 @@ type Doing struct {
 	Attempt                  int       // of its work, from 1, as it tells, or a retry around it; 0: neither does
 	Ran                      int64     // activities that its command has run, a multiple of [Limits].Activities; 0: fewer than that
 	Outside                  bool      // it may wait for the outside, so a cancel interrupts it; else its end is waited for
+	Beside                   []string  // ids of the activities whose calls are in flight beside it, the oldest first
 }
 
 // doing is what the burst is at, for other goroutines. It costs a call of an activity no
@@ -38,6 +39,14 @@ func (d *doing) begin(x *Execution) {
 // Doing tells, from any goroutine, which activity the burst is in, or was in last;
 // false: it has come to none.
 func (b *Burst) Doing() (Doing, bool) {
+	if calls := b.calls.List(); len(calls) > 1 {
+		n := calls[0].Of.(*Execution).node
+		now := Doing{ActivityID: n.id, ActivityType: n.desc.Type, Since: time.Unix(0, calls[0].Since).UTC(), Ran: b.doing.ran.Load(), Outside: true}
+		for _, c := range calls[1:] {
+			now.Beside = append(now.Beside, c.Of.(*Execution).node.id)
+		}
+		return now, true
+	}
 	for {
 		n, since := b.doing.node.Load(), b.doing.since.Load()
 		if n == nil {

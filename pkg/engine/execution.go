@@ -38,6 +38,7 @@ type Execution struct {
 	waits     int // bookmarks it has
 	status    status
 	attempt   int32 // of its work, as it or what is around it told; 0: nothing did
+	flew      bool  // it was beside others, in [Outside]
 	tag       string
 	born      string                // the id of the command that created it
 	vars      map[string]any        // the values of the scope it opens

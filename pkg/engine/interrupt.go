@@ -4,17 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"github.com/weft-run/weft/pkg/engine/flight"
 )
 
 // errInterrupted is why the context of a call ended.
 var errInterrupted = errors.New("the instance is to be cancelled")
-
-// call is one that waits for the outside.
-type call struct {
-	end     context.CancelCauseFunc
-	again   bool // it was interrupted before, and nobody ended the instance
-	unwinds bool // the instance is to be cancelled already, and this undoes what it did
-}
 
 // outside calls the code of x. If that may wait for the outside, an interrupt ends its
 // context, and its error is errInterrupted then; what it has done nonetheless counts. Code
@@ -26,12 +21,10 @@ func outside(ctx context.Context, x *Execution, c brokenCall) (err error) {
 		var end context.CancelCauseFunc
 		ctx, end = context.WithCancelCause(ctx)
 		defer end(nil)
-		call := &call{end: end, again: key == b.stopped.Key, unwinds: b.unwinding}
-		b.ends.Store(call)
-		defer b.ends.Store(nil)
-		if b.interrupted.Load() && !call.again && !call.unwinds { // since the look before this call
-			end(errInterrupted)
-		}
+		call := &flight.Call{Of: x, Since: b.doing.since.Load(), End: end, Again: key == b.stopped.Key, Unwinds: b.unwinding}
+		b.calls.Enter(call, b.interrupted.Load(), errInterrupted) // it may have come since the look before this call
+		b.out = call
+		defer func() { b.calls.Leave(call); b.out = nil }()
 	}
 	if c.Kind == workResume {
 		err = x.node.resumer.Resume(ctx, x, *c.Resume)
@@ -60,18 +53,20 @@ func setBack(x *Execution, c brokenCall, ord int) {
 	if c.Kind == workExecute {
 		ord = x.ord
 	}
-	b.cmd.Ords[x.node.id] = ord
+	if !x.flew { // else others may have made ids since
+		b.cmd.Ords[x.node.id] = ord
+	}
 	if c.Kind == workResume {
 		x.pending++
-		b.schedule.pushFront(work{kind: workResume, x: x, resume: c.Resume, as: b.as, told: x.told, cmd: b.cmd, again: true})
+		b.schedule.setBack(work{kind: workResume, x: x, resume: c.Resume, as: b.as, told: x.told, cmd: b.cmd, again: true, began: x.number})
 		return
 	}
 	w := x.begunAgain()
 	w.key, w.inner = x.CallKeys()
-	w.times = keptTimes(x)
+	w.times, w.began = keptTimes(x), x.number
 	b.cancelTree(x)
 	w.owner.pending++
-	b.schedule.pushFront(w)
+	b.schedule.setBack(w)
 }
 
 // Stopped is a call that an interrupt ended; zero: none.

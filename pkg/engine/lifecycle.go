@@ -168,7 +168,7 @@ func (b *Burst) cancelTree(x *Execution) {
 		if was == running {
 			tellMet(b, e)
 			if told++; told < mostCanceled {
-				b.journal(e, EventCanceled, "", nil)
+				b.journal(e, EventCanceled, aside{b}.cut(e), nil)
 			} else if told == mostCanceled {
 				b.journal(e, EventCanceled, fmt.Sprintf("%d that were canceled with it have no line of their own", runningOf(order)+b.brief.running), nil)
 			}

@@ -54,6 +54,7 @@ func (b *Burst) accept(cmd workflow.Command) (Outcome, error) {
 	finished := b.header.SubStatus.Status() == workflow.StatusFinished
 	b.cmd = newCommand(b, &cmd)
 	b.callers.Now = nil
+	b.calls.Began(cmd.Kind == workflow.CommandContinue)
 	if cmd.Kind == workflow.CommandContinue {
 		b.dirty = false
 		if finished && len(b.cancelling) == 0 {
@@ -106,52 +107,62 @@ func (b *Burst) accept(cmd workflow.Command) (Outcome, error) {
 }
 
 func (b *Burst) loop() (Outcome, error) {
+	fly := aside{b}
+	defer fly.recall()
 	for {
-		if b.ctx.Err() != nil {
-			return "", context.Cause(b.ctx)
+		if b.ctx.Err() != nil || b.fatal != nil {
+			return "", cmp.Or(context.Cause(b.ctx), b.fatal)
 		}
 		if len(b.cancelling) > 0 {
-			if b.sliceCancel() {
+			if fly.land(); b.sliceCancel() {
 				return CommitFirst, nil
 			}
 		}
-		if b.halted || b.rootDone {
-			break
+		if b.halted {
+			fly.land() // what came back counts
 		}
 		w := b.schedule.peek()
+		if b.halted || b.rootDone || b.growth.tooMuch() || w == nil && b.calls.Out() == 0 {
+			b.setStatus()
+			return Applied, b.fatal
+		}
 		if w == nil {
-			break
+			fly.takeBack(false)
+			continue
 		}
 		// A bookmark that was just met is resumed before an interrupt counts: this burst
 		// has burned it, and a cancel that comes next would leave no trace of that.
 		if met := b.fresh && w.kind == workResume; !met && b.interrupted.Swap(false) {
-			return Interrupted, nil
+			fly.land()
+			return Interrupted, b.fatal
 		}
-		if b.wantsCommit(w) {
-			return CommitFirst, nil
+		away := fly.goesAside(w)
+		if away && b.calls.Out() >= cmp.Or(b.prog.strategy.calls, b.limits.Calls) {
+			fly.takeBack(true)
+			continue
+		}
+		if save, moves := b.wantsCommit(w); save {
+			if fly.land(); moves {
+				moveOn(b)
+			}
+			return CommitFirst, b.fatal
 		}
 		if w.kind != workExecute || w.node.parent != nil {
-			if w.cmd.Count >= b.limits.Activities {
-				giveWay(b, w.cmd)
+			if cmd := w.cmd; cmd.Count >= b.limits.Activities {
+				fly.land()
+				giveWay(b, cmd)
 				moveOn(b)
-				return CommitFirst, nil
+				return CommitFirst, b.fatal
 			}
 			w.cmd.Count++
 		}
-		b.step(b.schedule.pop())
-		if b.fatal != nil {
-			return "", b.fatal
-		}
-		if b.growth.tooMuch() {
-			break
-		}
+		fly.runs(b.schedule.pop(), away)
 	}
-	b.setStatus()
-	return Applied, nil
 }
 
-// wantsCommit tells whether a commit strategy asks for a commit before w.
-func (b *Burst) wantsCommit(w *work) bool {
+// wantsCommit tells whether a commit strategy asks for a commit before w, and whether what comes behind that is told
+// another time.
+func (b *Burst) wantsCommit(w *work) (save, moves bool) {
 	s, fresh := b.prog.strategy, b.fresh
 	isActivity := w.node != nil && w.node.parent != nil
 	if isActivity {
@@ -162,29 +173,27 @@ func (b *Burst) wantsCommit(w *work) bool {
 	back := b.backCommit
 	b.backCommit = false
 	if !b.dirty {
-		return false
+		return false, false
 	}
 	if b.Heavy() || len(b.children) >= childSlice || len(b.cancels) >= childSlice || len(b.events) >= childSlice {
-		return true // as much as one commit should carry
+		return true, false // as much as one commit should carry
 	}
 	switch {
 	case w.commit, after, b.owed.saves > 0 && !b.owed.mayWait(w.at(), b.env.Now()):
-		moveOn(b)
-		return true
-	case back:
-		return true
+		return true, true
+	case back, aside{b}.decided(w.at()):
+		return true, false
 	case !isActivity:
-		return false
+		return false, false
 	case w.node.commit.before && w.node.commit.joins && b.owed.mayWait(w.node, b.env.Now()):
 		b.owed.add(b.env.Now())
-		return false
+		return false, false
 	case s.first && fresh, w.node.commit.before:
-		moveOn(b)
-		return true
+		return true, true
 	case s.every > 0:
-		return b.env.Now().Sub(b.lastCommit) >= s.every
+		return b.env.Now().Sub(b.lastCommit) >= s.every, false
 	}
-	return false
+	return false, false
 }
 
 // step runs one piece of work, and tells parents about children that completed.
@@ -271,11 +280,13 @@ func (b *Burst) invoke(x *Execution, c brokenCall) {
 	x.told = 0
 	drawn, ord := x.drawn, b.cmd.Ords[x.node.id]
 	b.doing.begin(x)
-	before := b.effects()
+	b.left = b.effects()
 	ctx, span := b.trace(x, c)
 	err := b.protected(ctx, x, c)
-	stopped := errors.Is(err, errInterrupted)
+	stopped, cut := errors.Is(err, errInterrupted), errors.Is(err, errCut)
 	switch {
+	case cut:
+		span.Fail("cut")
 	case stopped:
 		span.Fail("interrupted")
 	case err != nil:
@@ -286,7 +297,7 @@ func (b *Burst) invoke(x *Execution, c brokenCall) {
 	if b.fatal == nil && b.ctx.Err() != nil {
 		b.fatal = context.Cause(b.ctx)
 	}
-	if b.fatal != nil {
+	if b.fatal != nil || cut {
 		return
 	}
 	var misfit *misfitError
@@ -297,7 +308,7 @@ func (b *Burst) invoke(x *Execution, c brokenCall) {
 	if err != nil {
 		b.finishing, b.unwound = false, false
 		x.drawn = drawn // who makes the call again draws the same
-		b.undo(x, before)
+		b.undo(x, b.left)
 	}
 	switch {
 	case stopped:
@@ -412,7 +423,7 @@ func (b *Burst) recovered(x *Execution, r any) error {
 			return misfit
 		case errors.As(e, &in):
 			return in
-		case errors.As(e, &secret):
+		case errors.As(e, &secret), errors.Is(e, errCut):
 			return e
 		}
 	}

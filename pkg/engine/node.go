@@ -32,6 +32,8 @@ type Node struct {
 	data     any
 	commit   commitPoints
 	quiet    bool // no code that runs with it has an effect outside: not its own, nor what is around it
+	aside    bool // its code calls outside, and may do so beside other calls
+	stirs    bool // code around it that is not that of a call may have an effect outside when it is told of n
 	logs     logging
 }
 

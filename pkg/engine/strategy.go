@@ -2,7 +2,6 @@ package engine
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -20,6 +19,7 @@ type strategy struct {
 	before, after      bool          // around every activity
 	joins              bool          // several of these may be one
 	every              time.Duration // periodically
+	calls              int           // in flight beside each other at most; 0: as many as [Limits] says
 }
 
 // commitPoints say whether a commit is asked for around one activity, and whether it may be one with those
@@ -61,6 +61,11 @@ func (c *compiler) workflowStrategy(def *workflow.Definition) strategy {
 	default:
 		c.problem("bad-option", def.Place, "commit strategy %q is not one of %s%s", def.Options.CommitStrategy, strings.Join(known, ", "), suggest(name, known))
 		c.problems[len(c.problems)-1].Within = workflow.Within{Text: def.Options.CommitStrategy}
+	}
+	var ok bool
+	if s.calls, ok = def.Options.CallsAtOnce(); !ok || s.calls > MaxCalls {
+		c.problem("bad-option", def.Place, "calls: %q is neither turns nor a number from 1 to %d of calls that may be in flight at once", def.Options.Calls, MaxCalls)
+		c.problems[len(c.problems)-1].Within = workflow.Within{Text: "calls"}
 	}
 	if iv := def.Options.CommitInterval; iv != "" {
 		d, err := value.ParseDuration(iv)
@@ -127,7 +132,7 @@ func (c *compiler) logging(n *Node) logging {
 			case string:
 				mode = cmp.Or(mode, c.logMode(v, p))
 			case map[string]any:
-				if d, ok := field(v, "default").(string); ok {
+				if d, ok := names.Field(v, "default").(string); ok {
 					mode = cmp.Or(mode, c.logMode(d, p))
 				}
 				if p == n {
@@ -141,14 +146,14 @@ func (c *compiler) logging(n *Node) logging {
 	}
 	include := mode != "Exclude"
 	out := logging{inputs: include, outputs: include}
-	ins, _ := field(single, "inputs").(map[string]any)
-	outs, _ := field(single, "outputs").(map[string]any)
+	ins, _ := names.Field(single, "inputs").(map[string]any)
+	outs, _ := names.Field(single, "outputs").(map[string]any)
 	out.inputs = include || len(ins) > 0
 	for i := range n.inputs {
-		n.inputs[i].hidden = excluded(ins, n.inputs[i].desc.Name, include)
+		n.inputs[i].hidden = names.Excluded(ins, n.inputs[i].desc.Name, include)
 	}
 	for _, o := range n.desc.Outputs {
-		if o.Sensitive || excluded(outs, o.Name, include) {
+		if o.Sensitive || names.Excluded(outs, o.Name, include) {
 			if out.hiddenOutputs == nil {
 				out.hiddenOutputs = map[string]bool{}
 			}
@@ -171,40 +176,4 @@ func (c *compiler) logMode(mode string, n *Node) string {
 	}
 	c.problem("bad-option", n.activity.Place, "log persistence mode %q is not one of Include, Exclude, Inherit", mode)
 	return "Exclude"
-}
-
-func excluded(modes map[string]any, name string, include bool) bool {
-	m := field(modes, name)
-	if o, ok := m.(map[string]any); ok { // newer designers write {"evaluationMode": …, "strategyType"/"mode": …}
-		if by, _ := field(o, "evaluationMode").(string); strings.EqualFold(by, "Expression") && field(o, "expression") != nil {
-			e, _ := field(o, "expression").(map[string]any)
-			kind, _ := field(e, "type").(string)
-			return !strings.EqualFold(kind, "Literal") || excluded(e, "value", include) // publishing tells of what only a run could say
-		}
-		for _, k := range sortedKeys(o) {
-			if s, ok := o[k].(string); ok && (strings.Contains(strings.ToLower(s), "exclude") || names.OwnLogStrategy(s)) {
-				return true
-			}
-		}
-	}
-	switch s, _ := m.(string); strings.ToLower(s) {
-	case "include":
-		return false
-	case "exclude":
-		return true
-	}
-	return !include
-}
-
-// field looks a key up without regard to case.
-func field(m map[string]any, name string) any {
-	if v, ok := m[name]; ok {
-		return v
-	}
-	for _, k := range slices.Sorted(maps.Keys(m)) {
-		if strings.EqualFold(k, name) {
-			return m[k]
-		}
-	}
-	return nil
 }

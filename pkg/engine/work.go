@@ -28,9 +28,10 @@ type work struct {
 	told   int64              // of resume and child: the time that the call was told which it repeats; 0: none
 	times  map[string][]int64 // of execute: see [keptTimes]
 	cmd    *command
-	again  bool // of resume: the journal has it, and its call was interrupted
-	commit bool // a commit has to come first
-	rest   bool // see [Execution.ScheduleRest]
+	again  bool  // of resume: the journal has it, and its call was interrupted
+	began  int64 // of what was set back: the number of its execution in the journal
+	commit bool  // a commit has to come first
+	rest   bool  // see [Execution.ScheduleRest]
 }
 
 // schedule is the work of a burst that is still to be done, in its order.
@@ -50,14 +51,13 @@ func (s *schedule) push(w work) {
 	s.items = append(s.items, w)
 }
 
-// pushFront makes w the next piece of work.
-func (s *schedule) pushFront(w work) {
-	if s.head == 0 {
-		s.items = slices.Insert(s.items, 0, w)
-		return
+// setBack makes w the next piece of work, but for what was set back and had begun before it.
+func (s *schedule) setBack(w work) {
+	at := s.head
+	for at < len(s.items) && s.items[at].began > 0 && s.items[at].began < w.began {
+		at++
 	}
-	s.head--
-	s.items[s.head] = w
+	s.items = slices.Insert(s.items, at, w)
 }
 
 // usualRoom is how much room for work a burst keeps between its commits.

@@ -33,7 +33,7 @@ func TestAScheduleLetsGoOfItsRoom(t *testing.T) {
 // Nor does it keep what led to the work, and the room for bookmarks that are burned.
 func TestACommittedBurstLetsGoOfItsBusiestTime(t *testing.T) {
 	t.Parallel()
-	b := &Burst{prog: &Program{root: &Node{inner: &unit{}}}, env: Env{Now: time.Now}, cmd: &command{ID: "c"}, calling: &Execution{}}
+	b := &Burst{prog: &Program{root: &Node{inner: &unit{}}}, env: Env{Now: time.Now}, turn: turn{cmd: &command{ID: "c"}, calling: &Execution{}}}
 	for range 10 * usualRoom {
 		b.marks = append(b.marks, &mark{})
 	}

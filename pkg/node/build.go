@@ -279,7 +279,7 @@ func (n *Node) purge(kept *etcdstore.Store) func(context.Context, string) (bool,
 
 // environment is what bursts may use of the world.
 func (n *Node) environment() func() engine.Env {
-	lines := &lineWriter{w: n.cfg.Lines}
+	lines, places := &lineWriter{w: n.cfg.Lines}, make(chan struct{}, n.cfg.MaxCalls)
 	calls := outgoing.NewClient(n.cfg.AllowPrivateAddresses)
 	if n.tracer != nil {
 		calls.Transport = tracing.Transport(calls.Transport)
@@ -292,7 +292,7 @@ func (n *Node) environment() func() engine.Env {
 	head, answers := n.catalog.HeadIn(context.Background()), n.catalog.AnswersIn(context.Background())
 	return func() engine.Env {
 		return engine.Env{Now: func() time.Time { return n.cfg.Now().UTC() }, Lines: lines.write, HTTP: calls, Head: head, Answers: answers,
-			Link: n.link, Secrets: n.secrets.Current(), Present: n.secretSource(), Log: n.log, LogLines: n.cfg.LogLines, Metrics: n.metrics,
+			Link: n.link, Secrets: n.secrets.Current(), Present: n.secretSource(), Log: n.log, LogLines: n.cfg.LogLines, Metrics: n.metrics, Places: places,
 			Limits: engine.Limits{Activities: n.cfg.MaxBurstActivities, Waits: n.cfg.MaxWaits}}
 	}
 }

@@ -134,6 +134,7 @@ type Config struct {
 	// MaxWaits is at how many places an instance may wait at once, [engine.MaxWaits] at most. One that waits at more
 	// when it is lowered keeps them.
 	MaxWaits int
+	MaxCalls int // that are in flight beside others, of all instances together; the next ones wait. Default 256
 
 	DrainDelay   time.Duration // not ready and still serving before the intake stops; default none
 	DrainTimeout time.Duration // for running bursts to finish
@@ -210,12 +211,10 @@ func DefaultConfig() Config {
 		GroupCommit: GroupCommitOn, ResumeLocking: ResumeLockingAuto, JavaScript: JavaScriptOn,
 		Cluster: "default", SessionTTL: 10 * time.Second, Coordination: cluster.ModeDistributed,
 		Retention: &keep, QueueTTL: 10 * time.Minute, ReplyWait: time.Second, MetricsDefinitions: metrics.DefaultDefinitions, BurstsPerDefinition: bursts.PerDefinition, BurstBytes: bursts.Bytes,
-		MaxBurstActivities: engine.DefaultBurstActivities,
-		MaxWaits:           engine.MaxWaits,
-		DrainTimeout:       30 * time.Second,
-		Console:            ConsoleOn,
-		SMTP:               SMTP{TLS: mail.StartTLS},
-		MaxBody:            1 << 20, MaxInFlight: 1024, BodyBytes: 128 << 20,
+		MaxBurstActivities: engine.DefaultBurstActivities, MaxWaits: engine.MaxWaits, MaxCalls: engine.MaxCalls,
+		DrainTimeout: 30 * time.Second, Console: ConsoleOn,
+		SMTP:    SMTP{TLS: mail.StartTLS},
+		MaxBody: 1 << 20, MaxInFlight: 1024, BodyBytes: 128 << 20,
 		Version: "devel",
 	}
 }
@@ -246,6 +245,7 @@ func (c Config) withDefaults() (Config, error) {
 	c.BurstBytes = cmp.Or(c.BurstBytes, d.BurstBytes)
 	c.MaxBurstActivities = cmp.Or(c.MaxBurstActivities, d.MaxBurstActivities)
 	c.MaxWaits = cmp.Or(c.MaxWaits, d.MaxWaits)
+	c.MaxCalls = cmp.Or(c.MaxCalls, d.MaxCalls)
 	c.DrainTimeout = cmp.Or(c.DrainTimeout, d.DrainTimeout)
 	c.MaxBody = cmp.Or(c.MaxBody, d.MaxBody)
 	c.MaxInFlight = cmp.Or(c.MaxInFlight, d.MaxInFlight)
@@ -340,8 +340,8 @@ func (c Config) checkWork() (wrong mistakes) {
 	if c.MaxWaits < 1 || c.MaxWaits > engine.MaxWaits {
 		wrong.add("max-waits is %d; it must be from 1 to %d", c.MaxWaits, engine.MaxWaits)
 	}
-	if c.BurstsPerDefinition < 0 || c.BurstBytes < 0 {
-		wrong.add("bursts-per-definition is %d and burst-bytes %d; they must be positive", c.BurstsPerDefinition, c.BurstBytes)
+	if c.BurstsPerDefinition < 0 || c.BurstBytes < 0 || c.MaxCalls < 0 {
+		wrong.add("bursts-per-definition is %d, burst-bytes %d and max-calls %d; they must be positive", c.BurstsPerDefinition, c.BurstBytes, c.MaxCalls)
 	}
 	return wrong
 }

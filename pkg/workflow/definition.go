@@ -2,6 +2,7 @@ package workflow
 
 import (
 	"encoding/json"
+	"strconv"
 )
 
 // Definition is a workflow as its author wrote it. Published definitions are
@@ -37,12 +38,26 @@ type Options struct {
 	IncidentStrategy   string // "" or Fault, ContinueWithIncidents
 	CommitStrategy     string // "" (burst end), WorkflowExecuting, WorkflowExecuted, ActivityExecuting, ActivityExecuted, either of them Strict, Periodic
 	CommitInterval     string // for Periodic: a duration
+	Calls              string // calls of an instance in flight beside each other: turns, or at most how many; "": 16
 	UsableAsActivity   bool
 	AutoUpdate         bool   // consuming workflows pick up a republished child
 	AdditionalInputs   bool   // a start may bring inputs that are not declared
 	CatchUp            string // missed cron and timer occurrences: "" or skip, one, all
 	LogPersistence     string // "" (inherit = include), Include, Exclude
 	Extra              map[string]json.RawMessage
+}
+
+// CallsAtOnce is how many calls of an instance may be in flight beside each other: 1 for turns, 0 if it is not said; false: that is
+// neither turns nor a number above 0.
+func (o *Options) CallsAtOnce() (n int, ok bool) {
+	switch o.Calls {
+	case "":
+		return 0, true
+	case "turns":
+		return 1, true
+	}
+	n, err := strconv.Atoi(o.Calls)
+	return n, err == nil && n > 0
 }
 
 // Input declares a named value that a start may pass.
@@ -107,6 +122,15 @@ type Activity struct {
 	Metadata         map[string]any
 	Extra            map[string]json.RawMessage
 	Place            Place
+}
+
+// TakesTurns tells whether calls of the activity are one after the other although they stand beside each other: those of Elsa's JSON are,
+// unless they run asynchronously.
+func (a *Activity) TakesTurns() bool {
+	async, _ := a.CustomProperties["runAsynchronously"].(bool)
+	var bare bool
+	_ = json.Unmarshal(a.Extra["runAsynchronously"], &bare) // what is no JSON says nothing
+	return a.Place.Pointer != "" && !async && !bare
 }
 
 // UndoPort is the branch that any activity may have, of each type: what undoes it once it is done.

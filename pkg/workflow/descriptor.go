@@ -29,7 +29,7 @@ type Descriptor struct {
 	Container   bool               // only schedules its children (Sequence): after its own step there is nothing new to save
 	Gives       []OutputDescriptor // variables that its branches see beside those that are declared (CurrentValue of a loop)
 	Responds    bool               // it may answer the caller of an HTTP endpoint, who then waits for it
-	Asks        string             // what its code calls outside: [AsksHTTP], [AsksMail], [AsksDatabase]; "": nothing, or it is not said
+	Asks        string             // what its code calls outside, in Execute: [AsksHTTP], [AsksMail], [AsksDatabase], [AsksOther]; what it does within engine.Outside may go on beside the calls of others. "": nothing, or it is not said
 	NoEffect    bool               // its code has no effect outside: all that it does is in the commit, so that it may run in vain, and on two nodes at once; false: it may have one
 }
 
@@ -38,6 +38,7 @@ const (
 	AsksHTTP     = "http" // a service, by requests that have the Idempotency-Key in a header and fail when there is no answer
 	AsksMail     = "mail"
 	AsksDatabase = "database"
+	AsksOther    = "other" // what an activity of one's own calls
 )
 
 // InputDescriptor describes one input.

@@ -43,7 +43,7 @@ const (
 )
 
 // patches are all that have no other form.
-var patches = slices.Concat(guards, httpGuards, scriptGuards, resumeGuards, interruptGuards, bodyGuards, moveGuards, fileGuards, failingGuards, taskGuards, peopleGuards, outsideGuards, undoGuards)
+var patches = slices.Concat(guards, httpGuards, scriptGuards, resumeGuards, interruptGuards, callGuards, bodyGuards, moveGuards, fileGuards, failingGuards, taskGuards, peopleGuards, outsideGuards, undoGuards)
 
 // guards; note n is that of docs/etcd-notes.md.
 var guards = []patch{

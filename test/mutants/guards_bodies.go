@@ -9,7 +9,7 @@ var bodyGuards = []patch{
 	{"a save by the clock does not move the time", "pkg/engine/loop.go",
 		"\tcase s.every > 0:\n", "\tcase s.every > 0:\n\t\tmoveOn(b)\n", inActivities, "TestAKeyHasOneBody"},
 	{"an interrupted call says what it said", "pkg/engine/interrupt.go",
-		"\tw.times = keptTimes(x)\n", "", inActivities, "TestAKeyHasOneBody"},
+		"w.times, w.began = keptTimes(x), x.number", "w.began = x.number", inActivities, "TestAKeyHasOneBody"},
 	{"an interrupt shifts no key", "pkg/engine/interrupt.go",
 		"\tb.cmd.Ords[x.node.id] = ord\n", "\t_ = ord\n", inActivities, "TestAnInterruptShiftsNoKey"},
 	{"an interrupt moves no commit", "pkg/engine/interrupt.go",

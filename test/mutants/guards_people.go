@@ -41,7 +41,7 @@ var peopleGuards = []patch{
 	{"what nobody is named for is no decision", "pkg/activities/user_task.go",
 		"case who != \"\":", "case who != \"\" || len(r.Input) > 0:", "./pkg/activities", "TestOnlyAPersonDecides"},
 	{"a masked field is in no journal", "pkg/engine/strategy.go",
-		"if o.Sensitive || excluded(", "if excluded(", "./pkg/activities", "TestAPersonDecides"},
+		"if o.Sensitive || names.Excluded(", "if names.Excluded(", "./pkg/activities", "TestAPersonDecides"},
 	{"a key without its end is no end of an entry", "internal/auth/keys.go",
 		"(line[0] != '-' || at != dash)", "(line[0] != '-' || at < dash)", "./internal/auth", "TestAFileThatIsEmptyOrCut"},
 	{"a page forgets what is masked", "internal/people/console/page/form.go",

@@ -43,7 +43,7 @@ var undoGuards = []patch{
 	{"what ends an undo ends only that", "pkg/activities/undo/steps.go",
 		"case engine.SignalBreak, engine.SignalComplete:", "case \"\":", inActivities, "TestAFailureUndoes"},
 	{"a cancel cuts no call of what undoes for a cancel", "pkg/engine/interrupt.go",
-		"unwinds: b.unwinding}", "unwinds: false}", inActivities, "TestASecondCancelCutsNoCall"},
+		"Unwinds: b.unwinding}", "Unwinds: false}", inActivities, "TestASecondCancelCutsNoCall"},
 	{"calls with one key are one step", "pkg/activities/undo/steps.go",
 		"(o.Key == step.Key || slices.Contains(o.Within, step.ID))", "slices.Contains(o.Within, step.ID)", inActivities, "TestAnUndoKeepsItsKey"},
 }

@@ -13,7 +13,7 @@ import (
 // of a newer version; what has nearly one of these names was probably meant to be that.
 var (
 	definitionFields = []string{"id", "definitionId", "name", "description", "createdAt", "version", "toolVersion", "variables", "inputs", "outputs", "outcomes", "labels", "customProperties", "isReadonly", "isSystem", "isLatest", "isPublished", "options", "root", "usableAsActivity", "tenantId", "links"}
-	optionFields     = []string{"activationStrategyType", "incidentStrategyType", "commitStrategyName", "commitInterval", "usableAsActivity", "autoUpdateConsumingWorkflows", "activityCategory", "additionalInputs", "catchUp"}
+	optionFields     = []string{"activationStrategyType", "incidentStrategyType", "commitStrategyName", "commitInterval", "calls", "usableAsActivity", "autoUpdateConsumingWorkflows", "activityCategory", "additionalInputs", "catchUp"}
 	activityFields   = []string{"id", "nodeId", "name", "type", "version", "customProperties", "metadata", "synthetic", "canStartWorkflow", "runAsynchronously", "applicationProperties", "source", "line", "workflowDefinitionId", "workflowDefinitionVersionId", "latestAvailablePublishedVersion", "latestAvailablePublishedVersionId"}
 	containerFields  = []string{"activities", "variables", "connections", "start"}
 	machineFields    = []string{"states", "transitions", "initialState", "currentState"}
@@ -27,7 +27,7 @@ func (c *checker) fields() {
 		return
 	}
 	at := place{}
-	for _, s := range ignored.Settings(c.def) {
+	for _, s := range ignored.Settings(c.def, c.opts.Registry) {
 		p, of := at, ""
 		if s.Activity != nil {
 			p = place{a: s.Activity, desc: c.describe(s.Activity)}

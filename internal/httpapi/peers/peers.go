@@ -75,6 +75,7 @@ type Doing struct {
 	Since        time.Time `json:"since" doc:"By the clock of its node."`
 	Attempt      *int      `json:"attempt" doc:"Which attempt of its work the activity makes, from 1; null: it does not tell."`
 	Outside      bool      `json:"outside" doc:"It may wait for the outside, and a cancel interrupts it; otherwise a cancel waits for its end."`
+	Beside       []string  `json:"beside" doc:"The ids of the activities whose calls are in flight beside it, the oldest first; it is the oldest of all."`
 }
 
 type refusalsView struct {
@@ -97,7 +98,7 @@ func ViewDoing(d *engine.Doing) *Doing {
 	if d == nil {
 		return nil
 	}
-	v := Doing{ActivityID: d.ActivityID, ActivityType: d.ActivityType, Since: d.Since.UTC(), Outside: d.Outside}
+	v := Doing{ActivityID: d.ActivityID, ActivityType: d.ActivityType, Since: d.Since.UTC(), Outside: d.Outside, Beside: append([]string{}, d.Beside...)}
 	if d.Attempt > 0 {
 		v.Attempt = &d.Attempt
 	}
@@ -108,7 +109,7 @@ func (v *Doing) doing() *engine.Doing {
 	if v == nil {
 		return nil
 	}
-	d := engine.Doing{ActivityID: v.ActivityID, ActivityType: v.ActivityType, Since: v.Since, Outside: v.Outside}
+	d := engine.Doing{ActivityID: v.ActivityID, ActivityType: v.ActivityType, Since: v.Since, Outside: v.Outside, Beside: v.Beside}
 	if v.Attempt != nil {
 		d.Attempt = *v.Attempt
 	}

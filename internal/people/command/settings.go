@@ -80,6 +80,7 @@ func (s *settings) flags(fs *pflag.FlagSet) {
 	fs.IntVar(&n.BurstsPerDefinition, "bursts-per-definition", n.BurstsPerDefinition, "bursts of one definition that run on the node at once; more wait, in memory for a moment and then in their mailboxes")
 	fs.Int64Var(&n.BurstBytes, "burst-bytes", n.BurstBytes, "bytes of memory that bursts work on, as estimated; more wait in their mailboxes")
 	fs.IntVar(&n.MaxWaits, "max-waits", n.MaxWaits, "places where an instance waits at once, at most 100000; one of 10000 takes its node some 150 MB of memory for seconds")
+	fs.IntVar(&n.MaxCalls, "max-calls", n.MaxCalls, "calls to the outside that are in flight beside other calls of their instances, in all bursts of the node; more wait until one is back")
 	fs.IntVar(&n.MaxBurstActivities, "max-burst-activities", n.MaxBurstActivities, "activities that a command runs before its burst commits, pauses and goes on, at most 1000000")
 	fs.Int64Var(&n.BodyBytes, "body-bytes", n.BodyBytes, "bytes of memory that the bodies of requests in flight take, as estimated; more are refused")
 	fs.IntVar(&n.MaxConnections, "max-connections", 0, "connections to the API (default: 10000, or half of the descriptors that the process may open)")

@@ -95,10 +95,13 @@ func (a sendEmail) Execute(ctx context.Context, x *engine.Execution) error {
 	if err != nil {
 		return a.failed(x, &failure{codeInvalid, err.Error(), err})
 	}
+	limit := cmp.Or(x.Duration("timeout"), defaultTimeout)
+	err = engine.Outside(ctx, x, func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeoutCause(ctx, limit, errLate)
+		defer cancel()
+		return a.server.send(ctx, e)
+	})
 	x.SetOutput("messageId", id)
-	sctx, cancel := context.WithTimeoutCause(ctx, cmp.Or(x.Duration("timeout"), defaultTimeout), errLate)
-	defer cancel()
-	err = a.server.send(sctx, e)
 	var f *failure
 	switch {
 	case err == nil:

@@ -177,7 +177,11 @@ func (a activity) Execute(ctx context.Context, x *engine.Execution) error {
 	if client := plain(x.Text("client")); client != "" && !slices.Contains(pool.dialect.Clients, client) {
 		return fmt.Errorf("the client is %s, and the secret %s is a connection to %s", workflow.Shorten(x.Text("client")), secret, pool.dialect.Name)
 	}
-	got, err := pool.run(ctx, &c)
+	var got *answer
+	err = engine.Outside(ctx, x, func(ctx context.Context) (err error) {
+		got, err = pool.run(ctx, &c)
+		return err
+	})
 	var f *failed
 	switch {
 	case err == nil:

@@ -50,31 +50,22 @@ func (downloadHTTPFileActivity) Execute(ctx context.Context, x *engine.Execution
 	if err != nil {
 		return err
 	}
-	defer e.done()
 	return goOn(x, e, func() error { return e.publishFile(ctx, x) })
-}
-
-// kept keeps the body beside the instance, and is the value that refers to it.
-func (e *exchange) kept(ctx context.Context, x *engine.Execution) (any, error) {
-	ref, err := x.Files().Keep(ctx, e.fileName(), e.header.Get("Content-Type"), e.body)
-	if err != nil {
-		return nil, err
-	}
-	return ref.Value(), nil
 }
 
 // publishFile keeps what was got, and sets the outputs of a request that was answered.
 func (e *exchange) publishFile(ctx context.Context, x *engine.Execution) error {
-	var file any
+	file := e.file
 	if len(e.body) > 0 {
-		var err error
-		if file, err = e.kept(ctx, x); err != nil {
+		ref, err := x.Files().Keep(ctx, e.fileName(), e.header.Get("Content-Type"), e.body)
+		if err != nil {
 			return err
 		}
+		file = ref.Value()
 	}
 	if x.Node().Activity().Outputs["responseContentBytes"] != "" {
-		if len(e.body) > maxByteList {
-			return workflow.Fail(workflow.CodeTooLarge, fmt.Sprintf("responseContentBytes is connected, and the file has %d bytes; up to %d are given as a list: use the result, which refers to the file", len(e.body), maxByteList))
+		if e.size > maxByteList {
+			return workflow.Fail(workflow.CodeTooLarge, fmt.Sprintf("responseContentBytes is connected, and the file has %d bytes; up to %d are given as a list: use the result, which refers to the file", e.size, maxByteList))
 		}
 		x.SetOutput("responseContentBytes", listOf(e.body))
 	}

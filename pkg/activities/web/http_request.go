@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"net"
 	"net/http"
@@ -73,6 +74,8 @@ type exchange struct {
 	header  http.Header
 	body    []byte
 	large   bool // the body has one of the places
+	size    int  // of the body
+	file    any  // what refers to the body, which lies beside the instance; nil: it does not
 	failure error
 	late    bool // the failure is a timeout
 
@@ -81,6 +84,20 @@ type exchange struct {
 
 // failed are the answers that are tried again.
 var failed = []int{408, 429, 500, 502, 503, 504}
+
+// keep keeps a large body beside the instance, and gives back its place: what waits for its turn in the instance has none.
+func (e *exchange) keep(ctx context.Context, beside files.Beside) error {
+	if !e.large {
+		return nil
+	}
+	ref, err := beside.Keep(ctx, e.fileName(), e.header.Get("Content-Type"), e.body)
+	if err != nil {
+		return err
+	}
+	<-places
+	e.large, e.body, e.file = false, nil, ref.Value()
+	return nil
+}
 
 // done gives back the place of a large body. Without that it is no answer any more.
 func (e *exchange) done() {
@@ -124,29 +141,36 @@ func send(ctx context.Context, x *engine.Execution) (_ *exchange, err error) {
 			last.done()
 		}
 	}()
-	var tries int64
-	err = pace.Repeat(ctx, waits, func() (again bool, err error) {
-		if tries++; retries > 0 {
+	err = repeat(ctx, x, waits, func(tries int64) (pause time.Duration, again bool, err error) {
+		if retries > 0 {
 			x.TellAttempt(tries)
 		}
 		req, err := newRequest(ctx, x, method, target, body, contentType)
 		if err != nil {
-			return false, err
+			return 0, false, err
 		}
-		last = attempt(client, req, timeout)
-		if last.failure != nil {
-			last.explain(ctx, x, req, timeout)
+		log, beside := x.Log(), x.Files()
+		kept, own := beside.Kept, []files.Content(nil)
+		beside.Kept = &own
+		err = engine.Outside(ctx, x, func(ctx context.Context) error {
+			last = attempt(client, req, timeout)
+			if last.failure != nil {
+				last.explain(ctx, log, req, timeout)
+			}
+			if again = last.again(expect) && tries <= retries; again {
+				last.done() // nobody reads this answer
+			}
+			last.url = shown
+			return last.keep(ctx, beside)
+		})
+		*kept = append(*kept, own...)
+		switch {
+		case err != nil:
+			return 0, false, err
+		case errors.Is(last.failure, outgoing.ErrPrivateAddress):
+			return 0, false, fmt.Errorf("%s %s: %w", method, shown, last.failure)
 		}
-		if errors.Is(last.failure, outgoing.ErrPrivateAddress) {
-			return false, fmt.Errorf("%s %s: %w", method, shown, last.failure)
-		}
-		if again = last.again(expect); again && tries <= retries {
-			last.done() // nobody reads this answer
-		}
-		if asked := min(last.retryAfter(time.Now()), maxPause); again && asked > 0 && tries <= retries {
-			pace.Pause(ctx, asked) // the usual pause comes behind it
-		}
-		return again, nil
+		return min(last.retryAfter(time.Now()), maxPause), again, nil
 	})
 	switch {
 	case ctx.Err() != nil && (err != nil || last.status == 0): // a whole answer counts all the same
@@ -154,8 +178,30 @@ func send(ctx context.Context, x *engine.Execution) (_ *exchange, err error) {
 	case err != nil:
 		return nil, err
 	}
-	last.url = shown
 	return last, nil
+}
+
+// repeat calls try, and again after each of the waits for as long as try asks for that; before those it makes the pause
+// that try wants.
+func repeat(ctx context.Context, x *engine.Execution, waits pace.Waits, try func(tries int64) (pause time.Duration, again bool, err error)) error {
+	for tries := int64(1); ; tries++ {
+		pause, again, err := try(tries)
+		if !again || err != nil {
+			return err
+		}
+		wait, ok := waits.Next()
+		if !ok {
+			return nil
+		}
+		if err := engine.Outside(ctx, x, func(ctx context.Context) error {
+			if pace.Pause(ctx, pause) && pace.Pause(ctx, wait) {
+				return nil
+			}
+			return context.Cause(ctx)
+		}); err != nil {
+			return err
+		}
+	}
 }
 
 // newRequest makes the request of one try: with the secrets as they are by then.
@@ -180,8 +226,8 @@ func Retries(x *engine.Execution) int64 {
 }
 
 // explain says in words why a request was not answered, and in the node's log all that is known.
-func (e *exchange) explain(ctx context.Context, x *engine.Execution, req *http.Request, timeout time.Duration) {
-	x.Log().InfoContext(ctx, "request not answered", "method", req.Method, "server", outgoing.Origin(req.URL), "error", outgoing.WithoutURL(e.failure))
+func (e *exchange) explain(ctx context.Context, log *slog.Logger, req *http.Request, timeout time.Duration) {
+	log.InfoContext(ctx, "request not answered", "method", req.Method, "server", outgoing.Origin(req.URL), "error", outgoing.WithoutURL(e.failure))
 	e.failure = outgoing.Explain(e.failure)
 	var name *net.DNSError
 	if e.late && !errors.As(e.failure, &name) && errors.Is(e.failure, context.DeadlineExceeded) {
@@ -243,7 +289,7 @@ func attempt(client *http.Client, req *http.Request, timeout time.Duration) *exc
 		defer resp.Body.Close()
 		body, large, failure := readBody(ctx, resp)
 		if err = failure; err == nil {
-			return &exchange{status: resp.StatusCode, header: resp.Header, body: body, large: large}
+			return &exchange{status: resp.StatusCode, header: resp.Header, body: body, size: len(body), large: large}
 		}
 	}
 	var ne net.Error
@@ -311,16 +357,12 @@ func (e *exchange) headers() map[string]any {
 
 // publish sets the outputs of a request that was answered. A body that is too large for the state of the instance is kept
 // beside it, and the outputs refer to it.
-func (e *exchange) publish(ctx context.Context, x *engine.Execution) error {
+func (e *exchange) publish(x *engine.Execution) {
 	headers := e.headers()
 	var body any
-	if e.large {
-		file, err := e.kept(ctx, x)
-		if err != nil {
-			return err
-		}
-		x.Journal("Kept", fmt.Sprintf("the answer has %d bytes, and a value at most %d: it lies beside the instance, and parsedContent and body of result are a file, for readFile, writeFileHttpResponse or another request", len(e.body), maxResponseBody), nil)
-		body = file
+	if e.file != nil {
+		x.Journal("Kept", fmt.Sprintf("the answer has %d bytes, and a value at most %d: it lies beside the instance, and parsedContent and body of result are a file, for readFile, writeFileHttpResponse or another request", e.size, maxResponseBody), nil)
+		body = e.file
 	} else {
 		body = receivedBody(e.header.Get("Content-Type"), e.body)
 	}
@@ -328,7 +370,6 @@ func (e *exchange) publish(ctx context.Context, x *engine.Execution) error {
 	x.SetOutput("responseHeaders", headers)
 	x.SetOutput("parsedContent", body)
 	x.SetOutput("result", map[string]any{"statusCode": e.status, "headers": headers, "body": body})
-	return nil
 }
 
 // checkRequest checks what is known of a request at compile time.

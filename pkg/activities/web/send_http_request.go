@@ -49,7 +49,6 @@ func (sendHTTPRequestActivity) Execute(ctx context.Context, x *engine.Execution)
 	if err != nil {
 		return err
 	}
-	defer e.done()
 	branch := ""
 	switch {
 	case e.late:
@@ -66,9 +65,7 @@ func (sendHTTPRequestActivity) Execute(ctx context.Context, x *engine.Execution)
 		x.Schedule(n, engine.Child{})
 		return nil
 	}
-	if err := e.publish(ctx, x); err != nil {
-		return err
-	}
+	e.publish(x)
 	way, expected := x.Node().Port("unmatchedStatusCode"), false
 	for _, c := range x.Node().Cases() {
 		if strings.TrimSpace(c.Label) == strconv.Itoa(e.status) {
@@ -132,8 +129,7 @@ func (flowSendHTTPRequestActivity) Execute(ctx context.Context, x *engine.Execut
 	if err != nil {
 		return err
 	}
-	defer e.done()
-	return goOn(x, e, func() error { return e.publish(ctx, x) })
+	return goOn(x, e, func() error { e.publish(x); return nil })
 }
 
 // goOn completes an activity of a flowchart by what became of its request; publish sets the outputs of an answer.

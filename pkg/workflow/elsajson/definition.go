@@ -174,6 +174,8 @@ func (r *reader) options(f field) workflow.Options {
 			o.CommitStrategy = r.str(f)
 		case "commitInterval":
 			o.CommitInterval = r.str(f)
+		case "calls":
+			o.Calls = r.str(f)
 		case "usableAsActivity":
 			o.UsableAsActivity = r.truth(f)
 		case "autoUpdateConsumingWorkflows":
@@ -204,6 +206,7 @@ func optionFields(o workflow.Options) fields {
 	}
 	fs.text("commitStrategyName", o.CommitStrategy)
 	fs.text("commitInterval", o.CommitInterval)
+	fs.text("calls", o.Calls)
 	if o.AdditionalInputs {
 		fs.set("additionalInputs", true)
 	}

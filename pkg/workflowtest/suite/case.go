@@ -224,6 +224,7 @@ func (r *fileReader) reply(n *yaml.Node) trial.Reply {
 		"outcome":  func(_, v *yaml.Node) { out.Outcomes = []string{r.text(v, "outcome")} },
 		"branch":   func(_, v *yaml.Node) { out.Branch = r.text(v, "branch") },
 		"fault":    func(_, v *yaml.Node) { out.Fault = r.text(v, "fault") },
+		"after":    func(_, v *yaml.Node) { out.After = r.duration(v, "after") },
 	})
 	return out
 }

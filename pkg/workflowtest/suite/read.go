@@ -171,13 +171,13 @@ func (r *fileReader) number(n *yaml.Node, what string) int {
 	return i
 }
 
-func (r *fileReader) duration(n *yaml.Node) time.Duration {
+func (r *fileReader) duration(n *yaml.Node, what string) time.Duration {
 	d, err := value.ParseDuration(n.Value)
 	if err == nil && d < 0 {
 		err = errors.New("time does not go back")
 	}
 	if n.Kind != yaml.ScalarNode || err != nil {
-		r.problem(n, "advance takes a duration: %v", err)
+		r.problem(n, "%s takes a duration: %v", what, err)
 	}
 	return d
 }

@@ -93,6 +93,7 @@ func mockSchema() object {
 	return closed("What the activity does instead.", object{
 		"result": object{"description": "Its first output."}, "outputs": mapOf(object{}, "Its outputs."), "outcome": described("string", "The outcome that it completes with."),
 		"outcomes": object{"description": "Several outcomes."}, "branch": object{"type": []string{"string", "number"}, "description": "The branch that runs."}, "fault": described("string", "It faults with this message."),
+		"after": described("string", "How long it takes, such as 2s; what is called beside it may be answered before."),
 	})
 }
 

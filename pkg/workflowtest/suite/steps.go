@@ -54,7 +54,7 @@ func (r *fileReader) step(n *yaml.Node) step {
 		f.kind = key.Value
 		switch f.kind {
 		case "advance":
-			f.advance = r.duration(v)
+			f.advance = r.duration(v, "advance")
 		case "expect":
 			s.expect = r.expectation(key, v)
 		case "cancel", "retry", "start":

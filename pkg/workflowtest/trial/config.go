@@ -95,7 +95,7 @@ func New(cfg Config) (*Run, error) {
 	if r.cfg.Registry, err = withStandIns(cfg); err != nil {
 		return nil, fmt.Errorf("workflowtest: %w", err)
 	}
-	r.stage = &stage{mocks: cfg.Mocks, answers: map[string]int{}, online: cfg.HTTP != nil, bounds: cfg.bounds}
+	r.stage = &stage{mocks: cfg.Mocks, answers: map[string]int{}, online: cfg.HTTP != nil, bounds: cfg.bounds, now: &r.now}
 	if cfg.noted {
 		r.nodes = &nodes{run: r, failure: cfg.failure}
 		r.stage.nodes = r.nodes

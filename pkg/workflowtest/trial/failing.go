@@ -2,6 +2,7 @@ package trial
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -103,7 +104,6 @@ type node struct {
 	last    string
 	gone    Kind  // why nothing of it is saved; "": it is not gone
 	call    *Call // that goes on; nil: none does
-	asked   bool  // a request was made in it
 	waited  []string
 	lost    bool // an answer was
 	lines   int
@@ -236,7 +236,6 @@ func (ns *nodes) note(n *node, e Effect) error {
 		e.Said[name] = ns.run.secrets.Redact(said)
 	}
 	ns.effects = append(ns.effects, e)
-	n.asked = true
 	return nil
 }
 
@@ -267,10 +266,15 @@ type noting struct {
 // RoundTrip notes the request, and lets it through.
 func (t noting) RoundTrip(req *http.Request) (*http.Response, error) {
 	ns, n := t.ns, t.n
-	switch {
-	case n == nil:
+	if n == nil {
 		return nil, errGone
-	case ns.run.stage.losing: // the mock has no way to it
+	}
+	c, ok := req.Context().Value(callKey{}).(*Call)
+	if !ok {
+		c = cmp.Or(n.call, &Call{}) // a goroutine of an activity outlives it
+	}
+	switch {
+	case c.losing: // the mock has no way to it
 		return nil, errLost
 	case ns.run.cfg.HTTP == nil:
 		return nil, errors.New("this node makes no outgoing HTTP calls")
@@ -285,15 +289,12 @@ func (t noting) RoundTrip(req *http.Request) (*http.Response, error) {
 		req = req.Clone(req.Context())
 		req.Body = io.NopCloser(bytes.NewReader(body))
 	}
-	c := n.call
-	if c == nil { // a goroutine of an activity outlives it
-		c = &Call{}
-	}
 	if err := ns.note(n, Effect{Activity: c.ActivityID, Type: c.Type, Key: req.Header.Get("Idempotency-Key"), Reads: reads(req.Method), Said: map[string]string{
 		"method": req.Method, "url": req.URL.String(), "body": string(body), "contentType": req.Header.Get("Content-Type"),
 	}}); err != nil {
 		return nil, err
 	}
+	c.asked = true
 	resp, err := ns.run.cfg.HTTP.RoundTrip(req)
 	if err != nil {
 		return nil, err

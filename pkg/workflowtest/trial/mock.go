@@ -1,6 +1,7 @@
 package trial
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,6 +37,8 @@ type Reply struct {
 	Outcomes []string // none: Done
 	Branch   string   // a branch of the activity that runs, such as then, unmatchedStatusCode or the label of a case
 	Fault    string   // the activity faults with this message; the other fields do not count
+
+	After time.Duration // how long the call takes, by the clock of the test; calls beside it may end before. 0: it is answered at once
 }
 
 func (r Reply) reply(int, Call) Reply { return r }
@@ -66,6 +69,8 @@ type Call struct {
 	Name, Type string
 	Inputs     map[string]any // evaluated; JSON-like. Conditions of loops and cases are not among them
 	Time       time.Time
+
+	asked, losing bool // a request was made in it; its mock has no answer, as that is lost
 }
 
 // stage is what the wrapped activities of one run share.
@@ -77,8 +82,15 @@ type stage struct {
 	bounds  *Bounds
 	nodes   *nodes // nil: they do not fail
 
-	// Of nodes that may fail:
-	losing bool // the mock of the call that goes on has no answer, as that is lost
+	now  *time.Time
+	back time.Time // when the call comes back that is made; zero: now
+}
+
+// until is when the call that was made last comes back.
+func (s *stage) until(*engine.Execution) time.Time {
+	at := cmp.Or(s.back, *s.now)
+	s.back = time.Time{}
+	return at
 }
 
 // registry wraps every activity.
@@ -151,34 +163,36 @@ func (w watched) Execute(ctx context.Context, x *engine.Execution) error {
 	}
 	if w.s.nodes != nil && !w.d.NoEffect && !w.d.Container {
 		_, m := w.s.find(x.Node())
-		return w.effect(x, call, m, func() error { return w.do(ctx, x, call) }, func() error { return w.lose(ctx, x, m) })
+		return w.effect(ctx, x, call, m, func(ctx context.Context) error { return w.do(ctx, x, call) }, func() error { return w.lose(ctx, x, call, m) })
 	}
-	return w.asking(call, func() error { return w.do(ctx, x, call) })
+	return w.asking(ctx, call, func(ctx context.Context) error { return w.do(ctx, x, call) })
 }
 
 // asking does do, of whose requests call is told.
-func (w watched) asking(call *Call, do func() error) error {
+func (w watched) asking(ctx context.Context, call *Call, do func(context.Context) error) error {
 	if w.s.nodes == nil {
-		return do()
+		return do(ctx)
 	}
 	n := w.s.nodes.now
 	defer func(before *Call) { n.call = before }(n.call)
-	n.call = call
-	return do()
+	n.call = call // for a request that has another context
+	return do(context.WithValue(ctx, callKey{}, call))
 }
 
+// callKey is the key of the call that the requests of a context belong to.
+type callKey struct{}
+
 // effect does do, which calls the outside, on a node that may fail. m is the mock of the call; nil: it has none.
-func (w watched) effect(x *engine.Execution, call *Call, m Mock, do, lose func() error) error {
+func (w watched) effect(ctx context.Context, x *engine.Execution, call *Call, m Mock, do func(context.Context) error, lose func() error) error {
 	ns, n := w.s.nodes, w.s.nodes.now
 	if err := ns.reach(n, BeforeCall, call.ActivityID); err != nil {
 		return err
 	}
-	n.asked = false
 	var err error
 	if m == nil {
-		err = w.asking(call, do)
+		err = w.asking(ctx, call, do)
 	}
-	if !n.asked { // no request told of the call
+	if !call.asked { // no request told of the call
 		ns.noteCall(n, x, call)
 		switch during := ns.reach(n, DuringCall, call.ActivityID); {
 		case during == nil:
@@ -191,7 +205,7 @@ func (w watched) effect(x *engine.Execution, call *Call, m Mock, do, lose func()
 		}
 	}
 	if m != nil {
-		err = do()
+		err = do(ctx)
 	}
 	if err != nil {
 		return err
@@ -200,13 +214,12 @@ func (w watched) effect(x *engine.Execution, call *Call, m Mock, do, lose func()
 }
 
 // lose is the call of x without its answer, for which an activity that sends requests has branches.
-func (w watched) lose(ctx context.Context, x *engine.Execution, m Mock) error {
+func (w watched) lose(ctx context.Context, x *engine.Execution, call *Call, m Mock) error {
 	if m == nil || w.d.Asks != workflow.AsksHTTP {
 		return errLost
 	}
-	w.s.losing = true
-	defer func() { w.s.losing = false }()
-	return w.inner.Execute(ctx, x)
+	call.losing = true
+	return w.inner.Execute(context.WithValue(ctx, callKey{}, call), x)
 }
 
 // do does what the activity does, or its mock.
@@ -231,7 +244,21 @@ func (w watched) do(ctx context.Context, x *engine.Execution, call *Call) error 
 		w.s.answers[name]++
 	}
 	x.TriggerInput() // it is consumed, as by the activity itself
-	return m.reply(n, *call).apply(x)
+	var reply Reply
+	at := *w.s.now
+	err := engine.Outside(ctx, x, func(context.Context) error {
+		reply = m.reply(n, *call)
+		at = at.Add(max(reply.After, 0))
+		w.s.back = at
+		return nil
+	})
+	if w.s.back = (time.Time{}); at.After(*w.s.now) {
+		*w.s.now = at
+	}
+	if err != nil {
+		return err
+	}
+	return reply.apply(x)
 }
 
 func (r Reply) apply(x *engine.Execution) error {
@@ -269,23 +296,23 @@ func (w watched) Resume(ctx context.Context, x *engine.Execution, r engine.Resum
 	case !ok:
 		return nil
 	case w.s.nodes == nil || w.d.NoEffect || w.d.Container:
-		return w.asking(w.callOf(x), func() error { return a.Resume(ctx, x, r) })
+		return w.asking(ctx, w.callOf(x), func(ctx context.Context) error { return a.Resume(ctx, x, r) })
 	}
 	call := w.callOf(x)
 	call.Inputs = r.Input
-	return w.effect(x, call, nil, func() error { return a.Resume(ctx, x, r) }, func() error { return errLost })
+	return w.effect(ctx, x, call, nil, func(ctx context.Context) error { return a.Resume(ctx, x, r) }, func() error { return errLost })
 }
 
 func (w watched) ChildCompleted(ctx context.Context, x *engine.Execution, done engine.Completed) error {
 	if a, ok := w.inner.(engine.Parent); ok {
-		return w.asking(w.callOf(x), func() error { return a.ChildCompleted(ctx, x, done) })
+		return w.asking(ctx, w.callOf(x), func(ctx context.Context) error { return a.ChildCompleted(ctx, x, done) })
 	}
 	return nil
 }
 
 func (w watched) Signal(ctx context.Context, x *engine.Execution, s engine.Signal) (handled bool, err error) {
 	if a, ok := w.inner.(engine.SignalHandler); ok {
-		err = w.asking(w.callOf(x), func() error {
+		err = w.asking(ctx, w.callOf(x), func(ctx context.Context) error {
 			handled, err = a.Signal(ctx, x, s)
 			return err
 		})

@@ -75,6 +75,7 @@ func (r *Run) env(instance string) engine.Env {
 		Head:    r.head,
 		Secrets: r.secrets,
 		Files:   kept{r, instance},
+		Until:   r.stage.until,
 		Link: func(l resumelink.Link) (string, error) {
 			return "https://weft.test/links/" + l.Bookmark + "?outcome=" + url.QueryEscape(l.Outcome), nil
 		},

@@ -21,8 +21,8 @@ type Setting struct {
 }
 
 // Settings finds the settings of a definition that Elsa follows and Weft does not, in the order of its activities. What
-// says nothing, such as an empty list, is none.
-func Settings(def *workflow.Definition) []Setting {
+// says nothing, such as an empty list, is none. types has the activities.
+func Settings(def *workflow.Definition, types workflow.Types) []Setting {
 	var found []Setting
 	for _, name := range slices.Sorted(maps.Keys(def.CustomProperties)) {
 		if strings.HasPrefix(name, "Elsa:WorkflowContext") && !Inert(def.CustomProperties[name]) {
@@ -34,21 +34,22 @@ func Settings(def *workflow.Definition) []Setting {
 		found = append(found, declared(nil, []workflow.Variable{{Name: in.Name, Type: in.Type, StorageDriver: in.StorageDriver, Place: in.Place}})...)
 	}
 	workflow.Walk(def.Root, func(a, _ *workflow.Activity, _ int) bool {
-		found = append(found, ofActivity(a)...)
+		found = append(found, ofActivity(a, types.ByType(a.Type))...)
 		found = append(found, declared(a, a.Variables)...)
 		return len(found) < workflow.MaxProblems
 	})
 	return found
 }
 
-func ofActivity(a *workflow.Activity) (found []Setting) {
+// ofActivity finds those of an activity; d is nil if its type is not known.
+func ofActivity(a *workflow.Activity, d *workflow.Descriptor) (found []Setting) {
 	add := func(name, detail string) {
 		found = append(found, Setting{Activity: a, Name: name, Detail: detail})
 	}
 	var bare any
 	_ = json.Unmarshal(a.Extra["runAsynchronously"], &bare) // what is no JSON says nothing
-	if !Inert(a.CustomProperties["runAsynchronously"]) || !Inert(bare) {
-		add("runAsynchronously", "runAsynchronously has no effect: it runs in its turn, as every activity does, and what takes long is a call or a task that its instance waits for")
+	if (d == nil || d.Asks == "") && (!Inert(a.CustomProperties["runAsynchronously"]) || !Inert(bare)) {
+		add("runAsynchronously", "runAsynchronously has no effect: it does not say that it calls something outside, so it runs in its turn; what takes long is a call or a task that its instance waits for")
 	}
 	if s := a.CustomProperties["resilienceStrategy"]; !Inert(s) && !Inert(chosen(s)) {
 		add("resilienceStrategy", "resilienceStrategy names a strategy that an application of Elsa registered, and has no effect: without retries of its own the activity is tried once")

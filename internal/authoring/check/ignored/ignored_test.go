@@ -14,6 +14,9 @@ func TestSettings(t *testing.T) {
 	activity := func(fields string) string {
 		return `{"definitionId": "x", "root": {"id": "w", "type": "Elsa.SendHttpRequest", ` + fields + `}}`
 	}
+	script := func(fields string) string {
+		return `{"definitionId": "x", "root": {"id": "w", "type": "Elsa.RunJavaScript", ` + fields + `}}`
+	}
 	custom := func(properties string) string { return activity(`"customProperties": {` + properties + `}`) }
 	for name, c := range map[string]struct {
 		json string
@@ -21,8 +24,9 @@ func TestSettings(t *testing.T) {
 		says string
 	}{
 		"nothing":                      {json: custom(`"canStartWorkflow": false, "runAsynchronously": false, "resilienceStrategy": null`)},
-		"asynchronous":                 {json: custom(`"runAsynchronously": true`), want: "runAsynchronously"},
-		"asynchronous, as a field":     {json: activity(`"runAsynchronously": true`), want: "runAsynchronously"},
+		"an asynchronous call":         {json: custom(`"runAsynchronously": true`)},
+		"asynchronous":                 {json: script(`"customProperties": {"runAsynchronously": true}`), want: "runAsynchronously"},
+		"asynchronous, as a field":     {json: script(`"runAsynchronously": true`), want: "runAsynchronously"},
 		"a resilience strategy":        {json: custom(`"resilienceStrategy": {"mode": "Identifier", "strategyId": "http"}`), want: "resilienceStrategy", says: "tried once"},
 		"a strategy by an expression":  {json: custom(`"resilienceStrategy": {"mode": "Expression", "expression": {"type": "JavaScript", "value": "x"}}`), want: "resilienceStrategy"},
 		"no strategy":                  {json: custom(`"resilienceStrategy": {"mode": "Identifier", "strategyId": ""}`)},
@@ -46,7 +50,7 @@ func TestSettings(t *testing.T) {
 		if len(problems) > 0 {
 			t.Fatal(name, problems)
 		}
-		got := ignored.Settings(def)
+		got := ignored.Settings(def, activities.Default())
 		if len(got) > 1 || len(got) == 1 != (c.want != "") || len(got) == 1 && (got[0].Name != c.want || !strings.Contains(got[0].Detail, c.says)) {
 			t.Errorf("%s: %+v", name, got)
 		}

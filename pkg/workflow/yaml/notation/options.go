@@ -2,7 +2,7 @@ package notation
 
 // The options of a definition, and what they may say.
 var (
-	OptionKeys      = []string{"activation", "incidents", "commit", "commitInterval", "usableAsActivity", "autoUpdate", "additionalInputs", "catchUp", "logging", "flowcharts"}
+	OptionKeys      = []string{"activation", "incidents", "commit", "commitInterval", "calls", "usableAsActivity", "autoUpdate", "additionalInputs", "catchUp", "logging", "flowcharts"}
 	ActivationNames = []string{"Always", "Singleton", "CorrelatedSingleton", "Correlation"}
 	IncidentNames   = []string{"Fault", "ContinueWithIncidents"}
 	CommitNames     = []string{"WorkflowExecuting", "WorkflowExecuted", "ActivityExecuting", "ActivityExecuted", "ActivityExecutingStrict", "ActivityExecutedStrict", "Periodic"}

@@ -19,6 +19,8 @@ func (r *reader) options(n *yaml.Node, d *workflow.Definition) {
 			o.CommitStrategy = r.Choice(p, notation.CommitNames)
 		case "commitInterval":
 			o.CommitInterval = r.Text(p.Value, p.Name)
+		case "calls":
+			o.Calls = r.Text(p.Value, p.Name)
 		case "usableAsActivity":
 			o.UsableAsActivity = r.Truth(p.Value, p.Name)
 		case "autoUpdate":

@@ -42,6 +42,7 @@ func optionsSchema() object {
 		"incidents":        object{"type": "string", "examples": notation.IncidentNames},
 		"commit":           object{"type": "string", "examples": notation.CommitNames},
 		"commitInterval":   object{"type": "string", "examples": []string{"30s"}},
+		"calls":            anyOf(object{"const": "turns"}, object{"type": "integer", "minimum": 1, "maximum": 256}),
 		"usableAsActivity": object{"type": "boolean"},
 		"autoUpdate":       object{"type": "boolean"},
 		"additionalInputs": object{"type": "boolean"},

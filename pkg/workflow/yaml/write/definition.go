@@ -108,7 +108,11 @@ func (w *writer) definition(d *workflow.Definition) *yaml.Node {
 		list, ok := v.([]any)
 		return v == nil || ok && len(list) == 0
 	})
-	if o := writeOptions(d.Options, takeMode(custom)); len(o.Content) > 0 {
+	options := d.Options
+	if options.Calls == "" && w.turns(d.Root) {
+		options.Calls = "turns"
+	}
+	if o := writeOptions(options, takeMode(custom)); len(o.Content) > 0 {
 		put(m, "options", o)
 	}
 	if len(custom) > 0 {
@@ -118,6 +122,20 @@ func (w *writer) definition(d *workflow.Definition) *yaml.Node {
 		put(m, "root", w.activity(d.Root, notation.Scope{ID: "root", Root: true}))
 	}
 	return m
+}
+
+// turns tells whether two calls below a take turns, which they would not in YAML, and none runs beside others.
+func (w *writer) turns(a *workflow.Activity) bool {
+	calls, beside := 0, false
+	if a != nil {
+		workflow.Walk(a, func(a, _ *workflow.Activity, _ int) bool {
+			if d := w.types.ByType(a.Type); d != nil && d.Asks != "" {
+				calls, beside = calls+1, beside || !a.TakesTurns()
+			}
+			return !beside
+		})
+	}
+	return calls > 1 && !beside
 }
 
 // takeMode takes the flowchart engine's setting out of custom properties.
@@ -137,6 +155,7 @@ func writeOptions(o workflow.Options, mode string) *yaml.Node {
 	putText(m, "incidents", o.IncidentStrategy)
 	putText(m, "commit", o.CommitStrategy)
 	putText(m, "commitInterval", o.CommitInterval)
+	putText(m, "calls", o.Calls)
 	if o.UsableAsActivity {
 		put(m, "usableAsActivity", plain("true"))
 	}

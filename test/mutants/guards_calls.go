@@ -1,0 +1,29 @@
+package main
+
+// callGuards are those of calls that are in flight beside each other.
+var callGuards = []patch{
+	{"a save waits for all calls in flight", "pkg/engine/loop.go",
+		"if fly.land(); moves {", "if moves {", inActivities, "TestAKeySaysTheSame"},
+	{"what the order of answers decided is saved before it goes outside", "pkg/engine/aside.go",
+		"(!n.desc.NoEffect || n.stirs) && a.b.calls.Raced()", "false", inActivities, "TestAKeySaysTheSame"},
+	{"a call that was cut counts for nothing", "pkg/engine/aside.go",
+		"b.fatal != nil || x.status != running {", "b.fatal != nil {", inActivities, "TestTheFirstAnswer"},
+	{"the journal says that a call was cut", "pkg/engine/aside.go",
+		"\t\treturn \"its call was cut\"\n", "\t\treturn \"\"\n", inActivities, "TestTheFirstAnswer"},
+	{"calls are set back in the order of the schedule", "pkg/engine/work.go",
+		"for at < len(s.items) && s.items[at].began > 0", "for at < 0 && s.items[at].began > 0", inActivities, "TestACancelEndsAllCalls"},
+	{"a hint ends no call that is beside others", "pkg/engine/flight/calls.go",
+		"!c.Unwinds && len(s.calls) == 1 && !s.raced", "!c.Unwinds", inActivities, "TestACancelEndsAllCalls"},
+	{"as many calls as may be are in flight", "pkg/engine/loop.go",
+		"if away && b.calls.Out() >= ", "if away && b.calls.Out() < 0 && b.calls.Out() >= ", inActivities, "TestHowManyCalls"},
+	{"a node has as many calls in flight as it has places", "pkg/engine/flight/calls.go",
+		"if p != nil {", "if p != nil && cap(p) < 0 {", inActivities, "TestHowManyCalls"},
+	{"a burst that is dropped ends its calls", "pkg/engine/loop.go",
+		"\tdefer fly.recall()\n", "", inActivities, "TestABurstThatIsDropped"},
+	{"what a call has done before it goes outside keeps it in turn", "pkg/engine/aside.go",
+		" || b.left != b.effects() {", " {", inActivities, "TestACallThatWaits"},
+	{"strict strategies keep turns", "pkg/engine/aside.go",
+		"s.calls != 1 && (s.joins || !s.before && !s.after)", "s.calls != 1", inActivities, "TestCallsInTurn"},
+	{"calls of Elsa's JSON keep turns", "pkg/workflow/definition.go",
+		"return a.Place.Pointer != \"\" && !async && !bare", "return false && a.Place.Pointer != \"\" && !async && !bare", inActivities, "TestCallsInTurn"},
+}

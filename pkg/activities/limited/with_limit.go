@@ -107,7 +107,8 @@ func (withLimit) Resume(_ context.Context, x *engine.Execution, r engine.Resume)
 	switch {
 	case r.Callback == placeGiven && !s.Given && s.Failed == nil:
 		if _, err := x.Wait(engine.Wait{Name: r.Bookmark.Name, Payload: limit.Given(r.Bookmark.ID), Local: true, Keep: true, Callback: placeHeld}); err != nil {
-			return err
+			x.Unwait(func(workflow.Bookmark) bool { return true }) // who does not run has no place
+			return engine.BeginAgain(err)
 		}
 		s.Given = true
 		x.Schedule(x.Node().Port(bodyPort), engine.Child{})

@@ -76,7 +76,8 @@ func PutWait(k LimitKeys, o *db.Ops, b *workflow.Bookmark, of *workflow.Instance
 
 // PlaceFor is what lies where a bookmark of an instance waits.
 func PlaceFor(b *workflow.Bookmark, of *workflow.Instance, trace string) store.Place {
-	return store.Place{Instance: of.ID, Bookmark: b.ID, Activity: b.ActivityID, Definition: of.DefinitionID, Came: b.CreatedAt, Trace: trace}
+	w, _ := limit.Of(b)
+	return store.Place{Instance: of.ID, Bookmark: b.ID, Activity: b.ActivityID, Definition: of.DefinitionID, Came: b.CreatedAt, Trace: trace, Units: w.Units}
 }
 
 // LineIn is the line of what lies below [LimitKeys.Waits], [LimitKeys.Places] or [LimitKeys.Heads].

@@ -103,7 +103,7 @@ func (x *Explanation) taken(l limit.Line, at *etcdstore.Position) string {
 	if x.At.Before(at.Bucket.Hold) {
 		text += ", and until " + stamp(at.Bucket.Hold) + " nobody is given a place, as the service asked to wait"
 	} else if next := at.Next(x.At); !next.IsZero() {
-		text += ", and the next comes at " + next.UTC().Format("2006-01-02 15:04:05.000 UTC")
+		text += ", and there are enough at " + next.UTC().Format("2006-01-02 15:04:05.000 UTC")
 	}
 	return text
 }

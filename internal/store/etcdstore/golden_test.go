@@ -155,6 +155,7 @@ var golden = []struct {
 	{"limit/<name>", "limit", &store.Limit{Name: "card-service", Most: 10, At: goldenAt, By: "ann"}},
 	{"limit/<name>", "limit-rate", &store.Limit{Name: "tokens", Most: limit.AnyNumber, Rate: &limit.Rate{Units: 100, Per: time.Minute}, At: goldenAt}},
 	{"limit-head/<name>/<key>", "limit-head", &limit.Bucket{Taken: []limit.Taken{{At: 1767225600000, Units: 7}}, Hold: goldenLater}},
+	{"limit-settle/<name>/<key>/<id>/<sequence>", "limit-settle", &limit.Settlement{At: 1767225600000, Units: 60, Used: 75, Hold: goldenLater}},
 	{"limit-wait/<name>/<key>/<order>/<id>/<bookmark>", "limit-wait", &store.Place{Instance: "i1", Bookmark: "i1~1", Activity: "call", Definition: "order", Came: goldenAt}},
 	{"limit-wait/<name>/<key>/<order>/<id>/<bookmark>", "limit-wait-units", &store.Place{Instance: "i1", Bookmark: "i1~1", Activity: "call", Definition: "order", Came: goldenAt, Units: 3}},
 	{"limit-taken/<name>/<key>/<id>/<bookmark>", "limit-place", &store.Place{Instance: "i1", Bookmark: "i1~1", Activity: "call", Definition: "order", Came: goldenAt, Given: goldenLater, Trace: "00-1-2-01"}},

@@ -335,6 +335,7 @@ func TestFsckOfLimits(t *testing.T) {
 		},
 		"place-outdated":    func(w *world) { w.ok(errOf(w.raw.Put(w.ctx(), w.Keys.Limits.Place(cards, "gone~b"), "{}"))) },
 		"line-without-head": func(w *world) { w.del(w.Keys.Limits.Head(cards)) },
+		"damaged ":          func(w *world) { w.ok(errOf(w.raw.Put(w.ctx(), w.Keys.Limits.Settlement(cards, "a", 1), "{"))) },
 		"damaged":           func(w *world) { w.ok(errOf(w.raw.Put(w.ctx(), w.Keys.Limits.Limit("other"), "{"))) },
 	} {
 		t.Run(rule, func(t *testing.T) {
@@ -347,7 +348,7 @@ func TestFsckOfLimits(t *testing.T) {
 				t.Fatalf("before: %+v", check.Findings)
 			}
 			spoil(w)
-			if got := rules(w.fsck()); len(got) != 1 || got[0] != rule {
+			if got := rules(w.fsck()); len(got) != 1 || got[0] != strings.TrimSpace(rule) {
 				t.Errorf("found %v", got)
 			}
 			if done := w.repaired(); len(done.Check.Findings) > 0 {
@@ -597,5 +598,125 @@ func TestNoUnitIsTakenForNobody(t *testing.T) {
 	w.inLine("b", 5)
 	if got := w.gives(); got != "b" {
 		t.Errorf("%q got the unit", got)
+	}
+}
+
+// says is a commit of an instance with such a line in its journal.
+func (w *world) says(id string, line workflow.JournalItem) {
+	w.tb.Helper()
+	c := w.next(id, nil)
+	line.Sequence, line.Time, line.ActivityID, line.ActivityType = c.After.Seq, w.now, "call", limit.Type
+	c.Journal = []workflow.JournalItem{line}
+	done := w.commit(c)
+	if len(done.Lines) != 1 || done.Lines[0] != cards {
+		w.tb.Errorf("somebody may be given a place at %v", done.Lines)
+	}
+}
+
+// units are how many are free.
+func (w *world) units() int64 {
+	w.tb.Helper()
+	limits, err := w.Limits.List(w.ctx())
+	w.ok(err)
+	all, err := w.Limits.Stands(w.ctx(), cards.Limit, limits...)
+	w.ok(err)
+	return all[cards].Bucket.Free(*limits[0].Rate, w.now)
+}
+
+// What was used is settled once: less than was reserved lets others have it, more is a debt, and nobody takes a place
+// before that counts.
+func TestUnitsAreSettled(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.Limits.Clock = func() (time.Time, bool) { return w.now, true }
+	w.setRate(limit.AnyNumber, limit.Rate{Units: 100, Per: time.Minute})
+	w.wanting("a", 60)
+	w.wanting("b", 60)
+	if got := w.gives(); got != "a" || w.units() != 40 {
+		t.Fatalf("%q got a place, %d are left", got, w.units())
+	}
+	at := limit.GrantIn(w.mailOf("a")[0].Command.Input).At
+	w.says("a", limitSettled(60, 10, at))
+	w.want("limit-settle/", 1)
+	w.burn("b")
+	w.inLine("c", 5)
+	if w.taken() != 1 {
+		t.Error("a commit took a place while something was to be settled")
+	}
+	w.burn("c")
+	w.gives()
+	if w.want("limit-settle/", 0); w.units() != 90 {
+		t.Errorf("%d are left of 100, of which 10 were used", w.units())
+	}
+	w.says("a", limitSettled(10, 310, at))
+	w.gives()
+	w.gives()
+	if w.units() != -210 {
+		t.Errorf("%d are left after 310 were used", w.units())
+	}
+	w.inLine("d", 5)
+	gave, err := w.Limits.Give(w.ctx(), cards, w.now)
+	w.ok(err)
+	if wait := gave.Next.Sub(w.now); len(gave.Woken) != 0 || wait < 2*time.Minute || wait > 4*time.Minute {
+		t.Errorf("%v got a place of a debt, and the next comes after %v", gave.Woken, wait)
+	}
+}
+
+func limitSettled(units, used, at int64) (line workflow.JournalItem) {
+	line.Event, line.Text, line.Data = anyData(limit.Settled(cards, limit.Settlement{At: at, Units: units, Used: used}))
+	return line
+}
+
+func limitHeld(now time.Time, wait time.Duration) (line workflow.JournalItem) {
+	line.Event, line.Text, line.Data = anyData(limit.Held(cards, now, wait))
+	return line
+}
+
+func anyData(event, text string, data map[string]any) (string, string, any) { return event, text, data }
+
+// While a service asks to wait nobody is given a place, also of a limit of so many at once, and also when that is set anew or not yet.
+func TestAServiceThatAsksToWait(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.Limits.Clock = func() (time.Time, bool) { return w.now, true }
+	w.setLimit(3)
+	w.inLine("a", 5)
+	w.gives()
+	w.says("a", limitHeld(w.now, 2*time.Minute))
+	w.inLine("b", 5)
+	gave, err := w.Limits.Give(w.ctx(), cards, w.now)
+	w.ok(err)
+	until := w.now.Truncate(time.Millisecond).Add(2 * time.Minute)
+	if len(gave.Woken) != 0 || !gave.Next.Equal(until) || w.has("limit-settle/") != 0 {
+		t.Errorf("%v got a place, and the next comes at %v", gave.Woken, gave.Next)
+	}
+	w.setLimit(4)
+	w.inLine("c", 5)
+	if w.gives(); w.taken() != 1 {
+		t.Errorf("%d have a place", w.taken())
+	}
+	b := w.record("c").Header.Bookmarks[0]
+	at, err := w.Limits.PositionOf(w.ctx(), &b)
+	w.ok(err)
+	if !at.Bucket.Hold.Equal(until) || !at.Next(w.now).Equal(until) {
+		t.Errorf("it is held until %v", at.Bucket.Hold)
+	}
+	w.now = until
+	if got := w.gives(); got != "b c" {
+		t.Errorf("%q got a place", got)
+	}
+}
+
+// What is to be settled with a limit that is not there is taken away, and settles nothing.
+func TestASettlementOfNoLimit(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.inLine("a", 5)
+	w.says("a", limitSettled(1, 7, 0))
+	w.gives()
+	w.want("limit-settle/", 0)
+	w.setRate(1, limit.Rate{Units: 1})
+	if got := w.gives(); got != "a" {
+		t.Errorf("%q got the place", got)
 	}
 }

@@ -26,7 +26,7 @@ func (r Rate) Check() error {
 	case r.Units < 0 || r.Units > MaxUnits:
 		return fmt.Errorf("there are %d units; from 0, of which nobody is given one, to %d are possible, and whole ones: count in a smaller unit", r.Units, int64(MaxUnits))
 	case r.Per != 0 && (r.Per < MinPer || r.Per > MaxPer):
-		return fmt.Errorf("a unit comes back after %s; from %s to %s are possible", r.Per, MinPer, MaxPer)
+		return fmt.Errorf("a unit comes back after %s; from %s to %s are possible", r.Per, PerText(MinPer), PerText(MaxPer))
 	}
 	return nil
 }
@@ -158,20 +158,24 @@ func (b *Bucket) present(r Rate, now time.Time) []Taken {
 	return slices.DeleteFunc(slices.Clone(b.Taken), func(t Taken) bool { return r.left(t, now.UnixMilli()) == 0 })
 }
 
-// Settle is the bucket after it is known that of so many units, taken under a time, others were used. What was not used is back, if that
-// time is in the bucket yet; what was used beyond is taken now, and may be a debt.
-func (b *Bucket) Settle(r *Rate, now time.Time, at, units, used int64) Bucket {
-	if r == nil || used == units {
-		return *b
+// Settle is the bucket after it is known what was used. What was not used is back, if the time under which it was taken is in the bucket
+// yet; what was used beyond is taken now, and may be a debt. Of two services that ask to wait the one counts that asks for longer.
+func (b *Bucket) Settle(r *Rate, now time.Time, s Settlement) Bucket {
+	after := Bucket{Hold: b.Hold, Taken: b.Taken}
+	if s.Hold.After(b.Hold) {
+		after.Hold = s.Hold
 	}
-	if used > units {
-		after, _ := b.Take(r, now, used-units)
+	if r == nil || s.Used == s.Units {
 		return after
 	}
-	after := Bucket{Hold: b.Hold, Taken: b.present(*r, now)}
+	if s.Used > s.Units {
+		after, _ = after.Take(r, now, s.Used-s.Units)
+		return after
+	}
+	after.Taken = b.present(*r, now)
 	for i := range after.Taken {
-		if t := &after.Taken[i]; t.At == at {
-			t.Units -= min(t.Units, units-used)
+		if t := &after.Taken[i]; t.At == s.At {
+			t.Units -= min(t.Units, s.Units-s.Used)
 		}
 	}
 	after.Taken = slices.DeleteFunc(after.Taken, func(t Taken) bool { return t.Units == 0 })

@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"testing"
 	"time"
+
+	"github.com/weft-run/weft/pkg/workflow"
 )
 
 var start = time.UnixMilli(1_700_000_000_123).UTC()
@@ -97,10 +99,10 @@ func TestWhatIsSettled(t *testing.T) {
 	r := &Rate{100, time.Minute}
 	var b Bucket
 	b, at := b.Take(r, start, 60)
-	if b = b.Settle(r, start, at, 60, 10); b.Free(*r, start) != 90 {
+	if b = b.Settle(r, start, Settlement{At: at, Units: 60, Used: 10}); b.Free(*r, start) != 90 {
 		t.Errorf("of 100 %d are free after 10 were used", b.Free(*r, start))
 	}
-	b = b.Settle(r, start, at, 10, 460)
+	b = b.Settle(r, start, Settlement{At: at, Units: 10, Used: 460})
 	if b.Free(*r, start) != -360 {
 		t.Errorf("the debt is %d", b.Free(*r, start))
 	}
@@ -112,12 +114,12 @@ func TestWhatIsSettled(t *testing.T) {
 		t.Errorf("one unit comes after %v", at)
 	}
 	b, _ = b.Take(r, paid, 100)
-	if b = b.Settle(r, paid, at, 50, 0); b.Free(*r, paid) != 0 {
+	if b = b.Settle(r, paid, Settlement{At: at, Units: 50}); b.Free(*r, paid) != 0 {
 		t.Errorf("what is back already came back again: %d are free", b.Free(*r, paid))
 	}
 	inAll := &Rate{Units: 100}
 	b, at = (&Bucket{}).Take(inAll, start, 30)
-	b = b.Settle(inAll, start, at, 30, 25)
+	b = b.Settle(inAll, start, Settlement{At: at, Units: 30, Used: 25})
 	if free := b.Free(*inAll, start.AddDate(5, 0, 0)); free != 75 || !b.Next(inAll, start, 80).IsZero() || b.Empty(inAll, start.AddDate(5, 0, 0)) {
 		t.Errorf("%d are free of 100 in all", free)
 	}
@@ -129,7 +131,7 @@ func TestABucketIsBounded(t *testing.T) {
 	r := &Rate{1, MaxPer}
 	var b Bucket
 	for i := range 1000 {
-		b = b.Settle(r, start.Add(time.Duration(i)*time.Millisecond), 0, 0, MaxUnits)
+		b = b.Settle(r, start.Add(time.Duration(i)*time.Millisecond), Settlement{Used: MaxUnits})
 	}
 	if len(b.Taken) > mostTaken || b.Free(*r, start) >= 0 {
 		t.Errorf("%d entries, %d are free", len(b.Taken), b.Free(*r, start))
@@ -138,3 +140,25 @@ func TestABucketIsBounded(t *testing.T) {
 		t.Errorf("the next comes at %v, which no clock shows", at)
 	}
 }
+
+// A settlement comes through the journal as it was, and what is no settlement is none.
+func TestASettlementComesThroughTheJournal(t *testing.T) {
+	t.Parallel()
+	l, want := Line{Limit: "tokens", Key: "acme"}, Settlement{At: start.UnixMilli(), Units: 60, Used: 75}
+	item := workflow.JournalItem{ActivityType: Type}
+	item.Event, item.Text, item.Data = parts(Settled(l, want))
+	if at, s, ok := SettlementIn(&item); !ok || at != l || s != want {
+		t.Errorf("%v %+v", at, s)
+	}
+	item.Event, item.Text, item.Data = parts(Held(l, start, 24*time.Hour))
+	if at, s, ok := SettlementIn(&item); !ok || at != l || s != (Settlement{Hold: start.Add(MaxHold).UTC()}) {
+		t.Errorf("%v %+v", at, s)
+	}
+	for _, no := range []workflow.JournalItem{{}, {ActivityType: Type, Event: "Started"}, {ActivityType: Type, Event: heldEvent, Data: "x"}, {ActivityType: "Elsa.WriteLine", Event: item.Event, Data: item.Data}} {
+		if _, _, ok := SettlementIn(&no); ok {
+			t.Errorf("%+v is one", no)
+		}
+	}
+}
+
+func parts(event, text string, data map[string]any) (string, string, any) { return event, text, data }

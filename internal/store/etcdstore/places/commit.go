@@ -95,6 +95,15 @@ func (p *Places) Given(c *store.Commit) (keys []string) {
 	return keys
 }
 
+// Settle puts what a commit has to settle with limits, for who gives places next: it takes it away with the head.
+func (p *Places) Settle(c *store.Commit, o *db.Ops) {
+	for i := range c.Journal {
+		if l, s, ok := limit.SettlementIn(&c.Journal[i]); ok {
+			o.Put(p.conn.Keys.Limits.Settlement(l, c.After.Header.ID, c.Journal[i].Sequence), s)
+		}
+	}
+}
+
 // Brought refuses a commit that brings a bookmark together with the word that it has its place: an import of what had one.
 // Nobody gave it that, and its body would run without.
 func Brought(c *store.Commit) error {

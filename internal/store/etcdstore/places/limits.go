@@ -118,12 +118,12 @@ type Position struct {
 	Units   int64        // that it wants
 }
 
-// Next is when units come, as far as time alone gives them; zero: there are some, or they come by no time.
+// Next is when as many units as it wants are there, if nobody takes some before it; zero: they are, or they come by no time.
 func (at *Position) Next(now time.Time) time.Time {
-	if at.Limit == nil || at.Bucket.May(at.Limit.Rate, now, 1) {
+	if at.Limit == nil || at.Bucket.May(at.Limit.Rate, now, at.Units) {
 		return time.Time{}
 	}
-	return at.Bucket.Next(at.Limit.Rate, now, 1)
+	return at.Bucket.Next(at.Limit.Rate, now, at.Units)
 }
 
 // PositionOf tells where a bookmark stands, and who has places: the first few of them. Nil: it waits for no place.

@@ -49,7 +49,7 @@ type Gave struct {
 // units are as they were.
 // Both are revisions, which do not come back; a head that is not there says that nobody has a place, and all units are back, which is as good
 // when it is not there again. Of a limit per time also: each that is given one waits yet, or units would be taken for nobody. Then: put the head, with
-// what is taken of the units; nested for each that waits: if its create revision, delete it, and put the
+// what is taken of the units, and take away what is settled by that; nested for each that waits: if its create revision, delete it, and put the
 // place and, if its instance exists, a command, whose id derives from the bookmark.
 func (p *Places) Give(ctx context.Context, l limit.Line, now time.Time) (Gave, error) {
 	var all Gave
@@ -69,7 +69,8 @@ type looked struct {
 	is    *store.Limit // nil: there is none of this name
 	have  int64        // places that are taken
 	first []*mvccpb.KeyValue
-	waits int64 // in all
+	waits int64              // in all
+	to    []*mvccpb.KeyValue // settle
 }
 
 // grant is what becomes of one that waits.
@@ -85,11 +86,12 @@ func (p *Places) look(ctx context.Context, l limit.Line) (*looked, error) {
 	var ask db.Reads
 	is, head, taken := ask.Value(p.conn.Keys.Limits.Limit(l.Limit)), ask.Value(p.conn.Keys.Limits.Head(l)), ask.Add(clientv3.OpGet(p.conn.Keys.Limits.Taken(l), clientv3.WithPrefix(), clientv3.WithKeysOnly(), clientv3.WithLimit(mostKnown)))
 	first := ask.Add(clientv3.OpGet(p.conn.Keys.Limits.Line(l), clientv3.WithPrefix(), clientv3.WithLimit(batch)))
+	settle := ask.Add(clientv3.OpGet(p.conn.Keys.Limits.SettlementsOf(l), clientv3.WithPrefix(), clientv3.WithLimit(batch)))
 	resp, err := p.conn.Read(ctx, "look at the line of "+l.String(), ask.Ops...)
 	if err != nil {
 		return nil, err
 	}
-	at := &looked{Line: l, have: taken.In(resp).Count, first: first.In(resp).Kvs, waits: first.In(resp).Count}
+	at := &looked{to: settle.In(resp).Kvs, Line: l, have: taken.In(resp).Count, first: first.In(resp).Kvs, waits: first.In(resp).Count}
 	at.counted = counted{others: at.have - int64(len(taken.In(resp).Kvs)), known: map[string]bool{}, waited: at.waits > 0}
 	for _, kv := range taken.In(resp).Kvs {
 		at.known[bookmarkIn(string(kv.Key))] = true
@@ -160,18 +162,22 @@ func (p *Places) give(ctx context.Context, l limit.Line, now time.Time) (gave Ga
 	if err != nil {
 		return gave, false, err
 	}
-	if at.is != nil && at.is.Rate != nil && at.waits > 0 && !p.sure() {
+	if at.is != nil && at.is.Rate != nil && at.waits+int64(len(at.to)) > 0 && !p.sure() {
 		return Gave{Next: now.Add(mayNot)}, false, nil
 	}
+	p.settle(at, now)
 	grants, next := p.grants(at, now)
 	gave.Next = next
-	if len(grants) == 0 {
+	if len(grants)+len(at.to) == 0 {
 		p.seen.read(at.is, l, at.counted)
 		return gave, false, nil
 	}
-	cmps := []clientv3.Cmp{db.ModifiedAt(p.conn.Keys.Limits.Limit(l.Limit), at.is.Modified), db.ModifiedAt(p.conn.Keys.Limits.Head(l), at.head)}
+	cmps := []clientv3.Cmp{db.ModifiedAt(p.conn.Keys.Limits.Limit(l.Limit), at.modified()), db.ModifiedAt(p.conn.Keys.Limits.Head(l), at.head)}
 	o := db.NewOps()
 	p.putHead(o, l, &at.bucket)
+	for _, kv := range at.to {
+		o.Del(string(kv.Key))
+	}
 	for i := range grants {
 		if at.is.Rate != nil {
 			cmps = append(cmps, db.CreatedAt(string(grants[i].kv.Key), grants[i].kv.CreateRevision))
@@ -191,7 +197,7 @@ func (p *Places) give(ctx context.Context, l limit.Line, now time.Time) (gave Ga
 	at.head, at.waited = done.Header.Revision, at.waits > int64(len(grants))
 	for i := range grants {
 		g := &grants[i]
-		if t := db.Read(i + 1).Nested(done); !t.Succeeded {
+		if t := db.Read(len(o.Writes) + i).Nested(done); !t.Succeeded {
 			continue
 		}
 		if g.refused == "" {
@@ -201,7 +207,31 @@ func (p *Places) give(ctx context.Context, l limit.Line, now time.Time) (gave Ga
 		gave.Woken = append(gave.Woken, g.Instance)
 	}
 	p.seen.read(at.is, l, at.counted)
-	return gave, at.waited && next.IsZero() && at.is.FreeOf(at.have) > 0, nil
+	return gave, len(at.to) == batch || at.waited && next.IsZero() && at.is != nil && at.is.FreeOf(at.have) > 0, nil
+}
+
+// modified is the revision of the limit; 0: there is none.
+func (at *looked) modified() int64 {
+	if at.is == nil {
+		return 0
+	}
+	return at.is.Modified
+}
+
+// settle takes into account what is to be settled. What cannot be read says nothing.
+func (p *Places) settle(at *looked, now time.Time) {
+	for _, kv := range at.to {
+		var s limit.Settlement
+		if err := db.Decode(kv.Value, &s); err != nil {
+			p.conn.Left(kv.Key, err)
+			continue
+		}
+		var r *limit.Rate
+		if at.is != nil {
+			r = at.is.Rate
+		}
+		at.bucket = at.bucket.Settle(r, now, s)
+	}
 }
 
 // write gives one its place, or tells it that it is never given one.

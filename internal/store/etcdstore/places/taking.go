@@ -36,7 +36,7 @@ func contains(bookmarks []workflow.Bookmark, id string) bool {
 
 // take is the inner transaction of a commit that takes a place if the guess is right, and else puts the bookmark in line.
 //
-// If: the limit and the head of its line as they were read; nobody waits. Then: put the place and the head, and the command
+// If: the limit and the head of its line as they were read; nobody waits, and nothing is to be settled. Then: put the place and the head, and the command
 // that says so. Else: put the bookmark in line. It lies inside, so that it decides nothing but that.
 //
 // The units stand under the time of when it is sent, also again: what is sent late is back late.
@@ -57,7 +57,7 @@ func (p *Places) take(g *store.PlaceGuess, b *workflow.Bookmark, of *workflow.In
 	p.putHead(then, w.Line, &g.After)
 	then.Put(keys.Mail(of.ID, cmd.ID), cmd)
 	o := db.NewOps()
-	o.Nested([]clientv3.Cmp{db.ModifiedAt(keys.Limits.Limit(w.Limit), g.Limit), db.ModifiedAt(keys.Limits.Head(w.Line), g.Head), db.NoneNewer(keys.Limits.Line(w.Line), 0)}, then, otherwise)
+	o.Nested([]clientv3.Cmp{db.ModifiedAt(keys.Limits.Limit(w.Limit), g.Limit), db.ModifiedAt(keys.Limits.Head(w.Line), g.Head), db.NoneNewer(keys.Limits.Line(w.Line), 0), db.NoneNewer(keys.Limits.SettlementsOf(w.Line), 0)}, then, otherwise)
 	return o.Tail[0], o
 }
 
@@ -71,6 +71,11 @@ func (p *Places) Lines(c *store.Commit, took *store.PlaceGuess) (lines []limit.L
 	add := func(l limit.Line) {
 		if !slices.Contains(lines, l) {
 			lines = append(lines, l)
+		}
+	}
+	for i := range c.Journal {
+		if l, _, ok := limit.SettlementIn(&c.Journal[i]); ok {
+			add(l)
 		}
 	}
 	for i := range c.Burned {

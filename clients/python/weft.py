@@ -979,8 +979,9 @@ LettersRequest = TypedDict("LettersRequest", {
 
 Limit = TypedDict("Limit", {
     "keys": "List[LimitKey]",  # Those for which most wait first, 100 at most.
-    "most": "Union[int, None]",  # How many may have a place of one key at once; null: the limit is not set, and who waits for it waits until it is.
+    "most": "Union[int, None]",  # How many may have a place of one key at once; null: any number, or, without a rate, the limit is not set, and who waits for it waits until it is.
     "name": "str",
+    "rate": "Union[LimitRate, None]",  # How many units may be taken of one key in any time of a length; null: any number.
     "setAt": "Union[str, None]",
     "setBy": "Union[str, None]",
     "since": "Union[str, None]",  # When the first of those who wait came; null: nobody waits.
@@ -989,9 +990,12 @@ Limit = TypedDict("Limit", {
 })
 
 LimitKey = TypedDict("LimitKey", {
+    "heldTo": "Union[str, None]",  # Until when nobody is given a place, as a service answered 429 or 503 with Retry-After; null: none did.
     "key": "str",
+    "nextAt": "Union[str, None]",  # When units come that somebody waits for; null: nobody waits for units that come by time.
     "since": "Union[str, None]",  # When the first of those who wait came; null: nobody waits.
     "taken": "int",
+    "units": "Union[int, None]",  # That may be taken now, of a limit with a rate; less than 0: more were used than reserved. null: they are not counted.
     "waiting": "int",
 })
 
@@ -1009,8 +1013,19 @@ LimitPlaces = TypedDict("LimitPlaces", {
     "nextCursor": "Union[str, None]",  # Pass it as cursor for the next page; null at the end.
 })
 
+LimitRate = TypedDict("LimitRate", {
+    "per": "Union[str, None]",  # After which time a unit that was taken is back; null: never, so that there are so many in all.
+    "units": "int",
+})
+
+LimitRateRequest = TypedDict("LimitRateRequest", {
+    "per": "NotRequired[str]",  # After which time a unit that was taken is back, such as 1m: from 1s to 366 days. If absent it is never, and units are how many there are in all.
+    "units": "NotRequired[Union[int, None]]",  # From 0 (nobody is given one) to 1,000,000,000,000. A place takes one, unless withLimit says an amount.
+})
+
 LimitRequest = TypedDict("LimitRequest", {
-    "most": "NotRequired[Union[int, None]]",  # How many may have a place of one key at once, from 0 (nobody is given one) to 10,000. Who has a place keeps it, also if they are more by now.
+    "most": "NotRequired[Union[int, None]]",  # How many may have a place of one key at once, from 0 (nobody is given one) to 10,000. Who has a place keeps it, also if they are more by now. If absent, any number: then rate is needed.
+    "rate": "NotRequired[Union[LimitRateRequest, None]]",  # How many units may be taken of one key in any time of a length. If absent, any number: then most is needed.
 })
 
 Limits = TypedDict("Limits", {
@@ -2424,7 +2439,7 @@ class Client(_Core):
         return self._call("POST", f"/api/v1/definitions/{_part(id)}/publish", {}, body or {}, wait=wait, accept=accept, key=key)
 
     def put_limit(self, name: str, body: Optional["LimitRequest"] = None, *, wait: Optional[int] = None, accept: Optional[str] = None, key: Optional[str] = None) -> Answer["Limit"]:
-        """Set how many may have a place of a limit at once, of each key: PUT /api/v1/limits/{name}."""
+        """Set how many may have a place of a limit at once, of each key, and how many units may be taken in a time: PUT /api/v1/limits/{name}."""
         return self._call("PUT", f"/api/v1/limits/{_part(name)}", {}, body or {}, wait=wait, accept=accept, key=key)
 
     def put_webhook(self, name: str, body: Optional["WebhookRequest"] = None, *, wait: Optional[int] = None, accept: Optional[str] = None, key: Optional[str] = None) -> Answer["Webhook"]:

@@ -1164,9 +1164,11 @@ export interface LettersRequest {
 export interface Limit {
   /** Those for which most wait first, 100 at most. */
   keys: Array<LimitKey>;
-  /** How many may have a place of one key at once; null: the limit is not set, and who waits for it waits until it is. */
+  /** How many may have a place of one key at once; null: any number, or, without a rate, the limit is not set, and who waits for it waits until it is. */
   most: number | null;
   name: string;
+  /** How many units may be taken of one key in any time of a length; null: any number. */
+  rate: LimitRate | null;
   setAt: string | null;
   setBy: string | null;
   /** When the first of those who wait came; null: nobody waits. */
@@ -1178,10 +1180,16 @@ export interface Limit {
 }
 
 export interface LimitKey {
+  /** Until when nobody is given a place, as a service answered 429 or 503 with Retry-After; null: none did. */
+  heldTo: string | null;
   key: string;
+  /** When units come that somebody waits for; null: nobody waits for units that come by time. */
+  nextAt: string | null;
   /** When the first of those who wait came; null: nobody waits. */
   since: string | null;
   taken: number;
+  /** That may be taken now, of a limit with a rate; less than 0: more were used than reserved. null: they are not counted. */
+  units: number | null;
   waiting: number;
 }
 
@@ -1202,9 +1210,24 @@ export interface LimitPlaces {
   nextCursor: string | null;
 }
 
+export interface LimitRate {
+  /** After which time a unit that was taken is back; null: never, so that there are so many in all. */
+  per: string | null;
+  units: number;
+}
+
+export interface LimitRateRequest {
+  /** After which time a unit that was taken is back, such as 1m: from 1s to 366 days. If absent it is never, and units are how many there are in all. */
+  per?: string;
+  /** From 0 (nobody is given one) to 1,000,000,000,000. A place takes one, unless withLimit says an amount. */
+  units?: number | null;
+}
+
 export interface LimitRequest {
-  /** How many may have a place of one key at once, from 0 (nobody is given one) to 10,000. Who has a place keeps it, also if they are more by now. */
+  /** How many may have a place of one key at once, from 0 (nobody is given one) to 10,000. Who has a place keeps it, also if they are more by now. If absent, any number: then rate is needed. */
   most?: number | null;
+  /** How many units may be taken of one key in any time of a length. If absent, any number: then most is needed. */
+  rate?: LimitRateRequest | null;
 }
 
 export interface Limits {
@@ -2892,7 +2915,7 @@ export class Client {
   /** Publish a stored version: a draft, or an older one again: POST /api/v1/definitions/{id}/publish. */
   publishVersion(id: string, body?: PublishRequest, options?: Options): Promise<Answer<Published>>;
 
-  /** Set how many may have a place of a limit at once, of each key: PUT /api/v1/limits/{name}. */
+  /** Set how many may have a place of a limit at once, of each key, and how many units may be taken in a time: PUT /api/v1/limits/{name}. */
   putLimit(name: string, body?: LimitRequest, options?: Options): Promise<Answer<Limit>>;
 
   /** Make or change a webhook: who is told, and of what, from now on: PUT /api/v1/webhooks/{name}. */

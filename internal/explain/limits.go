@@ -64,7 +64,7 @@ func (x *Explanation) place(r *Reason, b *workflow.Bookmark, at *etcdstore.Posit
 		x.advise("PUT /limits/" + url.PathEscape(w.Limit) + " sets how many may have one at once")
 		return CauseLimit
 	}
-	r.Text += fmt.Sprintf("; %d of %d are taken", at.Taken, at.Limit.Most)
+	r.Text += x.taken(w.Line, at)
 	var by []string
 	for i := range at.By {
 		if id := plain(at.By[i].Instance); !slices.Contains(by, id) {
@@ -78,4 +78,32 @@ func (x *Explanation) place(r *Reason, b *workflow.Bookmark, at *etcdstore.Posit
 		}
 	}
 	return CauseLimit
+}
+
+// taken says how many places are taken, and which units are left.
+func (x *Explanation) taken(l limit.Line, at *etcdstore.Position) string {
+	text := fmt.Sprintf("; %d of %d are taken", at.Taken, at.Limit.Most)
+	if at.Limit.Most == limit.AnyNumber {
+		text = fmt.Sprintf("; %d are taken", at.Taken)
+	}
+	if rate := at.Limit.Rate; rate != nil {
+		free := at.Bucket.Free(*rate, x.At)
+		if free < 0 {
+			text += fmt.Sprintf("; of %s it has %d less than none, as more were used than reserved", rate, -free)
+		} else {
+			text += fmt.Sprintf("; of %s %d are left", rate, free)
+		}
+		if at.Units > 1 {
+			text += fmt.Sprintf(", and it wants %d", at.Units)
+		}
+		if free <= 0 && rate.Per == 0 {
+			x.advise("PUT /limits/" + url.PathEscape(l.Limit) + " sets how many there are")
+		}
+	}
+	if x.At.Before(at.Bucket.Hold) {
+		text += ", and until " + stamp(at.Bucket.Hold) + " nobody is given a place, as the service asked to wait"
+	} else if next := at.Next(x.At); !next.IsZero() {
+		text += ", and there are enough at " + next.UTC().Format("2006-01-02 15:04:05.000 UTC")
+	}
+	return text
 }

@@ -46,7 +46,10 @@ type Status struct {
 type Key struct {
 	Key            string
 	Taken, Waiting int64
-	Since          time.Time // when the first of those who wait came; zero: nobody waits
+	Since          time.Time  // when the first of those who wait came; zero: nobody waits
+	Free           int64      // units that may be taken now, of a limit per time; less than 0: a debt
+	Next           time.Time  // when units come that are awaited; zero: by no time
+	Hold           *time.Time // until when nobody is given a place, as a service asked for it; nil: nobody asked
 }
 
 // List is how all limits stand that are set, or that somebody waits for, by name.
@@ -70,7 +73,7 @@ func (l *Limits) List(ctx context.Context) ([]Status, error) {
 		if by[s.Limit] == nil {
 			by[s.Limit] = &Status{Limit: store.Limit{Name: s.Limit}}
 		}
-		by[s.Limit].add(s)
+		by[s.Limit].add(s, l.now())
 	}
 	var out []Status
 	for _, s := range by {
@@ -87,8 +90,8 @@ func (l *Limits) Get(ctx context.Context, name string) (*Status, error) {
 	return s, err
 }
 
-// look is Get, with the lines at which somebody may be given a place.
-func (l *Limits) look(ctx context.Context, name string) (s *Status, free []limit.Line, err error) {
+// look is Get, with the lines at which somebody may be given a place, now or by the time.
+func (l *Limits) look(ctx context.Context, name string) (s *Status, lines []limit.Line, err error) {
 	is, err := l.store.Get(ctx, name)
 	if err != nil {
 		return nil, nil, err
@@ -103,26 +106,36 @@ func (l *Limits) look(ctx context.Context, name string) (s *Status, free []limit
 		return nil, nil, err
 	}
 	for _, at := range stands {
-		if at.Free() {
-			free = append(free, at.Line)
+		if at.Free(l.now()) || !at.Next(l.now()).IsZero() {
+			lines = append(lines, at.Line)
 		}
-		if at.Taken+at.Waiting > 0 {
-			s.add(at)
+		if at.Taken+at.Waiting > 0 || !at.Empty(l.now()) {
+			s.add(at, l.now())
 		}
 	}
 	if !s.Set && len(s.Keys) == 0 {
 		return nil, nil, l.notFound(ctx, name)
 	}
 	s.sort()
-	return s, free, nil
+	return s, lines, nil
 }
 
-func (s *Status) add(at *etcdstore.Stand) {
+func (s *Status) add(at *etcdstore.Stand, now time.Time) {
 	s.Taken, s.Waiting = s.Taken+at.Taken, s.Waiting+at.Waiting
 	if !at.Since.IsZero() && (s.Since.IsZero() || at.Since.Before(s.Since)) {
 		s.Since = at.Since
 	}
-	s.Keys = append(s.Keys, Key{at.Key, at.Taken, at.Waiting, at.Since})
+	k := Key{Key: at.Key, Taken: at.Taken, Waiting: at.Waiting, Since: at.Since}
+	if at.Is != nil && at.Is.Rate != nil {
+		k.Free = at.Bucket.Free(*at.Is.Rate, now)
+	}
+	if !at.Free(now) {
+		k.Next = at.Next(now)
+	}
+	if now.Before(at.Bucket.Hold) {
+		k.Hold = &at.Bucket.Hold
+	}
+	s.Keys = append(s.Keys, k)
 }
 
 // mostKeys is how many keys a status has.
@@ -147,17 +160,38 @@ func (l *Limits) notFound(ctx context.Context, name string) error {
 	return workflow.Fail(workflow.CodeLimitNotFound, detail+": set it, or list those that there are")
 }
 
-// Set says how many may have a place at once, of each key. made: there was none of this name.
-func (l *Limits) Set(ctx context.Context, name string, most int64, by string) (s *Status, made bool, err error) {
-	var problems workflow.Problems
+// Setting is what a limit is set to.
+type Setting struct {
+	Most *int64      // how many may have a place at once, of each key; nil: any number, where there is a rate
+	Rate *limit.Rate // how many units may be taken in a time; nil: any number, where there is Most
+}
+
+// check tells what is wrong with a setting of a limit, each with its place in the body.
+func (set Setting) check(name string) (problems workflow.Problems) {
+	add := func(code, pointer, detail string) {
+		problems = append(problems, workflow.Problem{Code: code, Place: workflow.Place{Pointer: pointer}, Detail: detail})
+	}
 	if err := (limit.Line{Limit: name}).Check(); err != nil {
-		problems = append(problems, workflow.Problem{Code: "bad-name", Place: workflow.Place{Pointer: "/name"}, Detail: err.Error()})
+		add("bad-name", "/name", err.Error())
 	}
-	if most < 0 || most > limit.MaxMost {
-		problems = append(problems, workflow.Problem{Code: "bad-most", Place: workflow.Place{Pointer: "/most"},
-			Detail: fmt.Sprintf("limit %s: most is %d; from 0, which gives nobody a place, to %d may have one of a key at once", workflow.Shorten(name), most, limit.MaxMost)})
+	short := workflow.Shorten(name)
+	switch {
+	case set.Most == nil && set.Rate == nil:
+		add("missing", "/most", "most is missing: how many may have a place of limit "+short+" at once; or rate, how many units may be taken in a time")
+	case set.Most != nil && (*set.Most < 0 || *set.Most > limit.MaxMost):
+		add("bad-most", "/most", fmt.Sprintf("limit %s: most is %d; from 0, which gives nobody a place, to %d may have one of a key at once", short, *set.Most, limit.MaxMost))
 	}
-	if len(problems) > 0 {
+	if set.Rate != nil {
+		if err := set.Rate.Check(); err != nil {
+			add("bad-rate", "/rate", fmt.Sprintf("limit %s: %v", short, err))
+		}
+	}
+	return problems
+}
+
+// Set says how many may have a place at once, of each key, and how many units may be taken in a time. made: there was none of this name.
+func (l *Limits) Set(ctx context.Context, name string, set Setting, by string) (s *Status, made bool, err error) {
+	if problems := set.check(name); len(problems) > 0 {
 		return nil, false, &workflow.Error{Code: workflow.CodeInvalid, Detail: problems[0].Detail, Problems: problems}
 	}
 	const tries = 5
@@ -174,13 +208,17 @@ func (l *Limits) Set(ctx context.Context, name string, most int64, by string) (s
 		} else if len(all) >= etcdstore.MostLimits {
 			return nil, false, workflow.Fail(workflow.CodeInvalid, fmt.Sprintf("there are %d limits, and no more are possible: count by a key instead of by a name", len(all)))
 		}
-		done, err := l.store.Set(ctx, store.Limit{Name: name, Most: most, At: l.now().UTC(), By: by}, revision)
+		is := store.Limit{Name: name, Most: limit.AnyNumber, Rate: set.Rate, At: l.now().UTC(), By: by}
+		if set.Most != nil {
+			is.Most = *set.Most
+		}
+		done, err := l.store.Set(ctx, is, revision)
 		if err != nil {
 			return nil, false, err
 		}
 		if done {
-			s, free, err := l.look(ctx, name)
-			l.wake(free) // where that was not to be read, a sweep finds them
+			s, lines, err := l.look(ctx, name)
+			l.wake(lines) // where that was not to be read, a sweep finds them
 			return s, was == nil, err
 		}
 	}

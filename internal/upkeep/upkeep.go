@@ -115,6 +115,10 @@ func New(cfg Config) (*Upkeep, error) {
 		cfg.Skew = cfg.Session.ClockSkew
 	}
 	w := worker{cfg: &cfg, intake: cfg.Runtime.Intake()}
+	cfg.Limits.Clock = func() (time.Time, bool) {
+		skew := cfg.Skew()
+		return cfg.Now().UTC(), cfg.Session.ClockCompared() && skew <= maxSkew && skew >= -maxSkew
+	}
 	return &Upkeep{
 		mailboxes: &mailboxes{worker: w}, outbox: &outbox{w}, timers: &timers{worker: w}, queue: &queue{w}, gates: &gatekeeper{w},
 		expiry: &expiry{w}, aging: &aging{w}, balance: &balancing{w}, space: &spaceWatch{w}, control: &control{w}, jobs: &jobs{w}, census: &census{worker: w},

@@ -2,8 +2,12 @@ package activities_test
 
 import (
 	"errors"
+	"net/http"
+	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/weft-run/weft/pkg/activities"
 	"github.com/weft-run/weft/pkg/activities/retry"
@@ -167,6 +171,8 @@ func TestBadLimits(t *testing.T) {
 		"long key":    {withLimit("a", line("a"), inputs{"key": lit(strings.Repeat("x", limit.MaxKey+1))}), "may have up to 200 bytes"},
 		"priority":    {withLimit("a", line("a"), inputs{"priority": lit(10)}), "from 0 to 9"},
 		"no name":     {withLimit(nil, line("a"), nil), "name"},
+		"no amount":   {withLimit("a", line("a"), inputs{"amount": lit(0)}), "from 1 to"},
+		"used":        {withLimit("a", line("a"), inputs{"used": lit(-1)}), "from 0 to"},
 		"no priority": {withLimit("a", line("a"), inputs{"priority": lit(-1)}), "from 0 to 9"},
 	} {
 		_, problems := engine.Compile(root(c.a), engine.Options{Registry: activities.Default(), Evaluators: []engine.Evaluator{testEvaluator{}}})
@@ -178,10 +184,107 @@ func TestBadLimits(t *testing.T) {
 		"no name":  {"name": expr(func(engine.Scope) (any, error) { return "", nil })},
 		"long key": {"key": expr(func(engine.Scope) (any, error) { return strings.Repeat("x", limit.MaxKey+1), nil })},
 		"priority": {"priority": expr(func(engine.Scope) (any, error) { return 11, nil })},
+		"amount":   {"amount": expr(func(engine.Scope) (any, error) { return -3, nil })},
 	} {
 		b := start(t, root(withLimit("cards", line("in"), in)))
 		if b.wantStatus(workflow.Faulted).wantLines(); len(b.header.Incidents) != 1 {
 			t.Errorf("%s: %v", name, b.header.Incidents)
 		}
+	}
+}
+
+// granted gives the one that came last its place, with what the command says.
+func (b *bench) granted(g limit.Grant) {
+	b.t.Helper()
+	for _, m := range slices.Backward(b.header.Bookmarks) {
+		if _, ok := limit.Of(&m); ok && m.Callback == "given" {
+			b.run(workflow.Command{ID: b.id("place"), Kind: workflow.CommandResume, Bookmark: m.ID, Timer: true, Input: g.Input()})
+			return
+		}
+	}
+	b.t.Fatal("nothing waits for a place")
+}
+
+// settled is what the journal has to settle.
+func (b *bench) settled() (all []limit.Settlement) {
+	for i := range b.journal {
+		if l, s, ok := limit.SettlementIn(&b.journal[i]); ok && l == (limit.Line{Limit: "tokens", Key: "acme"}) {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// Units are reserved before the body, and settled behind it by what it used; what fails or says nothing has used what it reserved.
+func TestALimitsUnits(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		used any
+		want []limit.Settlement
+		end  workflow.SubStatus
+	}{
+		"less":         {expr(func(s engine.Scope) (any, error) { n, _ := s.Variable("n"); return n, nil }), []limit.Settlement{{At: 77, Units: 60, Used: 12}}, workflow.Finished},
+		"more":         {lit(90), []limit.Settlement{{At: 77, Units: 60, Used: 90}}, workflow.Finished},
+		"nothing said": {nil, nil, workflow.Finished},
+		"null":         {expr(func(engine.Scope) (any, error) { return nil, nil }), nil, workflow.Finished},
+		"below zero":   {expr(func(engine.Scope) (any, error) { return -1, nil }), nil, workflow.Faulted},
+		"a part":       {expr(func(engine.Scope) (any, error) { return 1.5, nil }), nil, workflow.Faulted},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			in := inputs{"key": lit("acme"), "amount": lit(60)}
+			if c.used != nil {
+				in["used"] = c.used.(workflow.Expression)
+			}
+			def := root(withLimit("tokens", act("SetVariable", inputs{"variable": lit("n"), "value": lit(12)}), in))
+			def.Variables = []workflow.Variable{{Name: "n", Type: "Int64"}}
+			b := start(t, def)
+			if w, _ := limit.Of(&b.header.Bookmarks[0]); w.Units != 60 {
+				t.Errorf("it waits for %+v", w)
+			}
+			b.granted(limit.Grant{At: 77})
+			if b.wantStatus(c.end); !slices.Equal(b.settled(), c.want) {
+				t.Errorf("settled %+v, want %+v", b.settled(), c.want)
+			}
+		})
+	}
+	b := start(t, root(withLimit("tokens", line("in"), inputs{"amount": lit(60)})))
+	b.granted(limit.Grant{Refused: "it wants 60 units of limit tokens, which has 50 in all"})
+	if b.wantStatus(workflow.Faulted).wantLines(); len(b.header.Incidents) != 1 || !strings.Contains(b.header.Incidents[0].Message, "which has 50 in all") || len(b.header.Bookmarks) != 0 {
+		t.Errorf("incidents %+v, bookmarks %v", b.header.Incidents, b.bookmarks())
+	}
+	b.command(workflow.CommandRetry)
+	b.granted(limit.Grant{})
+	b.wantStatus(workflow.Finished).wantLines("in")
+}
+
+// A call in the body whose service asks to wait tells the innermost limit, also where a retry inside takes the answer; one outside of a body tells nobody.
+func TestACallTellsItsLimitToWait(t *testing.T) {
+	t.Parallel()
+	asks := "120"
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Retry-After", asks)
+		w.WriteHeader(http.StatusTooManyRequests)
+	}))
+	t.Cleanup(srv.Close)
+	call := func() *workflow.Activity { return named("call", act("SendHttpRequest", inputs{"url": lit(srv.URL)})) }
+	in := inputs{"key": lit("acme")}
+	b := start(t, root(withLimit("outer", withLimit("tokens", retried(call(), inputs{"on": lit(int64(429))}), in), nil)), withHTTP(true))
+	b.place()
+	b.granted(limit.Grant{})
+	b.wantStatus(workflow.Suspended)
+	all := b.settled()
+	if len(all) != 1 || !all[0].Hold.Equal(t0.Add(2*time.Minute)) {
+		t.Errorf("settled %+v", all)
+	}
+	asks = "86400"
+	b = start(t, root(withLimit("tokens", call(), in)), withHTTP(true))
+	b.place()
+	if all := b.settled(); len(all) != 1 || !all[0].Hold.Equal(t0.Add(limit.MaxHold)) {
+		t.Errorf("settled %+v", all)
+	}
+	b = start(t, root(call()), withHTTP(true))
+	if all := b.settled(); len(all) != 0 {
+		t.Errorf("settled %+v", all)
 	}
 }

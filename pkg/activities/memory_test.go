@@ -35,7 +35,7 @@ var goldenMemory = map[string]any{
 	"for":       &forState{Next: 9223372036854775807, End: -3, Step: 2, Inclusive: true, Over: true},
 	"forEach":   &forEachState{Items: []any{int64(1), 2.5, "x", nil, map[string]any{}}, Next: 2},
 	"fork":      &forkState{Any: true, Wins: true, Failed: []string{"a: no"}},
-	"limited":   &limited.State{Given: true, Failed: &limited.Failure{Error: "call: no", Kept: retry.Kept{URL: "https://a.example", Status: 503, RetryAfter: time.Minute, Lasting: true}}},
+	"limited":   &limited.State{Given: true, At: 77, Failed: &limited.Failure{Error: "call: no", Kept: retry.Kept{URL: "https://a.example", Status: 503, RetryAfter: time.Minute, Lasting: true}}},
 	"machine":   &machineState{State: 2, Taken: 1},
 	"parallel":  &parallelState{Items: []any{int64(1), "x"}, Next: 1000},
 	"sequence":  &sequenceState{Next: 2, Break: true},

@@ -1378,7 +1378,7 @@ func (c *Client) PublishVersion(ctx context.Context, id string, body PublishRequ
 	return call[Published](ctx, c, request{method: "POST", path: "/api/v1/definitions/" + url.PathEscape(id) + "/publish", query: nil, body: body}, opts)
 }
 
-// PutLimit: Set how many may have a place of a limit at once, of each key.
+// PutLimit: Set how many may have a place of a limit at once, of each key, and how many units may be taken in a time.
 // It is PUT /api/v1/limits/{name}, for the role operator.
 func (c *Client) PutLimit(ctx context.Context, name string, body LimitRequest, opts ...Option) (*Answer[Limit], error) {
 	return call[Limit](ctx, c, request{method: "PUT", path: "/api/v1/limits/" + url.PathEscape(name), query: nil, body: body}, opts)

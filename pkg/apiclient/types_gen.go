@@ -853,8 +853,9 @@ type LettersRequest struct {
 // Limit is the answer of [Client.GetLimit], [Client.PutLimit].
 type Limit struct {
 	Keys    []LimitKey `json:"keys"` // Those for which most wait first, 100 at most.
-	Most    *int64     `json:"most"` // How many may have a place of one key at once; null: the limit is not set, and who waits for it waits until it is.
+	Most    *int64     `json:"most"` // How many may have a place of one key at once; null: any number, or, without a rate, the limit is not set, and who waits for it waits until it is.
 	Name    string     `json:"name"`
+	Rate    *LimitRate `json:"rate"` // How many units may be taken of one key in any time of a length; null: any number.
 	SetAt   *time.Time `json:"setAt"`
 	SetBy   *string    `json:"setBy"`
 	Since   *time.Time `json:"since"`   // When the first of those who wait came; null: nobody waits.
@@ -864,9 +865,12 @@ type Limit struct {
 
 // LimitKey is a part of other answers.
 type LimitKey struct {
+	HeldTo  *time.Time `json:"heldTo"` // Until when nobody is given a place, as a service answered 429 or 503 with Retry-After; null: none did.
 	Key     string     `json:"key"`
-	Since   *time.Time `json:"since"` // When the first of those who wait came; null: nobody waits.
+	NextAt  *time.Time `json:"nextAt"` // When units come that somebody waits for; null: nobody waits for units that come by time.
+	Since   *time.Time `json:"since"`  // When the first of those who wait came; null: nobody waits.
 	Taken   int64      `json:"taken"`
+	Units   *int64     `json:"units"` // That may be taken now, of a limit with a rate; less than 0: more were used than reserved. null: they are not counted.
 	Waiting int64      `json:"waiting"`
 }
 
@@ -886,9 +890,22 @@ type LimitPlaces struct {
 	NextCursor *string      `json:"nextCursor"` // Pass it as cursor for the next page; null at the end.
 }
 
+// LimitRate is a part of other answers.
+type LimitRate struct {
+	Per   *string `json:"per"` // After which time a unit that was taken is back; null: never, so that there are so many in all.
+	Units int64   `json:"units"`
+}
+
+// LimitRateRequest is a part of other bodies. Zero fields are left out.
+type LimitRateRequest struct {
+	Per   string `json:"per,omitempty"`   // After which time a unit that was taken is back, such as 1m: from 1s to 366 days. If absent it is never, and units are how many there are in all.
+	Units *int64 `json:"units,omitempty"` // From 0 (nobody is given one) to 1,000,000,000,000. A place takes one, unless withLimit says an amount.
+}
+
 // LimitRequest is the body of [Client.PutLimit]. Zero fields are left out.
 type LimitRequest struct {
-	Most *int64 `json:"most,omitempty"` // How many may have a place of one key at once, from 0 (nobody is given one) to 10,000. Who has a place keeps it, also if they are more by now.
+	Most *int64            `json:"most,omitempty"` // How many may have a place of one key at once, from 0 (nobody is given one) to 10,000. Who has a place keeps it, also if they are more by now. If absent, any number: then rate is needed.
+	Rate *LimitRateRequest `json:"rate,omitempty"` // How many units may be taken of one key in any time of a length. If absent, any number: then most is needed.
 }
 
 // Limits is the answer of [Client.ListLimits].

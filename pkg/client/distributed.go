@@ -83,7 +83,9 @@ func (d Distributed) Remove(ctx context.Context) error {
 			d.n.cfg.Log.WarnContext(ctx, "lock not released; its lease will free it", "instanceId", d.id, "error", rerr)
 		}
 	}()
-	return d.n.cfg.Store.Remove(ctx, owned{lock}.Fence(), d.id, d.n.cfg.Env().Now())
+	lines, err := d.n.cfg.Store.Remove(ctx, owned{lock}.Fence(), d.id, d.n.cfg.Env().Now())
+	d.n.cfg.Wakeups.Lines(lines)
+	return err
 }
 
 // Busy implements [Client]: one read of the lock's prefix, if somebody else held

@@ -77,9 +77,7 @@ func (s following) committed(o *owner) {
 	// took effect already.
 	o.inbox.commit(s.x.served, s.x.response, headerOf(o.base), s.x.goOn, res.Released)
 	o.announce(c)
-	if len(res.Lines) > 0 {
-		o.n.cfg.Wakeups.Lines(res.Lines)
-	}
+	o.n.cfg.Wakeups.Lines(res.Lines)
 	if s.x.goOn {
 		o.course.stretch.ran(s.x.began, res.Size)
 	}

@@ -44,7 +44,9 @@ func (l Local) Work(ctx context.Context, recovered bool, placed func()) error {
 
 // Remove implements [Client].
 func (l Local) Remove(ctx context.Context) error {
-	return l.n.cfg.Store.Remove(ctx, nil, l.id, l.n.cfg.Env().Now())
+	lines, err := l.n.cfg.Store.Remove(ctx, nil, l.id, l.n.cfg.Env().Now())
+	l.n.cfg.Wakeups.Lines(lines)
+	return err
 }
 
 // Busy implements [Client]; nobody else is there.

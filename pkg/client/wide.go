@@ -84,7 +84,8 @@ func decided(id string, err error) error {
 func (o *owner) writeIndex(ctx context.Context, r *store.Record) error {
 	waits := pace.Doubling(50 * time.Millisecond).UpTo(2 * time.Second).Spread(20)
 	return pace.Repeat(ctx, waits, func() (bool, error) {
-		err := o.n.cfg.Store.WriteIndex(ctx, o.own.Fence(), r)
+		lines, err := o.n.cfg.Store.WriteIndex(ctx, o.own.Fence(), r)
+		o.n.cfg.Wakeups.Lines(lines)
 		return isUnknown(err), err
 	})
 }

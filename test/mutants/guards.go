@@ -24,6 +24,7 @@ const (
 	inMembers   = "./pkg/cluster/members"
 	inGroup     = "./pkg/cluster/groupcommit"
 	inStore     = "./internal/store/etcdstore"
+	inLimit     = "./pkg/workflow/limit"
 	inLookup    = "./internal/store/etcdstore/internal/lookup"
 	inClient    = "./pkg/client"
 	inAdmission = "./pkg/client/admission"
@@ -170,10 +171,24 @@ var guards = []patch{
 		"place != \"\" && contains(c.Created, place)", "place != \"\" && false", inStore, "TestABodyRunsWithItsPlaceOnly"},
 	{"a place of a limit goes with its bookmark", "internal/store/etcdstore/internal/lookup/index.go",
 		"\t\to.Del(key) // it waits for its place, or has it\n", "\t\t_ = key\n", inStore, "TestPlacesAreGivenInTheirOrder"},
+	{"a unit of a limit is taken for nobody who has left", "internal/store/etcdstore/places/places.go",
+		"\t\tif at.is.Rate != nil {\n", "\t\tif false {\n", inStore, "TestNoUnitIsTakenForNobody"},
+	{"a commit takes units by a clock that is to be trusted", "internal/store/etcdstore/places/seen.go",
+		"return sure && b.May(", "return (sure || true) && b.May(", inStore, "TestACommitTakesUnits"},
+	{"the head of a line stays while units are out", "internal/store/etcdstore/places/places.go",
+		" && s.Bucket.Empty(s.rate(), now)", "", inStore, "TestPlacesPerTime"},
+	{"the time of a bucket never goes back", "pkg/workflow/limit/rate.go",
+		"\t\t\tat = max(at, after.Taken[n-1].At)\n", "", inLimit, "TestNoWindowHasMore"},
+	{"who removes a wide instance tells of its places", "internal/store/etcdstore/internal/lookup/index.go",
+		"\ts.NoteLine(b)\n\tfor _, key", "\tfor _, key", inStore, "TestARemovalTellsOfItsPlace|TestThePlaceOfAWideCommit"},
+	{"no commit takes units while some are to be settled", "internal/store/etcdstore/places/taking.go",
+		", db.NoneNewer(keys.Limits.SettlementsOf(w.Line), 0)}", "}", inStore, "TestUnitsAreSettled"},
+	{"what is settled is settled once", "internal/store/etcdstore/places/places.go",
+		"\t\to.Del(string(kv.Key))\n", "\t\t_ = kv\n", inStore, "TestUnitsAreSettled"},
 	{"the place of a decision counts until its pages are written", "internal/store/etcdstore/places/taking.go",
 		"if c.After.Unwritten != nil {", "if false {", inStore, "TestThePlaceOfAWideCommit"},
 	{"no more places are given than are free", "internal/store/etcdstore/places/places.go",
-		"free := min(of.Most-have, int64(len(line.Kvs)))", "free := int64(len(line.Kvs))", inStore, "TestPlacesAreGivenInTheirOrder"},
+		"free := at.is.FreeOf(at.have)", "free := at.is.FreeOf(0)", inStore, "TestPlacesAreGivenInTheirOrder"},
 	{"a refused child that nobody waits for leaves a dead letter", "internal/store/etcdstore/commits/outgoing.go",
 		"\t\ts.conn.PutDead(o, lookup.RefusedChild(c, &child))\n", "", inStore, "TestGates"},
 	{"a request that waits long looks less and less often", "internal/answers/waiter.go",

@@ -139,7 +139,7 @@ var worked = []transaction{
 		_, _, err := w.PutMail(w.ctx(), "a", workflow.Command{ID: "c2", Kind: workflow.CommandCancel, CreatedAt: w.now}, nil)
 		w.ok(err)
 		f := w.lock("a", "me")
-		return func() (string, error) { return done(w.Remove(w.ctx(), f, "a", w.now)) }
+		return func() (string, error) { return done(errOf(w.Remove(w.ctx(), f, "a", w.now))) }
 	}},
 	{name: "delivering a send record of which all was done before", moves: terms{accepted: -1, sends: -1}, prepare: func(w *world) func() (string, error) {
 		w.ok(w.PutSend(w.ctx(), store.Send{ID: "s", Stimulus: event("paid"), CreatedAt: w.now}, nil))

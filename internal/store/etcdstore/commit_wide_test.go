@@ -30,7 +30,7 @@ func (w *world) wide(id string, n int) {
 	}
 	c := w.first(id, nil, tasks...)
 	w.commit(commits.Decide(c))
-	w.ok(w.WriteIndex(w.ctx(), nil, w.record(id)))
+	w.ok(errOf(w.WriteIndex(w.ctx(), nil, w.record(id))))
 	w.completed(id)
 }
 
@@ -107,16 +107,16 @@ func TestAPageIsWrittenUnderTheFence(t *testing.T) {
 	lost := w.lock("wide", "2")
 	_, err := w.raw.Delete(w.ctx(), lost.Key)
 	w.ok(err)
-	if err := w.WriteIndex(w.ctx(), lost, rec); !errors.Is(err, store.ErrFenced) {
+	if _, err := w.WriteIndex(w.ctx(), lost, rec); !errors.Is(err, store.ErrFenced) {
 		t.Errorf("with a lost lock: %v", err)
 	}
 	moved := *rec
 	moved.Modified--
-	if err := w.WriteIndex(w.ctx(), nil, &moved); !errors.Is(err, store.ErrConflict) {
+	if _, err := w.WriteIndex(w.ctx(), nil, &moved); !errors.Is(err, store.ErrConflict) {
 		t.Errorf("of an instance that moved: %v", err)
 	}
 	w.want("bookmark/", 3)
-	w.ok(w.WriteIndex(w.ctx(), nil, rec))
+	w.ok(errOf(w.WriteIndex(w.ctx(), nil, rec)))
 	w.want("bookmark/", 0)
 }
 
@@ -165,7 +165,7 @@ func TestAWideInstanceIsRemoved(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			w.wide("wide", n)
-			w.ok(w.Remove(w.ctx(), w.lock("wide", "2"), "wide", w.now))
+			w.ok(errOf(w.Remove(w.ctx(), w.lock("wide", "2"), "wide", w.now)))
 			for _, prefix := range []string{"instance/", "bookmark/", "timer/", "task/", "mailbox/", "index/", "journal/"} {
 				w.want(prefix, 0)
 			}
@@ -197,7 +197,7 @@ func TestAWideInstanceThatMovesIsNotRemoved(t *testing.T) {
 		}
 		return false
 	}}).Disarm
-	if err := w.Remove(w.ctx(), w.lock("wide", "2"), "wide", w.now); !errors.Is(err, store.ErrFenced) {
+	if _, err := w.Remove(w.ctx(), w.lock("wide", "2"), "wide", w.now); !errors.Is(err, store.ErrFenced) {
 		t.Errorf("it moved before each page: %v", err)
 	}
 	disarm()
@@ -271,7 +271,7 @@ func TestTheWidestInstanceIsRepairedAndPurged(t *testing.T) {
 	if purged, err := w.Purge(w.ctx(), Late("wide"), w.lockOf, nil); err != nil || len(purged) != 0 {
 		t.Errorf("purged %v before its index is written: %v", purged, err)
 	}
-	w.ok(w.WriteIndex(w.ctx(), nil, rec))
+	w.ok(errOf(w.WriteIndex(w.ctx(), nil, rec)))
 	w.completed("wide")
 	if purged, err := w.Purge(w.ctx(), Late("wide"), w.lockOf, nil); err != nil || len(purged) != 1 {
 		t.Errorf("purged %v, %v", purged, err)

@@ -120,10 +120,10 @@ func TestFilesGoWithTheirInstance(t *testing.T) {
 	t.Parallel()
 	for name, remove := range map[string]func(w *world){
 		"deleted": func(w *world) { w.remove("a") },
-		"removed": func(w *world) { w.ok(w.Remove(w.ctx(), w.lock("a", "me"), "a", w.now)) },
+		"removed": func(w *world) { w.ok(errOf(w.Remove(w.ctx(), w.lock("a", "me"), "a", w.now))) },
 		"removed, as it is damaged": func(w *world) {
 			w.spoil(w.Keys.Instance("a"), []byte("junk"))
-			w.ok(w.Remove(w.ctx(), w.lock("a", "me"), "a", w.now))
+			w.ok(errOf(w.Remove(w.ctx(), w.lock("a", "me"), "a", w.now)))
 		},
 		"purged": func(w *world) {
 			c := ends(w.next("a", nil))

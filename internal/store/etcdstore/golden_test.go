@@ -22,6 +22,7 @@ import (
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/workflow"
 	"github.com/weft-run/weft/pkg/workflow/files"
+	"github.com/weft-run/weft/pkg/workflow/limit"
 )
 
 var writeGolden = flag.Bool("golden", false, "write the golden files that are not there yet; those that are there stay")
@@ -152,7 +153,11 @@ var golden = []struct {
 		Heard: goldenAt, Progress: &goldenProgress, Text: "half <packed>"}},
 	{"task-lease/<shard>/<until>/<bookmark>", "task-lease", &store.TaskLease{Task: "i1~1", Name: "pack", Created: goldenAt, Claim: "claim-1"}},
 	{"limit/<name>", "limit", &store.Limit{Name: "card-service", Most: 10, At: goldenAt, By: "ann"}},
+	{"limit/<name>", "limit-rate", &store.Limit{Name: "tokens", Most: limit.AnyNumber, Rate: &limit.Rate{Units: 100, Per: time.Minute}, At: goldenAt}},
+	{"limit-head/<name>/<key>", "limit-head", &limit.Bucket{Taken: []limit.Taken{{At: 1767225600000, Units: 7}}, Hold: goldenLater}},
+	{"limit-settle/<name>/<key>/<id>/<sequence>", "limit-settle", &limit.Settlement{At: 1767225600000, Units: 60, Used: 75, Hold: goldenLater}},
 	{"limit-wait/<name>/<key>/<order>/<id>/<bookmark>", "limit-wait", &store.Place{Instance: "i1", Bookmark: "i1~1", Activity: "call", Definition: "order", Came: goldenAt}},
+	{"limit-wait/<name>/<key>/<order>/<id>/<bookmark>", "limit-wait-units", &store.Place{Instance: "i1", Bookmark: "i1~1", Activity: "call", Definition: "order", Came: goldenAt, Units: 3}},
 	{"limit-taken/<name>/<key>/<id>/<bookmark>", "limit-place", &store.Place{Instance: "i1", Bookmark: "i1~1", Activity: "call", Definition: "order", Came: goldenAt, Given: goldenLater, Trace: "00-1-2-01"}},
 	{"idem/c/<id>/<command>", "record", &goldenEffect},
 	{"idem/c/<id>/<command>", "record-misfits", &store.Effect{InstanceID: "i1", Outcome: workflow.OutcomeRefused, Code: "invalid-request", Misfits: []store.Misfit{{Code: "not-running", Detail: "charge does not run now", Pointer: "/alterations/0/activity"}}}},
@@ -246,7 +251,7 @@ var noRecord = map[string]string{
 	"job-open/": "empty",
 	"nodes/":    "of pkg/cluster", "ability/": "of pkg/cluster", "lock/…/": "of pkg/cluster", "endpoint/": "empty", "queue-mark/": "empty", "by-correlation/": "empty", "by-parent/": "empty",
 	"incident-wanted/": "empty", "label/": "empty", "signed-out/": "empty", "index/": "empty, or a number", "idem-expiry/": "empty", "definition-retired/": "empty", "definition-use/": "empty",
-	"gate/": "an id", "limit-head/": "empty", "part/": "a piece of JSON", "content/": "a piece of a file", "finished/": "a number", "idem-expiry/k/": "a number", "meta/pause": "a word", "idem/c/…/": "a text that nobody reads", "damaged/": "bytes of another key",
+	"gate/": "an id", "part/": "a piece of JSON", "content/": "a piece of a file", "finished/": "a number", "idem-expiry/k/": "a number", "meta/pause": "a word", "idem/c/…/": "a text that nobody reads", "damaged/": "bytes of another key",
 }
 
 // What this program writes of its format is golden: one of another number has a file of its own.

@@ -111,7 +111,7 @@ func TestWhatMovedIsRefused(t *testing.T) {
 			st := event("paid")
 			st.InstanceID = "a"
 			b := w.look(st).Bookmarks[0]
-			w.ok(w.WriteIndex(w.ctx(), nil, w.record("a")))
+			w.ok(errOf(w.WriteIndex(w.ctx(), nil, w.record("a"))))
 			w.completed("a")
 			out, _, err := w.PutMail(w.ctx(), "a", w.resume("c1", &b, nil), &b)
 			return b.Unindexed && out == record.PutGone, err

@@ -206,7 +206,7 @@ func TestNotesOfIncidentsLiveAsLongAsTheirCommits(t *testing.T) {
 	_, err = w.raw.Put(w.ctx(), w.Keys.Instance("d"), "{junk")
 	w.ok(err)
 	for _, id := range []string{"c", "d"} {
-		w.ok(w.Remove(w.ctx(), w.lock(id, "me"), id, w.now))
+		w.ok(errOf(w.Remove(w.ctx(), w.lock(id, "me"), id, w.now)))
 	}
 	w.want("incident/", 0)
 }

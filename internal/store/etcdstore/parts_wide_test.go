@@ -76,7 +76,7 @@ func TestEveryPlaceOfAWideInstanceIsFound(t *testing.T) {
 		t.Errorf("the last place is met at %+v", m.Bookmarks)
 	}
 	w.clean()
-	w.ok(w.Remove(w.ctx(), w.lock("wide", "2"), "wide", w.now))
+	w.ok(errOf(w.Remove(w.ctx(), w.lock("wide", "2"), "wide", w.now)))
 	for _, prefix := range []string{"instance/", "part/", "bookmark/", "timer/", "task/", "mailbox/", "index/", "journal/"} {
 		w.want(prefix, 0)
 	}
@@ -119,7 +119,7 @@ func TestACommitOfAWideInstanceWritesWhatItChanges(t *testing.T) {
 	if len(rec.Unwritten.Gone) != n-4 || rec.Header.MoreWaits != 0 {
 		t.Errorf("%d places are to go", len(rec.Unwritten.Gone))
 	}
-	w.ok(w.WriteIndex(w.ctx(), nil, rec))
+	w.ok(errOf(w.WriteIndex(w.ctx(), nil, rec)))
 	last := w.next("wide", nil)
 	last.Before.Unwritten, last.After.Unwritten = nil, nil
 	last.Consumed = []store.Consumed{{Command: workflow.Command{ID: workflow.ContinueID, Kind: workflow.CommandContinue}, Created: 1, Drop: true}}

@@ -47,9 +47,9 @@ func (w *world) setLimit(most int64) {
 // gives gives places, and tells who has got one.
 func (w *world) gives() string {
 	w.tb.Helper()
-	woken, err := w.Limits.Give(w.ctx(), cards, w.now)
+	gave, err := w.Limits.Give(w.ctx(), cards, w.now)
 	w.ok(err)
-	return strings.Join(woken, " ")
+	return strings.Join(gave.Woken, " ")
 }
 
 // taken is how many have a place.
@@ -104,9 +104,37 @@ func TestThePlaceOfAWideCommitCountsUntilItIsGone(t *testing.T) {
 	if w.taken() != 1 {
 		t.Fatalf("%d have a place of 1", w.taken())
 	}
-	w.ok(w.WriteIndex(w.ctx(), nil, w.record("wide")))
+	lines, err := w.WriteIndex(w.ctx(), nil, w.record("wide"))
+	w.ok(err)
+	if len(lines) != 1 || lines[0] != cards {
+		t.Errorf("somebody may be given a place at %v", lines)
+	}
 	if got := w.gives(); got != "next" || w.taken() != 1 {
 		t.Errorf("%q got the place that is free, %d are taken", got, w.taken())
+	}
+}
+
+// An instance that is removed as it is tells of its place, also a wide one, and one that nobody can read.
+func TestARemovalTellsOfItsPlace(t *testing.T) {
+	t.Parallel()
+	for name, spoil := range map[string]func(w *world){
+		"read":    func(*world) {},
+		"damaged": func(w *world) { w.ok(errOf(w.raw.Put(w.ctx(), w.Keys.Instance("a"), "{"))) },
+		"wide":    func(w *world) { w.Width.Ops = 1; w.commit(commits.Decide(ends(w.next("a", nil)))) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.setLimit(1)
+			w.inLine("a", 5)
+			w.gives()
+			spoil(w)
+			lines, err := w.Remove(w.ctx(), w.lock("a", "me"), "a", w.now)
+			w.ok(err)
+			if len(lines) != 1 || lines[0] != cards || w.taken() != 0 {
+				t.Errorf("somebody may be given a place at %v, %d have one", lines, w.taken())
+			}
+		})
 	}
 }
 
@@ -285,7 +313,7 @@ func TestHeadsOfEmptyLinesGo(t *testing.T) {
 		return all[cards]
 	}
 	s := stand()
-	if s.Taken != 1 || s.Waiting != 0 || s.Head == 0 || s.Most != 1 || !s.Set {
+	if s.Taken != 1 || s.Waiting != 0 || s.Head == 0 || s.Is == nil || s.Is.Most != 1 {
 		t.Errorf("%+v", s)
 	}
 	w.ok(w.Limits.DropHeads(w.ctx(), []*Stand{s}))
@@ -307,6 +335,7 @@ func TestFsckOfLimits(t *testing.T) {
 		},
 		"place-outdated":    func(w *world) { w.ok(errOf(w.raw.Put(w.ctx(), w.Keys.Limits.Place(cards, "gone~b"), "{}"))) },
 		"line-without-head": func(w *world) { w.del(w.Keys.Limits.Head(cards)) },
+		"damaged ":          func(w *world) { w.ok(errOf(w.raw.Put(w.ctx(), w.Keys.Limits.Settlement(cards, "a", 1), "{"))) },
 		"damaged":           func(w *world) { w.ok(errOf(w.raw.Put(w.ctx(), w.Keys.Limits.Limit("other"), "{"))) },
 	} {
 		t.Run(rule, func(t *testing.T) {
@@ -319,7 +348,7 @@ func TestFsckOfLimits(t *testing.T) {
 				t.Fatalf("before: %+v", check.Findings)
 			}
 			spoil(w)
-			if got := rules(w.fsck()); len(got) != 1 || got[0] != rule {
+			if got := rules(w.fsck()); len(got) != 1 || got[0] != strings.TrimSpace(rule) {
 				t.Errorf("found %v", got)
 			}
 			if done := w.repaired(); len(done.Check.Findings) > 0 {
@@ -402,5 +431,292 @@ func TestACommitTakesNoPlaceThatAnotherGave(t *testing.T) {
 				t.Errorf("%d have a place, want %d", w.taken(), want)
 			}
 		})
+	}
+}
+
+// setRate sets how many units may be taken in a time.
+func (w *world) setRate(most int64, r limit.Rate) {
+	w.tb.Helper()
+	was, err := w.Limits.Get(w.ctx(), cards.Limit)
+	w.ok(err)
+	var at int64
+	if was != nil {
+		at = was.Modified
+	}
+	w.did(true)(w.Limits.Set(w.ctx(), store.Limit{Name: cards.Limit, Most: most, Rate: &r, At: w.now}, at))
+}
+
+// wanting makes an instance wait for so many units.
+func (w *world) wanting(id string, units int64) {
+	w.tb.Helper()
+	w.commit(w.first(id, nil, w.unitsFor(id, units)))
+}
+
+func (w *world) unitsFor(id string, units int64) workflow.Bookmark {
+	b := w.placeFor(id, "b", 5)
+	b.Payload = limit.Wait{Line: cards, Priority: 5, Units: units}.Payload()
+	return b
+}
+
+// Of a limit per time so many are given a place as it has units, however soon they give them back, and more when units come;
+// both kinds hold at once.
+func TestPlacesPerTime(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.setRate(limit.AnyNumber, limit.Rate{Units: 2, Per: time.Minute})
+	for i := range 5 {
+		w.now = w.now.Add(time.Millisecond)
+		w.inLine(fmt.Sprint("i", i), 5)
+	}
+	gave, err := w.Limits.Give(w.ctx(), cards, w.now)
+	w.ok(err)
+	first := w.now
+	if got := strings.Join(gave.Woken, " "); got != "i0 i1" || !gave.Next.Equal(first.Truncate(time.Millisecond).Add(time.Minute)) {
+		t.Errorf("%q got places, and the next come at %v", got, gave.Next)
+	}
+	w.burn("i0")
+	w.burn("i1")
+	if got := w.gives(); got != "" {
+		t.Errorf("%q got a place of no unit", got)
+	}
+	w.now = first.Add(time.Minute - 2*time.Millisecond)
+	if got := w.gives(); got != "" {
+		t.Errorf("%q got a place early", got)
+	}
+	w.setRate(1, limit.Rate{Units: 2, Per: time.Minute})
+	w.now = first.Add(time.Minute)
+	if got := w.gives(); got != "i2" || w.taken() != 1 {
+		t.Errorf("%q got a place of one at once", got)
+	}
+	w.burn("i2")
+	if got := w.gives(); got != "i3" {
+		t.Errorf("%q got the place that is free", got)
+	}
+	w.burn("i3")
+	if got := w.gives(); got != "" {
+		t.Errorf("%q got a place of no unit", got)
+	}
+	limits, err := w.Limits.List(w.ctx())
+	w.ok(err)
+	all, err := w.Limits.Stands(w.ctx(), cards.Limit, limits...)
+	w.ok(err)
+	s := all[cards]
+	if next := s.Next(w.now); s.Free(w.now) || s.Empty(w.now) || s.Waiting != 1 || !next.Equal(w.now.Truncate(time.Millisecond).Add(time.Minute)) || !s.Free(next) {
+		t.Errorf("%+v, and the next comes at %v", s, next)
+	}
+	w.burn("i4")
+	all, err = w.Limits.Stands(w.ctx(), cards.Limit, limits...)
+	w.ok(err)
+	if s := all[cards]; s.Empty(w.now.Add(time.Minute)) || !s.Empty(w.now.Add(3*time.Minute)) {
+		t.Errorf("the head of a line is of no use after %v", s.Bucket)
+	}
+}
+
+// Who wants several units waits until there are so many, and those behind with it; who wants more than there ever are is told.
+func TestUnitsOfALimit(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.setRate(limit.AnyNumber, limit.Rate{Units: 10})
+	for i, units := range []int64{6, 5, 3, 11} {
+		w.now = w.now.Add(time.Second)
+		w.wanting(fmt.Sprint("i", i), units)
+	}
+	if got := w.gives(); got != "i0" || w.taken() != 1 {
+		t.Errorf("%q got places of 10 units", got)
+	}
+	w.setRate(limit.AnyNumber, limit.Rate{Units: 12})
+	if got := w.gives(); got != "i1" {
+		t.Errorf("%q got places of 12 units, of which 6 were taken", got)
+	}
+	w.setRate(limit.AnyNumber, limit.Rate{Units: 10})
+	w.burn("i2")
+	if got := w.gives(); got != "i3" || w.taken() != 2 || w.has("limit-wait/") != 0 {
+		t.Errorf("%q was told", got)
+	}
+	m := w.mailOf("i3")
+	if len(m) != 1 || !strings.Contains(limit.GrantIn(m[0].Command.Input).Refused, "11 units of limit cards, which has 10 in all") {
+		t.Errorf("mail %+v", m)
+	}
+	if at := limit.GrantIn(w.mailOf("i0")[0].Command.Input); at.Refused != "" {
+		t.Errorf("granted %+v", at)
+	}
+}
+
+// A commit takes a place of a limit per time by itself, with units that are there by a clock that is to be trusted, and no other way.
+func TestACommitTakesUnits(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	sure := true
+	w.Limits.Clock = func() (time.Time, bool) { return w.now, sure }
+	w.setRate(limit.AnyNumber, limit.Rate{Units: 3, Per: time.Minute})
+	w.inLine("a", 5)
+	w.gives()
+	w.inLine("b", 5)
+	if w.taken() != 2 || w.has("limit-wait/") != 0 {
+		t.Fatalf("%d have a place, %d wait", w.taken(), w.has("limit-wait/"))
+	}
+	if at := limit.GrantIn(w.mailOf("b")[0].Command.Input).At; at != w.now.UnixMilli() {
+		t.Errorf("its unit stands under %d", at)
+	}
+	w.now = w.now.Add(time.Second)
+	sure = false
+	w.inLine("c", 5)
+	gave, err := w.Limits.Give(w.ctx(), cards, w.now)
+	w.ok(err)
+	if w.taken() != 2 || !gave.Next.Equal(w.now.Add(2*time.Second)) {
+		t.Errorf("by a clock that is off %d have a place; it looks again at %v", w.taken(), gave.Next)
+	}
+	sure = true
+	w.gives()
+	w.inLine("d", 5) // none is left
+	if w.taken() != 3 || w.has("limit-wait/") != 1 {
+		t.Errorf("%d have a place of 3 units, %d wait", w.taken(), w.has("limit-wait/"))
+	}
+	w.now = w.now.Add(time.Hour)
+	w.gives()
+	w.inLine("e", 5)
+	w.inLine("f", 5)
+	w.inLine("g", 5)
+	if w.taken() != 6 || w.has("limit-wait/") != 1 {
+		t.Errorf("an hour later %d have a place, %d wait", w.taken(), w.has("limit-wait/"))
+	}
+}
+
+// Who left between the look and the grant takes no unit with it.
+func TestNoUnitIsTakenForNobody(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.setRate(limit.AnyNumber, limit.Rate{Units: 1})
+	w.inLine("a", 5)
+	w.faults.Add(clustertest.Rule{Fault: clustertest.DeliverLate, Times: 1, Match: writes})
+	if _, err := w.Limits.Give(w.ctx(), cards, w.now); !errors.Is(err, db.ErrUnknown) {
+		t.Fatalf("error %v, want unknown", err)
+	}
+	w.burn("a")
+	w.faults.Deliver()
+	w.now = w.now.Add(time.Second)
+	w.inLine("b", 5)
+	if got := w.gives(); got != "b" {
+		t.Errorf("%q got the unit", got)
+	}
+}
+
+// says is a commit of an instance with such a line in its journal.
+func (w *world) says(id string, line workflow.JournalItem) {
+	w.tb.Helper()
+	c := w.next(id, nil)
+	line.Sequence, line.Time, line.ActivityID, line.ActivityType = c.After.Seq, w.now, "call", limit.Type
+	c.Journal = []workflow.JournalItem{line}
+	done := w.commit(c)
+	if len(done.Lines) != 1 || done.Lines[0] != cards {
+		w.tb.Errorf("somebody may be given a place at %v", done.Lines)
+	}
+}
+
+// units are how many are free.
+func (w *world) units() int64 {
+	w.tb.Helper()
+	limits, err := w.Limits.List(w.ctx())
+	w.ok(err)
+	all, err := w.Limits.Stands(w.ctx(), cards.Limit, limits...)
+	w.ok(err)
+	return all[cards].Bucket.Free(*limits[0].Rate, w.now)
+}
+
+// What was used is settled once: less than was reserved lets others have it, more is a debt, and nobody takes a place
+// before that counts.
+func TestUnitsAreSettled(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.Limits.Clock = func() (time.Time, bool) { return w.now, true }
+	w.setRate(limit.AnyNumber, limit.Rate{Units: 100, Per: time.Minute})
+	w.wanting("a", 60)
+	w.wanting("b", 60)
+	if got := w.gives(); got != "a" || w.units() != 40 {
+		t.Fatalf("%q got a place, %d are left", got, w.units())
+	}
+	at := limit.GrantIn(w.mailOf("a")[0].Command.Input).At
+	w.says("a", limitSettled(60, 10, at))
+	w.want("limit-settle/", 1)
+	w.burn("b")
+	w.inLine("c", 5)
+	if w.taken() != 1 {
+		t.Error("a commit took a place while something was to be settled")
+	}
+	w.burn("c")
+	w.gives()
+	if w.want("limit-settle/", 0); w.units() != 90 {
+		t.Errorf("%d are left of 100, of which 10 were used", w.units())
+	}
+	w.says("a", limitSettled(10, 310, at))
+	w.gives()
+	w.gives()
+	if w.units() != -210 {
+		t.Errorf("%d are left after 310 were used", w.units())
+	}
+	w.inLine("d", 5)
+	gave, err := w.Limits.Give(w.ctx(), cards, w.now)
+	w.ok(err)
+	if wait := gave.Next.Sub(w.now); len(gave.Woken) != 0 || wait < 2*time.Minute || wait > 4*time.Minute {
+		t.Errorf("%v got a place of a debt, and the next comes after %v", gave.Woken, wait)
+	}
+}
+
+func limitSettled(units, used, at int64) (line workflow.JournalItem) {
+	line.Event, line.Text, line.Data = anyData(limit.Settled(cards, limit.Settlement{At: at, Units: units, Used: used}))
+	return line
+}
+
+func limitHeld(now time.Time, wait time.Duration) (line workflow.JournalItem) {
+	line.Event, line.Text, line.Data = anyData(limit.Held(cards, now, wait))
+	return line
+}
+
+func anyData(event, text string, data map[string]any) (string, string, any) { return event, text, data }
+
+// While a service asks to wait nobody is given a place, also of a limit of so many at once, and also when that is set anew or not yet.
+func TestAServiceThatAsksToWait(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.Limits.Clock = func() (time.Time, bool) { return w.now, true }
+	w.setLimit(3)
+	w.inLine("a", 5)
+	w.gives()
+	w.says("a", limitHeld(w.now, 2*time.Minute))
+	w.inLine("b", 5)
+	gave, err := w.Limits.Give(w.ctx(), cards, w.now)
+	w.ok(err)
+	until := w.now.Truncate(time.Millisecond).Add(2 * time.Minute)
+	if len(gave.Woken) != 0 || !gave.Next.Equal(until) || w.has("limit-settle/") != 0 {
+		t.Errorf("%v got a place, and the next comes at %v", gave.Woken, gave.Next)
+	}
+	w.setLimit(4)
+	w.inLine("c", 5)
+	if w.gives(); w.taken() != 1 {
+		t.Errorf("%d have a place", w.taken())
+	}
+	b := w.record("c").Header.Bookmarks[0]
+	at, err := w.Limits.PositionOf(w.ctx(), &b)
+	w.ok(err)
+	if !at.Bucket.Hold.Equal(until) || !at.Next(w.now).Equal(until) {
+		t.Errorf("it is held until %v", at.Bucket.Hold)
+	}
+	w.now = until
+	if got := w.gives(); got != "b c" {
+		t.Errorf("%q got a place", got)
+	}
+}
+
+// What is to be settled with a limit that is not there is taken away, and settles nothing.
+func TestASettlementOfNoLimit(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.inLine("a", 5)
+	w.says("a", limitSettled(1, 7, 0))
+	w.gives()
+	w.want("limit-settle/", 0)
+	w.setRate(1, limit.Rate{Units: 1})
+	if got := w.gives(); got != "a" {
+		t.Errorf("%q got the place", got)
 	}
 }

@@ -29,7 +29,7 @@ func TestRemoveWantsTheLock(t *testing.T) {
 			w.ok(err)
 			before, err := w.raw.Get(w.ctx(), w.Keys.Root, clientv3.WithPrefix(), clientv3.WithCountOnly())
 			w.ok(err)
-			if err := w.Remove(w.ctx(), lost, "i", w.now); !errors.Is(err, store.ErrFenced) {
+			if _, err := w.Remove(w.ctx(), lost, "i", w.now); !errors.Is(err, store.ErrFenced) {
 				t.Errorf("with a lost lock: %v", err)
 			}
 			after, err := w.raw.Get(w.ctx(), w.Keys.Root, clientv3.WithPrefix(), clientv3.WithCountOnly())
@@ -37,8 +37,8 @@ func TestRemoveWantsTheLock(t *testing.T) {
 			if after.Count != before.Count {
 				t.Errorf("%d of %d keys are left", after.Count, before.Count)
 			}
-			w.ok(w.Remove(w.ctx(), w.lock("i", "3"), "i", w.now))
-			w.ok(w.Remove(w.ctx(), w.lock("i", "4"), "i", w.now)) // nothing is there
+			w.ok(errOf(w.Remove(w.ctx(), w.lock("i", "3"), "i", w.now)))
+			w.ok(errOf(w.Remove(w.ctx(), w.lock("i", "4"), "i", w.now))) // nothing is there
 			if r, err := w.Load(w.ctx(), "i", "", ""); err != nil || r.Record != nil {
 				t.Errorf("%+v, %v", r, err)
 			}
@@ -109,7 +109,7 @@ func TestRemoveTellsWhoIsThere(t *testing.T) {
 						_, err := w.raw.Delete(w.ctx(), w.Keys.Instance(tt.told))
 						w.ok(err)
 					}
-					w.ok(w.Remove(w.ctx(), w.lock(tt.removed, "2"), tt.removed, w.now))
+					w.ok(errOf(w.Remove(w.ctx(), w.lock(tt.removed, "2"), tt.removed, w.now)))
 					w.want("instance/"+tt.removed, 0)
 					w.want("mailbox/", want)
 					w.want("cancel/", want*map[string]int{"parent": 0, "child": 1}[tt.told])

@@ -29,17 +29,22 @@ const (
 // sweep finds. Make it with [NewTold].
 type Told struct {
 	mu    sync.Mutex
-	lines map[limit.Line]bool // guarded by mu
-	wake  chan struct{}       // capacity 1
+	lines map[limit.Line]bool      // guarded by mu
+	later map[limit.Line]time.Time // when somebody may be given a place by the time alone; guarded by mu
+	soon  time.Time                // not after the soonest of them; zero: there is none; guarded by mu
+	wake  chan struct{}            // capacity 1
 }
 
 // NewTold makes an empty set.
 func NewTold() *Told {
-	return &Told{lines: map[limit.Line]bool{}, wake: make(chan struct{}, 1)}
+	return &Told{lines: map[limit.Line]bool{}, later: map[limit.Line]time.Time{}, wake: make(chan struct{}, 1)}
 }
 
 // Lines adds some. It never blocks.
 func (t *Told) Lines(lines []limit.Line) {
+	if len(lines) == 0 {
+		return
+	}
 	t.keep(lines)
 	t.signal()
 }
@@ -60,10 +65,46 @@ func (t *Told) keep(lines []limit.Line) {
 	}
 }
 
-// take gives what was added since it was asked last.
-func (t *Told) take() []limit.Line {
+// at keeps a line for a time; zero: for none.
+func (t *Told) at(l limit.Line, next time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if next.IsZero() {
+		delete(t.later, l)
+		return
+	}
+	t.later[l] = next
+	if t.soon.IsZero() || next.Before(t.soon) {
+		t.soon = next
+	}
+}
+
+// rest is for how long nothing is to be looked at, at most most.
+func (t *Told) rest(now time.Time, most time.Duration) time.Duration {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.soon.IsZero() {
+		return most
+	}
+	return min(max(t.soon.Sub(now), time.Millisecond), most)
+}
+
+// take gives what was added since it was asked last, and whose time has come.
+func (t *Told) take(now time.Time) []limit.Line {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.soon.IsZero() && !now.Before(t.soon) {
+		t.soon = time.Time{}
+		for l, at := range t.later {
+			switch {
+			case !now.Before(at):
+				t.lines[l] = true
+				delete(t.later, l)
+			case t.soon.IsZero() || at.Before(t.soon):
+				t.soon = at
+			}
+		}
+	}
 	lines := slices.Collect(maps.Keys(t.lines))
 	clear(t.lines)
 	return lines
@@ -102,7 +143,7 @@ func (g *Giver) Run(ctx context.Context) error {
 		}
 	})
 	both.Go(func() error {
-		return loop.Run(ctx, g.Log, "limits", func() time.Duration { return look }, g.Told.wake, func(ctx context.Context) (bool, error) {
+		return loop.Run(ctx, g.Log, "limits", func() time.Duration { return g.Told.rest(g.Now(), look) }, g.Told.wake, func(ctx context.Context) (bool, error) {
 			if g.Intake.HoldsBack() {
 				return false, nil // those that were told are kept
 			}
@@ -121,16 +162,18 @@ func (g *Giver) Run(ctx context.Context) error {
 
 // give looks at the lines that were told.
 func (g *Giver) give(ctx context.Context) error {
-	lines := g.Told.take()
+	lines := g.Told.take(g.Now())
 	return loop.SideBySide(atOnce, len(lines), func(i int) error {
-		woken, err := g.Store.Give(ctx, lines[i], g.Now().UTC())
-		if len(woken) > 0 {
-			g.Hint(woken, false)
+		gave, err := g.Store.Give(ctx, lines[i], g.Now().UTC())
+		if len(gave.Woken) > 0 {
+			g.Hint(gave.Woken, false)
 		}
 		if err != nil {
 			g.Told.keep(lines[i : i+1])
+			return err
 		}
-		return err
+		g.Told.at(lines[i], gave.Next)
+		return nil
 	})
 }
 
@@ -155,10 +198,12 @@ func (g *Giver) sweep(ctx context.Context) error {
 	now := g.Now()
 	for _, s := range stands {
 		switch {
-		case s.Free():
+		case s.Free(now):
 			free = append(free, s.Line)
-		case s.Head > 0 && s.Taken == 0 && s.Waiting == 0:
+		case s.Empty(now):
 			empty = append(empty, s)
+		default:
+			g.Told.at(s.Line, s.Next(now))
 		}
 		lines.Taken, lines.Waiting = lines.Taken+s.Taken, lines.Waiting+s.Waiting
 		if s.Waiting > 0 {

@@ -24,6 +24,8 @@ func WithLimit() (workflow.Descriptor, engine.Activity) {
 		Inputs: []workflow.InputDescriptor{
 			{Name: "name", Type: "String", Required: true, Description: "The limit, as weft limits set names it. Where there is none of this name, the activity waits until there is."},
 			{Name: "key", Type: "String", Description: "By what the limit counts, such as a customer or a host: each key has its own places. Up to 200 bytes; none is a key like any other."},
+			{Name: "amount", Type: "Int64", Description: "How many units of a limit per time, or of one in all, are reserved before the body runs; 1, if it is not given. Whole ones, from 1. Of a limit of so many at once each takes one place."},
+			{Name: "used", Type: "Int64", Raw: true, Description: "How many units the body has used, known when it has completed: less than amount gives back the rest, more is taken as well, and may leave a debt. As many as amount, if it is not given or null."},
 			{Name: "priority", Type: "Int64", Description: "From 0 to 9, which goes first; 5, if it is not given. Of one priority who came first goes first."},
 		},
 		MainPort:   bodyPort,
@@ -45,6 +47,7 @@ const (
 // State is how far it is.
 type State struct {
 	Given  bool     `json:"given,omitempty"`  // it has its place
+	At     int64    `json:"at,omitempty"`     // under which time its units stand; 0: they are not counted by time
 	Failed *Failure `json:"failed,omitempty"` // why the body failed, from when the place was given back on
 }
 
@@ -70,11 +73,27 @@ func (withLimit) Prepare(p *engine.Preparation) {
 	if err := line.Check(); err != nil {
 		p.Problem("bad-literal", p.Place("key"), "%v", err)
 	}
-	if v, ok := p.Constant("priority"); ok && v != nil {
-		if err := checkPriority(v); err != nil {
-			p.Problem("bad-literal", p.Place("priority"), "%v", err)
+	for name, check := range map[string]func(any) error{"priority": checkPriority, "amount": checkAmount, "used": checkUsed} {
+		if v, ok := p.Constant(name); ok && v != nil {
+			if err := check(v); err != nil {
+				p.Problem("bad-literal", p.Place(name), "%v", err)
+			}
 		}
 	}
+}
+
+func checkAmount(v any) error {
+	if n, ok := v.(int64); !ok || n < 1 || n > limit.MaxUnits {
+		return fmt.Errorf("amount is %v; it is a whole number of units from 1 to %d", v, int64(limit.MaxUnits))
+	}
+	return nil
+}
+
+func checkUsed(v any) error {
+	if n, ok := v.(int64); !ok || n < 0 || n > limit.MaxUnits {
+		return fmt.Errorf("used is %v; it is a whole number of units from 0 to %d", v, int64(limit.MaxUnits))
+	}
+	return nil
 }
 
 func checkPriority(v any) error {
@@ -96,6 +115,12 @@ func (withLimit) Execute(_ context.Context, x *engine.Execution) error {
 		}
 		w.Priority = x.Int("priority")
 	}
+	if v := x.Value("amount"); v != nil {
+		if err := checkAmount(v); err != nil {
+			return err
+		}
+		w.Units = x.Int("amount")
+	}
 	_, err := x.Wait(engine.Wait{Name: w.Limit, Payload: w.Payload(), Local: true, Keep: true, Callback: placeGiven})
 	return err
 }
@@ -106,8 +131,15 @@ func (withLimit) Resume(_ context.Context, x *engine.Execution, r engine.Resume)
 	s := engine.Scratch[State](x)
 	switch {
 	case r.Callback == placeGiven && !s.Given && s.Failed == nil:
+		grant := limit.GrantIn(r.Input)
+		if grant.Refused != "" {
+			x.Unwait(func(workflow.Bookmark) bool { return true })
+			return engine.BeginAgain(errors.New(grant.Refused))
+		}
+		s.At = grant.At
 		if _, err := x.Wait(engine.Wait{Name: r.Bookmark.Name, Payload: limit.Given(r.Bookmark.ID), Local: true, Keep: true, Callback: placeHeld}); err != nil {
-			return err
+			x.Unwait(func(workflow.Bookmark) bool { return true }) // who does not run has no place
+			return engine.BeginAgain(err)
 		}
 		s.Given = true
 		x.Schedule(x.Node().Port(bodyPort), engine.Child{})
@@ -118,7 +150,30 @@ func (withLimit) Resume(_ context.Context, x *engine.Execution, r engine.Resume)
 }
 
 func (withLimit) ChildCompleted(_ context.Context, x *engine.Execution, done engine.Completed) error {
+	if err := settle(x); err != nil {
+		return err // a repeat asks again what was used, and runs nothing of the body
+	}
 	x.Complete(done.Outcomes...) // with what it waited for, and the place goes with that
+	return nil
+}
+
+// settle says what the body has used, where the definition does.
+func settle(x *engine.Execution) error {
+	if !x.Given("used") {
+		return nil
+	}
+	v, err := x.Evaluate("used")
+	if err != nil || v == nil {
+		return err
+	}
+	if err := checkUsed(v); err != nil {
+		return err
+	}
+	for _, b := range x.Waiting() {
+		if w, ok := limit.Of(&b); ok {
+			x.Journal(limit.Settled(w.Line, limit.Settlement{At: engine.Scratch[State](x).At, Units: w.Amount(), Used: v.(int64)}))
+		}
+	}
 	return nil
 }
 
@@ -128,7 +183,7 @@ func (withLimit) Signal(_ context.Context, x *engine.Execution, sig engine.Signa
 	if sig.Name != engine.SignalFault || !s.Given {
 		return false, nil
 	}
-	s.Given, s.Failed = false, failureOf(x, sig)
+	s.Given, s.At, s.Failed = false, 0, failureOf(x, sig)
 	x.Unwait(func(workflow.Bookmark) bool { return true })
 	x.CancelChildren(func(*engine.Execution) bool { return true })
 	x.Yield(afterFault, false)

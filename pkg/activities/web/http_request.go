@@ -22,6 +22,7 @@ import (
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/workflow"
 	"github.com/weft-run/weft/pkg/workflow/files"
+	"github.com/weft-run/weft/pkg/workflow/limit"
 )
 
 const (
@@ -278,6 +279,22 @@ func (e *exchange) retryAfter(now time.Time) time.Duration {
 		return max(0, at.Sub(now))
 	}
 	return 0
+}
+
+// asksToWait tells the limit in whose body the call is, the innermost, that its service asks to wait.
+func (e *exchange) asksToWait(x *engine.Execution) {
+	wait := e.retryAfter(x.Clock())
+	if wait <= 0 {
+		return
+	}
+	for p := x.Parent(); p != nil; p = p.Parent() {
+		for _, b := range p.Waiting() {
+			if w, ok := limit.Of(&b); ok {
+				p.Journal(limit.Held(w.Line, x.Clock(), wait))
+				return
+			}
+		}
+	}
 }
 
 // attempt makes one request within its time.

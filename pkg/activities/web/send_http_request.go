@@ -73,6 +73,7 @@ func (sendHTTPRequestActivity) Execute(ctx context.Context, x *engine.Execution)
 			break
 		}
 	}
+	e.asksToWait(x)
 	policy := retry.Of(x)
 	if failure := refuses(policy, e, expected, x.Clock()); failure != nil && (way == nil || policy.Again(x.Clock(), failure)) {
 		return failure
@@ -158,6 +159,7 @@ func goOn(x *engine.Execution, e *exchange, publish func() error) error {
 			outcome, expected = strconv.Itoa(e.status), true
 		}
 	}
+	e.asksToWait(x)
 	policy := retry.Of(x)
 	if failure := refuses(policy, e, expected, x.Clock()); failure != nil && (!x.Node().Data().(connectedPorts)[outcome] || policy.Again(x.Clock(), failure)) {
 		return failure

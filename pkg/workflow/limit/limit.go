@@ -9,6 +9,9 @@ package limit
 
 import (
 	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -22,6 +25,9 @@ const (
 	MaxKey  = 200    // bytes of a key
 	MaxMost = 10_000 // places of one key
 )
+
+// AnyNumber is what a limit says that does not limit how many have a place at once.
+const AnyNumber = -1
 
 // The priorities, of which the higher one goes first.
 const (
@@ -44,7 +50,11 @@ func (l Line) String() string {
 type Wait struct {
 	Line
 	Priority int64
+	Units    int64 // that it takes; 0: one
 }
+
+// Amount is how many units it takes.
+func (w *Wait) Amount() int64 { return max(1, w.Units) }
 
 // What the payloads of the two bookmarks have.
 const (
@@ -52,11 +62,56 @@ const (
 	keyField      = "key"
 	priorityField = "priority"
 	placeField    = "place"
+	unitsField    = "units"
 )
+
+// Grant is what the command says that tells of a place.
+type Grant struct {
+	At      int64  // under which time its units stand; 0: it took none that are counted
+	Refused string // why it is never given one; "": it was
+}
+
+const (
+	atField      = "at"
+	refusedField = "refused"
+)
+
+// Input is what the command carries.
+func (g Grant) Input() map[string]any {
+	switch {
+	case g.Refused != "":
+		return map[string]any{refusedField: g.Refused}
+	case g.At != 0:
+		return map[string]any{atField: g.At}
+	}
+	return nil
+}
+
+// GrantIn reads it.
+func GrantIn(input map[string]any) (g Grant) {
+	g.At = number(input[atField])
+	g.Refused, _ = input[refusedField].(string)
+	return g
+}
+
+// number reads a whole number, as it comes from JSON or from memory.
+func number(v any) int64 {
+	switch n := v.(type) {
+	case int64:
+		return n
+	case float64:
+		return int64(n)
+	}
+	return 0
+}
 
 // Payload is what the bookmark says.
 func (w Wait) Payload() map[string]any {
-	return map[string]any{limitField: w.Limit, keyField: w.Key, priorityField: w.Priority}
+	payload := map[string]any{limitField: w.Limit, keyField: w.Key, priorityField: w.Priority}
+	if w.Units > 1 {
+		payload[unitsField] = w.Units
+	}
+	return payload
 }
 
 // Of is what a bookmark says that waits for a place, or has it; false: it is no such one.
@@ -67,13 +122,8 @@ func Of(b *workflow.Bookmark) (w Wait, ok bool) {
 	payload, _ := b.Payload.(map[string]any)
 	w.Limit, ok = payload[limitField].(string)
 	w.Key, _ = payload[keyField].(string)
-	switch n := payload[priorityField].(type) {
-	case int64:
-		w.Priority = n
-	case float64:
-		w.Priority = int64(n)
-	}
-	w.Priority = min(max(w.Priority, 0), MostPriority)
+	w.Priority = min(max(number(payload[priorityField]), 0), MostPriority)
+	w.Units = number(payload[unitsField])
 	return w, ok
 }
 
@@ -95,10 +145,17 @@ func (l Line) Check() error {
 	switch {
 	case l.Limit == "":
 		return fmt.Errorf("the limit has no name")
+	case !plain(l.Limit):
+		return fmt.Errorf("the name of a limit is one line of valid UTF-8, and neither . nor .., and this one is %q", workflow.Shorten(l.Limit))
 	case len(l.Limit) > MaxName:
 		return fmt.Errorf("the name of a limit may have up to %d bytes, and this one has %d", MaxName, len(l.Limit))
 	case len(l.Key) > MaxKey:
 		return fmt.Errorf("the key of limit %s may have up to %d bytes, and this one has %d: take a hash of it", l.Limit, MaxKey, len(l.Key))
 	}
 	return nil
+}
+
+// plain tells whether a name can be a path of the API, and be shown in a line.
+func plain(name string) bool {
+	return utf8.ValidString(name) && !strings.ContainsFunc(name, unicode.IsControl) && name != "." && name != ".."
 }

@@ -184,6 +184,7 @@ func (s *Instances) content(c *store.Commit, t *Prepared) *db.Ops {
 		s.writeInstance(c, o)
 		keepAhead(s.conn.Keys, c, t, o)
 	}
+	s.places.Settle(c, o)
 	t.take = s.places.TakeWith(c, o)
 	t.reads = c.Continue != nil || t.take != nil && c.Fence != nil
 	if c.After.Unwritten == nil {

@@ -3,6 +3,7 @@ package commits
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/lookup"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/limit"
 )
 
 // An instance that no live program can run, or whose record nobody can read, can be
@@ -26,26 +28,29 @@ import (
 // bookmarks, timers, tasks, journal, mail (that of others becomes dead letters), and its
 // gate. Children that its header waits for are cancelled, and a parent that waits for
 // it is told. It is nothing if there is no such instance. [store.ErrFenced]: the lock
-// is gone, or the instance moved.
+// is gone, or the instance moved. lines are those at which somebody may be given a place of a limit since.
 //
 // If: the lock is mine; the instance as read; nothing new in its mailbox. The last can
 // come true again, and then a late copy deletes what was to be deleted; nobody draws a
 // conclusion from a refusal but to look again.
-func (s *Instances) Remove(ctx context.Context, f *store.Fence, id string, at time.Time) error {
+func (s *Instances) Remove(ctx context.Context, f *store.Fence, id string, at time.Time) (lines []limit.Line, err error) {
 	for range removeLooks {
 		r, err := LookToRemove(ctx, s.conn, f, id, at)
 		if err != nil || r == nil {
-			return err
+			return nil, err
 		}
 		if err := r.BuryMail(ctx); err != nil {
-			return err
+			return nil, err
 		}
 		done, err := r.Remove(ctx)
-		if err != nil || done {
-			return err
+		if err != nil {
+			return nil, err
+		}
+		if done {
+			return slices.Collect(maps.Keys(r.index.Lines)), nil
 		}
 	}
-	return fmt.Errorf("remove instance %s: %w", id, store.ErrFenced)
+	return nil, fmt.Errorf("remove instance %s: %w", id, store.ErrFenced)
 }
 
 // removeLooks is how often a removal looks again because mail came.
@@ -61,6 +66,7 @@ type Removal struct {
 	read  bool          // the header could be read
 	seen  int64         // the revision of the look
 	told  bool          // that it ends, who waits for it
+	index lookup.Index
 
 	Guard  []clientv3.Cmp // that it is as it was read, and who removes it may
 	Beside *db.Ops        // what else the last transaction does; nil: nothing
@@ -72,7 +78,7 @@ func LookToRemove(ctx context.Context, s *lookup.Conn, f *store.Fence, id string
 	if err != nil || len(resp.Kvs) == 0 {
 		return nil, err
 	}
-	r := &Removal{s: s, fence: f, id: id, at: at, seen: resp.Header.Revision, Guard: append(fenceCompares(f), db.ModifiedAt(s.Keys.Instance(id), resp.Kvs[0].ModRevision))}
+	r := &Removal{s: s, fence: f, id: id, at: at, seen: resp.Header.Revision, index: lookup.Index{Conn: s, Lines: map[limit.Line]bool{}}, Guard: append(fenceCompares(f), db.ModifiedAt(s.Keys.Instance(id), resp.Kvs[0].ModRevision))}
 	if r.rec, err = lookup.PartsOf(s).Places(ctx, resp.Kvs[0], resp.Header.Revision); err == nil && r.rec.Header.ID == id {
 		r.read = true
 		return r, nil
@@ -178,7 +184,7 @@ func (r *Removal) Remove(ctx context.Context) (bool, error) {
 // what a commit has left. False: something moved.
 func (r *Removal) narrow(ctx context.Context) (bool, error) {
 	if r.rec.Unwritten != nil {
-		done, err := lookup.Index{Conn: r.s}.WritePages(ctx, r.Guard, r.rec)
+		done, err := r.index.WritePages(ctx, r.Guard, r.rec)
 		if r.told = r.rec.Unwritten.Delete; err != nil || !done || r.told {
 			return done, err
 		}
@@ -211,7 +217,7 @@ func (r *Removal) narrow(ctx context.Context) (bool, error) {
 	left.Modified, r.seen = resp.Header.Revision, resp.Header.Revision
 	r.rec, r.told = &left, true
 	r.Guard = append(fenceCompares(r.fence), db.ModifiedAt(r.s.Keys.Instance(r.id), left.Modified))
-	return lookup.Index{Conn: r.s}.WritePages(ctx, r.Guard, r.rec)
+	return r.index.WritePages(ctx, r.Guard, r.rec)
 }
 
 // cancelChildren ends the children that only the instance waits for, as far as its header
@@ -254,6 +260,7 @@ func (r *Removal) keys(ctx context.Context) ([]string, error) {
 				keys = append(keys, k.Taken.KeysOf(&b)...)
 			}
 			keys = append(keys, k.Limits.KeysOf(&b)...)
+			r.index.NoteLine(&b)
 		}
 		return keys, nil
 	}
@@ -272,6 +279,9 @@ func (r *Removal) keys(ctx context.Context) ([]string, error) {
 			}
 			if id == r.id {
 				keys = append(keys, string(kv.Key))
+				if in.prefix == k.Limits.Waits() || in.prefix == k.Limits.Places() {
+					r.index.Lines[record.LineIn(strings.TrimPrefix(string(kv.Key), in.prefix))] = true
+				}
 			}
 		}, clientv3.WithKeysOnly())
 		if err != nil {

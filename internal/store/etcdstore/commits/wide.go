@@ -3,6 +3,8 @@ package commits
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/cut"
@@ -34,25 +36,10 @@ func (s *Instances) Wide(c *store.Commit) bool {
 	n := 0
 	for _, list := range [][]workflow.Bookmark{c.Burned, c.Created} {
 		for i := range list {
-			n += operations(&list[i])
+			n += lookup.Operations(&list[i])
 		}
 	}
 	return n+2*len(lookup.Moved(c)) > s.conn.Width.Ops
-}
-
-// operations is how many keys the index has of a bookmark.
-func operations(b *workflow.Bookmark) int {
-	n := 1
-	if b.DueAt != nil {
-		n++
-	}
-	if b.ActivityType == workflow.TaskType {
-		n += record.TaskKeys(b)
-	}
-	if _, ok := limit.Of(b); ok {
-		n += 2
-	}
-	return n
 }
 
 // Parts tells whether a commit that does not fit might fit in parts: it changes the index of
@@ -128,22 +115,26 @@ func made(c *store.Commit) (spans []store.Span) {
 
 // WriteIndex writes what a commit left of the index, a page at a time, from the beginning.
 // The record stays as it is, so that a page can be written twice, or by who comes next.
-// [store.ErrFenced]: the lock is another's, or the instance moved: who did that has written it.
+// [store.ErrFenced]: the lock is another's, or the instance moved: who did that has written it. lines are those at which somebody may be given a
+// place since.
 //
 // If, of each page: the lock is mine, the instance as the commit left it. Then: the keys of
 // some bookmarks. Both compares are monotone.
-func (s *Instances) WriteIndex(ctx context.Context, f *store.Fence, r *store.Record) error {
+func (s *Instances) WriteIndex(ctx context.Context, f *store.Fence, r *store.Record) (lines []limit.Line, err error) {
 	if r.Unwritten == nil {
-		return nil
+		return nil, nil
 	}
-	done, err := lookup.Index{Conn: s.conn}.WritePages(ctx, append(fenceCompares(f), db.ModifiedAt(s.conn.Keys.Instance(r.Header.ID), r.Modified)), r)
+	at := map[limit.Line]bool{}
+	done, err := lookup.Index{Conn: s.conn, Lines: at}.WritePages(ctx, append(fenceCompares(f), db.ModifiedAt(s.conn.Keys.Instance(r.Header.ID), r.Modified)), r)
 	switch {
-	case err != nil || done:
-		return err
+	case err != nil:
+		return nil, err
+	case done:
+		return slices.Collect(maps.Keys(at)), nil
 	case f == nil:
-		return fmt.Errorf("write where instance %s waits: %w", r.Header.ID, store.ErrConflict)
+		return nil, fmt.Errorf("write where instance %s waits: %w", r.Header.ID, store.ErrConflict)
 	}
-	return fmt.Errorf("write where instance %s waits: %w", r.Header.ID, store.ErrFenced)
+	return nil, fmt.Errorf("write where instance %s waits: %w", r.Header.ID, store.ErrFenced)
 }
 
 // wholeFrom is from how many places on the record of an instance that waits there is written whole.

@@ -14,6 +14,7 @@ type fsckLimits struct{ f *fsck }
 
 func (c fsckLimits) check() {
 	c.set()
+	c.settlements()
 	c.lines(c.waiting())
 }
 
@@ -29,6 +30,16 @@ func (c fsckLimits) set() {
 		if n != nil {
 			f.setAside(n, kv)
 			n.Hint = "set it again: weft limits set " + parts[0]
+		}
+	})
+}
+
+// settlements looks at what is to be settled: what nobody can read settles nothing.
+func (c fsckLimits) settlements() {
+	f := c.f
+	f.values("limit-settle/", fsckPage, func(name string, kv *mvccpb.KeyValue, _ []string) {
+		if n := f.decode(name, kv, &limit.Settlement{}); n != nil {
+			f.setAside(n, kv)
 		}
 	})
 }

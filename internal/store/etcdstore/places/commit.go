@@ -2,6 +2,7 @@ package places
 
 import (
 	"slices"
+	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
@@ -36,7 +37,7 @@ func (p *Places) TakeWith(c *store.Commit, o *db.Ops) *clientv3.Op {
 		return nil
 	}
 	i := slices.IndexFunc(c.Created, func(b workflow.Bookmark) bool { return b.ID == c.Takes.Bookmark })
-	op, is := p.take(c.Takes, &c.Created[i], &c.After.Header, told(c), c.Trace)
+	op, is := p.take(c.Takes, &c.Created[i], &c.After.Header, c.Trace, c.At)
 	o.Size += is.Size
 	if is.Err != nil {
 		o.Fail(p.conn.Keys.Instance(c.After.Header.ID), is.Err)
@@ -45,8 +46,8 @@ func (p *Places) TakeWith(c *store.Commit, o *db.Ops) *clientv3.Op {
 }
 
 // told is the command that tells the instance of a commit that it has its place.
-func told(c *store.Commit) workflow.Command {
-	return Command(&store.Place{Bookmark: c.Takes.Bookmark, Trace: c.Trace}, c.At)
+func told(g *store.PlaceGuess, trace string, at time.Time) workflow.Command {
+	return Command(&store.Place{Bookmark: g.Bookmark, Trace: trace}, at, limit.Grant{At: g.At})
 }
 
 // Took notes whether a commit took its place, and lets its owner go on with it.
@@ -57,7 +58,7 @@ func (p *Places) Took(c *store.Commit, took bool, revision int64, done *store.Co
 		return
 	}
 	p.seen.took(c.Takes, revision)
-	mail := store.Mail{Command: told(c), Created: revision}
+	mail := store.Mail{Command: told(c.Takes, c.Trace, c.At), Created: revision}
 	switch {
 	case done.Released:
 		done.Waits = true
@@ -92,6 +93,15 @@ func (p *Places) Given(c *store.Commit) (keys []string) {
 		}
 	}
 	return keys
+}
+
+// Settle puts what a commit has to settle with limits, for who gives places next: it takes it away with the head.
+func (p *Places) Settle(c *store.Commit, o *db.Ops) {
+	for i := range c.Journal {
+		if l, s, ok := limit.SettlementIn(&c.Journal[i]); ok {
+			o.Put(p.conn.Keys.Limits.Settlement(l, c.After.Header.ID, c.Journal[i].Sequence), s)
+		}
+	}
 }
 
 // Brought refuses a commit that brings a bookmark together with the word that it has its place: an import of what had one.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -112,7 +113,17 @@ type Position struct {
 	Waiting int64        // how many wait in all
 	Taken   int64        // how many have a place
 	By      []store.Place
-	Has     bool // it has its place
+	Has     bool         // it has its place
+	Bucket  limit.Bucket // what is taken of the units
+	Units   int64        // that it wants
+}
+
+// Next is when as many units as it wants are there, if nobody takes some before it; zero: they are, or they come by no time.
+func (at *Position) Next(now time.Time) time.Time {
+	if at.Limit == nil || at.Bucket.May(at.Limit.Rate, now, at.Units) {
+		return time.Time{}
+	}
+	return at.Bucket.Next(at.Limit.Rate, now, at.Units)
 }
 
 // PositionOf tells where a bookmark stands, and who has places: the first few of them. Nil: it waits for no place.
@@ -125,7 +136,7 @@ func (p *Places) PositionOf(ctx context.Context, b *workflow.Bookmark) (*Positio
 	waitKey, placeKey := p.conn.Keys.Limits.Wait(w, b), p.conn.Keys.Limits.Place(w.Line, b.ID)
 	var ask db.Reads
 	line, taken := p.conn.Keys.Limits.Line(w.Line), p.conn.Keys.Limits.Taken(w.Line)
-	is, has := ask.Value(p.conn.Keys.Limits.Limit(w.Limit)), ask.Count(placeKey)
+	is, has, head := ask.Value(p.conn.Keys.Limits.Limit(w.Limit)), ask.Count(placeKey), ask.Value(p.conn.Keys.Limits.Head(w.Line))
 	ahead := ask.Add(clientv3.OpGet(line, clientv3.WithRange(waitKey), clientv3.WithCountOnly()))
 	all := ask.Add(clientv3.OpGet(line, clientv3.WithPrefix(), clientv3.WithCountOnly()))
 	by := ask.Add(clientv3.OpGet(taken, clientv3.WithPrefix(), clientv3.WithLimit(few)))
@@ -133,7 +144,12 @@ func (p *Places) PositionOf(ctx context.Context, b *workflow.Bookmark) (*Positio
 	if err != nil {
 		return nil, err
 	}
-	at := &Position{Ahead: ahead.In(resp).Count, Waiting: all.In(resp).Count, Taken: by.In(resp).Count, Has: has.Found(resp)}
+	at := &Position{Ahead: ahead.In(resp).Count, Waiting: all.In(resp).Count, Taken: by.In(resp).Count, Has: has.Found(resp), Units: w.Amount()}
+	if kv := head.One(resp); kv != nil {
+		if at.Bucket, err = bucketIn(kv); err != nil {
+			return nil, err
+		}
+	}
 	if kv := is.One(resp); kv != nil {
 		if at.Limit, err = limitIn(kv); err != nil {
 			return nil, err

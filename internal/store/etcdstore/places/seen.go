@@ -2,6 +2,7 @@ package places
 
 import (
 	"sync"
+	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
 
@@ -22,7 +23,8 @@ type seen struct {
 
 // counted is a line as it was when its head was put last.
 type counted struct {
-	head   int64           // its mod revision; 0: it is not there, and nobody has a place
+	head   int64           // its mod revision; 0: it is not there, nobody has a place, and all units are back
+	bucket limit.Bucket    // what it says of the units
 	others int64           // places beside those of known
 	known  map[string]bool // bookmarks that have places, and that this node has not seen go
 	waited bool            // somebody waits, or a guess was wrong: it has to be read
@@ -36,8 +38,8 @@ func newSeen() *seen {
 	return &seen{limits: map[string]store.Limit{}, lines: lines}
 }
 
-// guess is how a line is, as far as this node knows; false: that nobody waits and a place is free is not to be expected.
-func (s *seen) guess(l limit.Line) (store.PlaceGuess, bool) {
+// guess is how a line is, as far as this node knows; false: that nobody waits and a place is free, with so many units, is not to be expected.
+func (s *seen) guess(l limit.Line, units int64, clock func() (time.Time, bool)) (store.PlaceGuess, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	is, ok := s.limits[l.Limit]
@@ -48,10 +50,22 @@ func (s *seen) guess(l limit.Line) (store.PlaceGuess, bool) {
 	if !ok {
 		c = &counted{}
 	}
-	if c.waited || c.others+int64(len(c.known)) >= is.Most {
+	if c.waited || is.FreeOf(c.others+int64(len(c.known))) <= 0 || !mayTake(&is, &c.bucket, units, clock) {
 		return store.PlaceGuess{}, false
 	}
-	return store.PlaceGuess{Line: l, Limit: is.Modified, Head: c.head}, true
+	return store.PlaceGuess{Line: l, Limit: is.Modified, Head: c.head, Units: units, Rate: is.Rate, Bucket: c.bucket}, true
+}
+
+// mayTake tells whether a commit may take so many units by itself.
+func mayTake(is *store.Limit, b *limit.Bucket, units int64, clock func() (time.Time, bool)) bool {
+	if is.Rate == nil && b.Hold.IsZero() {
+		return true
+	}
+	if clock == nil {
+		return false
+	}
+	now, sure := clock()
+	return sure && b.May(is.Rate, now, units)
 }
 
 // took notes that a commit was right: a bookmark has a place since a revision.
@@ -70,7 +84,7 @@ func (s *seen) took(g *store.PlaceGuess, revision int64) {
 	if c.known == nil {
 		c.known = map[string]bool{}
 	}
-	c.head, c.known[g.Bookmark] = revision, true
+	c.head, c.bucket, c.known[g.Bookmark] = revision, g.After, true
 	s.lines.Add(g.Line, c)
 }
 

@@ -2,6 +2,7 @@ package places
 
 import (
 	"slices"
+	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
@@ -21,7 +22,7 @@ func (p *Places) guess(created, burned []workflow.Bookmark) *store.PlaceGuess {
 		if !ok || contains(burned, created[i].ID) { // an import that brings what was there
 			continue
 		}
-		if g, ok := p.seen.guess(w.Line); ok {
+		if g, ok := p.seen.guess(w.Line, w.Amount(), p.Clock); ok {
 			g.Bookmark = created[i].ID
 			return &g
 		}
@@ -35,20 +36,28 @@ func contains(bookmarks []workflow.Bookmark, id string) bool {
 
 // take is the inner transaction of a commit that takes a place if the guess is right, and else puts the bookmark in line.
 //
-// If: the limit and the head of its line as they were read; nobody waits. Then: put the place and the head, and the command
+// If: the limit and the head of its line as they were read; nobody waits, and nothing is to be settled. Then: put the place and the head, and the command
 // that says so. Else: put the bookmark in line. It lies inside, so that it decides nothing but that.
-func (p *Places) take(g *store.PlaceGuess, b *workflow.Bookmark, of *workflow.Instance, cmd workflow.Command, trace string) (clientv3.Op, *db.Ops) {
+//
+// The units stand under the time of when it is sent, also again: what is sent late is back late.
+func (p *Places) take(g *store.PlaceGuess, b *workflow.Bookmark, of *workflow.Instance, trace string, at time.Time) (clientv3.Op, *db.Ops) {
 	keys := p.conn.Keys
+	now := at
+	if g.Rate != nil {
+		now, _ = p.Clock()
+	}
+	g.After, g.At = g.Bucket.Take(g.Rate, now, g.Units)
+	cmd := told(g, trace, at)
 	w, _ := limit.Of(b)
 	then, otherwise := db.NewOps(), db.NewOps()
 	place := record.PlaceFor(b, of, trace)
 	otherwise.Put(keys.Limits.Wait(w, b), place)
-	place.Given = cmd.CreatedAt
+	place.Given = now
 	then.Put(keys.Limits.Place(w.Line, b.ID), place)
-	then.PutRaw(keys.Limits.Head(w.Line), nil)
+	p.putHead(then, w.Line, &g.After)
 	then.Put(keys.Mail(of.ID, cmd.ID), cmd)
 	o := db.NewOps()
-	o.Nested([]clientv3.Cmp{db.ModifiedAt(keys.Limits.Limit(w.Limit), g.Limit), db.ModifiedAt(keys.Limits.Head(w.Line), g.Head), db.NoneNewer(keys.Limits.Line(w.Line), 0)}, then, otherwise)
+	o.Nested([]clientv3.Cmp{db.ModifiedAt(keys.Limits.Limit(w.Limit), g.Limit), db.ModifiedAt(keys.Limits.Head(w.Line), g.Head), db.NoneNewer(keys.Limits.Line(w.Line), 0), db.NoneNewer(keys.Limits.SettlementsOf(w.Line), 0)}, then, otherwise)
 	return o.Tail[0], o
 }
 
@@ -62,6 +71,11 @@ func (p *Places) Lines(c *store.Commit, took *store.PlaceGuess) (lines []limit.L
 	add := func(l limit.Line) {
 		if !slices.Contains(lines, l) {
 			lines = append(lines, l)
+		}
+	}
+	for i := range c.Journal {
+		if l, _, ok := limit.SettlementIn(&c.Journal[i]); ok {
+			add(l)
 		}
 	}
 	for i := range c.Burned {

@@ -13,12 +13,21 @@ import (
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/workflow"
+	"github.com/weft-run/weft/pkg/workflow/limit"
 )
 
 // Index changes the index of what instances wait for, in one transaction or in several.
 type Index struct {
 	Conn  *Conn
-	Takes *store.PlaceGuess // of a commit that takes a place, or puts in line who is to have it; nil: it does not
+	Takes *store.PlaceGuess   // of a commit that takes a place, or puts in line who is to have it; nil: it does not
+	Lines map[limit.Line]bool // gets those at which somebody may be given a place since; nil: nobody asks
+}
+
+// NoteLine adds the line in which a bookmark waits, or has a place.
+func (s Index) NoteLine(b *workflow.Bookmark) {
+	if w, ok := limit.Of(b); ok && s.Lines != nil {
+		s.Lines[w.Line] = true
+	}
 }
 
 // IndexSteps are the changes of the index by a commit, in their order: each takes away,
@@ -76,6 +85,7 @@ func (s Index) dropBookmark(o *db.Ops, b *workflow.Bookmark, correlation string)
 			o.Del(key) // who has it may have a claim
 		}
 	}
+	s.NoteLine(b)
 	for _, key := range s.Conn.Keys.Limits.KeysOf(b) {
 		o.Del(key) // it waits for its place, or has it
 	}
@@ -101,6 +111,7 @@ func (s Index) makeBookmark(o, timers *db.Ops, b *workflow.Bookmark, of *workflo
 	if b.ActivityType == workflow.TaskType {
 		record.PutTask(s.Conn.Keys, o, b, of.DefinitionID)
 	}
+	s.NoteLine(b)
 	if s.Takes == nil || s.Takes.Bookmark != b.ID {
 		record.PutWait(s.Conn.Keys.Limits, o, b, of, trace)
 	}
@@ -153,6 +164,21 @@ func (s Index) Unwritten(ctx context.Context, r *store.Record) iter.Seq2[func(*d
 			}
 		}
 	}
+}
+
+// Operations is how many keys the index has of a bookmark.
+func Operations(b *workflow.Bookmark) int {
+	n := 1
+	if b.DueAt != nil {
+		n++
+	}
+	if b.ActivityType == workflow.TaskType {
+		n += record.TaskKeys(b)
+	}
+	if _, ok := limit.Of(b); ok {
+		n += 2
+	}
+	return n
 }
 
 // PageBytes bounds what one page writes, as [Width].PageOps does.

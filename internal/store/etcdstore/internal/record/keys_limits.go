@@ -41,6 +41,17 @@ func (k LimitKeys) Places() string { return k.root + "limit-taken/" }
 // Taken is what the places of a line begin with.
 func (k LimitKeys) Taken(l limit.Line) string { return k.Places() + lineOf(l) + "/" }
 
+// Settlements is what those begin with that are to be settled with any line.
+func (k LimitKeys) Settlements() string { return k.root + "limit-settle/" }
+
+// SettlementsOf is what those begin with that are to be settled with a line.
+func (k LimitKeys) SettlementsOf(l limit.Line) string { return k.Settlements() + lineOf(l) + "/" }
+
+// Settlement is what the journal of an instance says under a number.
+func (k LimitKeys) Settlement(l limit.Line, instance string, sequence int64) string {
+	return fmt.Sprintf("%s%s/%d", k.SettlementsOf(l), instance, sequence)
+}
+
 func lineOf(l limit.Line) string { return Encode(l.Limit) + "/" + Encode(l.Key) }
 
 // Wait is where a bookmark waits for its place.
@@ -76,7 +87,8 @@ func PutWait(k LimitKeys, o *db.Ops, b *workflow.Bookmark, of *workflow.Instance
 
 // PlaceFor is what lies where a bookmark of an instance waits.
 func PlaceFor(b *workflow.Bookmark, of *workflow.Instance, trace string) store.Place {
-	return store.Place{Instance: of.ID, Bookmark: b.ID, Activity: b.ActivityID, Definition: of.DefinitionID, Came: b.CreatedAt, Trace: trace}
+	w, _ := limit.Of(b)
+	return store.Place{Instance: of.ID, Bookmark: b.ID, Activity: b.ActivityID, Definition: of.DefinitionID, Came: b.CreatedAt, Trace: trace, Units: w.Units}
 }
 
 // LineIn is the line of what lies below [LimitKeys.Waits], [LimitKeys.Places] or [LimitKeys.Heads].

@@ -3,7 +3,7 @@ package record
 // Kinds are what the keys of this format begin with, up to the first slash.
 var Kinds = []string{
 	"ability", "bookmark", "by-correlation", "by-parent", "cancel", "content", "cron", "damaged", "dead", "definition", "definition-content", "definition-index", "definition-ref", "definition-retired",
-	"definition-use", "definition-version", "endpoint", "finished", "gate", "idem", "idem-expiry", "incident", "incident-wanted", "index", "instance", "job", "job-open", "journal", "label", "limit", "limit-head", "limit-taken", "limit-wait", "lock",
+	"definition-use", "definition-version", "endpoint", "finished", "gate", "idem", "idem-expiry", "incident", "incident-wanted", "index", "instance", "job", "job-open", "journal", "label", "limit", "limit-head", "limit-settle", "limit-taken", "limit-wait", "lock",
 	"mailbox", "meta", "nodes", "part", "queue", "queue-mark", "route", "send", "sent", "signed-out", "task", "task-lease", "task-taken", "timer", "trigger", "webhook", "webhook-at", "webhook-due", "webhook-failed",
 }
 

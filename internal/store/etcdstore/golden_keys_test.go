@@ -65,6 +65,13 @@ func goldenUrgent() *workflow.Bookmark {
 	return &workflow.Bookmark{ID: oddBookmark, ActivityType: workflow.TaskType, Name: oddText, CreatedAt: oddTime, Payload: terms.Into(map[string]any{})}
 }
 
+// goldenAsked is a user task for some people.
+func goldenAsked(users []any) *workflow.Bookmark {
+	return &workflow.Bookmark{ID: oddBookmark, ActivityType: workflow.TaskType, Name: task.UserName, CreatedAt: oddTime, Metadata: map[string]any{
+		"priority": int64(80), "dueAt": oddTime.Format(time.RFC3339Nano), "users": users, "groups": users[:min(1, len(users))],
+	}}
+}
+
 func goldenCalls() []call {
 	k := record.KeysBelow("/weft/c/")
 	header := func(at time.Time) *workflow.Instance {
@@ -101,7 +108,7 @@ func goldenBuilders(k record.Keys) []call {
 		by(k.CommandRecords), by(k.CommandRecord, oddTenant, oddText), by(k.CommandRecord, "~queue", "q1"), by(k.CommandRecord, oddID, record.DeletedRecord), by(k.CommandRecord, record.DoneRecords, "s1"),
 		by(k.KeyRecord, oddText), by(k.Expiries), by(k.Expiry, int64(86400000), k.CommandRecord("~send", oddText)), by(k.KeyExpiries), by(k.KeyExpiry, int64(12345678901234), k.KeyRecord("k1")),
 		by(k.Indexes), by(k.Index, workflow.Faulted), by(k.IndexOf, workflow.Faulted, oddID), by(k.IndexOfVersion, workflow.Faulted, oddID, 3), by(k.Running, oddID),
-		by(k.Children, oddText), by(k.Labels), by(k.Labelled, oddText, ""), by(k.Labelled, "a", oddText), by(k.Tasks, ""), by(k.Tasks, oddText), by(k.Taken.Tasks, ""), by(k.Taken.Tasks, oddText), by(k.Taken.Task, &workflow.Bookmark{ID: oddBookmark, Name: oddText, CreatedAt: oddTime}), by(k.Taken.Task, &workflow.Bookmark{ID: "i1~1", CreatedAt: oddEarly}), by(k.Taken.Leases, 10), by(k.Taken.Lease, oddBookmark, oddTime), by(k.Taken.Lease, "i1~1", oddEarly), by(k.Taken.Limit, oddBookmark, store.LimitDone, oddTime), by(k.Taken.KeysOf, goldenLimited()), by(k.Task, goldenUrgent()), by(k.Taken.KeysOf, &workflow.Bookmark{ID: "i1~1", ActivityType: workflow.TaskType, CreatedAt: oddTime}), by(k.Limits.All), by(k.Limits.Limit, oddText), by(k.Limits.Heads), by(k.Limits.Head, limit.Line{Limit: oddText}), by(k.Limits.Waits), by(k.Limits.Line, limit.Line{Limit: "a", Key: oddText}), by(k.Limits.Places), by(k.Limits.Taken, limit.Line{Limit: oddText, Key: "b"}), by(k.Limits.Wait, goldenWait, goldenWaiting()), by(k.Limits.Place, goldenWait.Line, oddBookmark), by(k.Limits.KeysOf, goldenWaiting()), by(k.Correlation, ""), by(k.Correlation, oddText), by(k.FinishedIn, 10),
+		by(k.Children, oddText), by(k.Labels), by(k.Labelled, oddText, ""), by(k.Labelled, "a", oddText), by(k.Tasks, ""), by(k.Tasks, oddText), by(k.Taken.Tasks, ""), by(k.Taken.Tasks, oddText), by(k.Taken.Task, &workflow.Bookmark{ID: oddBookmark, Name: oddText, CreatedAt: oddTime}), by(k.Taken.Task, &workflow.Bookmark{ID: "i1~1", CreatedAt: oddEarly}), by(k.Taken.Leases, 10), by(k.Taken.Lease, oddBookmark, oddTime), by(k.Taken.Lease, "i1~1", oddEarly), by(k.Taken.Limit, oddBookmark, store.LimitDone, oddTime), by(k.Taken.KeysOf, goldenLimited()), by(k.Task, goldenUrgent()), by(k.Taken.KeysOf, &workflow.Bookmark{ID: "i1~1", ActivityType: workflow.TaskType, CreatedAt: oddTime}), by(k.People.Lists), by(k.People.All), by(k.People.Nobodys), by(k.People.User, oddText), by(k.People.Group, oddText), by(k.People.Entries, goldenAsked(nil)), by(k.People.Entries, goldenAsked([]any{oddText, "anna", "anna"})), by(k.People.Entries, goldenLimited()), by(k.Limits.All), by(k.Limits.Limit, oddText), by(k.Limits.Heads), by(k.Limits.Head, limit.Line{Limit: oddText}), by(k.Limits.Waits), by(k.Limits.Line, limit.Line{Limit: "a", Key: oddText}), by(k.Limits.Places), by(k.Limits.Taken, limit.Line{Limit: oddText, Key: "b"}), by(k.Limits.Wait, goldenWait, goldenWaiting()), by(k.Limits.Place, goldenWait.Line, oddBookmark), by(k.Limits.KeysOf, goldenWaiting()), by(k.Correlation, ""), by(k.Correlation, oddText), by(k.FinishedIn, 10),
 		by(record.ContentKeys{Root: k.Root}.Contents), by(record.ContentKeys{Root: k.Root}.ContentsOf, oddTenant), by(record.ContentKeys{Root: k.Root}.Content, oddID, "b0d1"), by(record.ContentKeys{Root: k.Root}.Piece, oddID, "b0d1", 0), by(record.ContentKeys{Root: k.Root}.Piece, oddTenant, "b0d1", 15),
 		by(k.Pause), by(k.Format), by(k.Age), by(k.Balance), by(k.Links), by(k.Aside, k.Mail("i1", oddText), int64(42), 0), by(k.Aside, k.Mail("i1", oddText), int64(42), 2),
 		by(k.Shapes, "GET", "any"), by(k.Shape, "POST", "/Orders/{id:int}/é/"), by(k.Shape, "GET", "files/{**rest}"), by(k.Shape, "GET", ""),

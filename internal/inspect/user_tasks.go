@@ -65,6 +65,9 @@ func ShowUserTask(t *etcdstore.Task) *UserTask {
 	}
 	instance, _ := workflow.SplitBookmarkID(t.Bookmark.ID)
 	u := &UserTask{Task: is, ID: is.ID(t.Bookmark.ID), InstanceID: instance, DefinitionID: t.Past.Definition, CreatedAt: t.Bookmark.CreatedAt, Claim: t.Claim, Revision: t.Revision}
+	if is.Made != nil {
+		u.CreatedAt = *is.Made
+	}
 	u.Beside = usertask.BesideOf(u.ID, t.Beside)
 	if t.Claim != nil {
 		u.DefinitionID, u.Revision = t.Claim.Definition, t.Claim.Revision

@@ -95,6 +95,7 @@ var table = map[string]place{
 	"internal/people/console/cluster":     {floor: 5, wing: "console", step: 3},
 	"internal/people/console/definitions": {floor: 5, wing: "console", step: 3},
 	"internal/people/console/instances":   {floor: 5, wing: "console", step: 3},
+	"internal/people/console/markdown":    {floor: 5, wing: "console", step: 1},
 	"internal/people/console/waiting":     {floor: 5, wing: "console", step: 3},
 	"internal/people/console/signin":      {floor: 5, wing: "console", step: 3},
 	"internal/people/console/shape":       {floor: 5, wing: "console", step: 2},
@@ -355,6 +356,11 @@ var libraries = []library{
 		prefix: "modernc.org/sqlite",
 		owners: []string{"pkg/activities/sql/sqlite"},
 		why:    "it is large, so only a node that is given it has it, and it opens any file that it is told to",
+	},
+	{
+		prefix: "github.com/yuin/goldmark",
+		owners: []string{"internal/people/console/markdown"},
+		why:    "what it makes is tamed by internal/people/console/markdown, and nowhere else",
 	},
 	{
 		prefix: "github.com/wneessen/go-mail",

@@ -105,7 +105,7 @@ func (a *asked) said(more map[string]any) map[string]any {
 
 // again waits at another bookmark, as the task says something else than it did. Nobody has it then.
 func (a *asked) again() error {
-	a.task.First = a.id()
+	a.task.First, a.task.Made = a.id(), &a.beside.Made
 	a.x.Unwait(func(b workflow.Bookmark) bool { return usertask.Is(&b) })
 	_, err := waitForPerson(a.x, a.task)
 	return err

@@ -11,6 +11,7 @@ type People struct {
 	Users, Groups []string // who may complete it; of one that is assigned only that person
 	Priority      int64    // 0 to 100, the most urgent
 	DueAt         time.Time
+	Made          time.Time // it, not its bookmark
 }
 
 // ForPeople is what a user task says of it in the metadata of its bookmark; false: the bookmark is none.
@@ -20,8 +21,11 @@ func ForPeople(b *workflow.Bookmark) (p People, ok bool) {
 	}
 	about, _ := b.Metadata.(map[string]any)
 	p.Priority = min(max(whole(about["priority"]), 0), 100)
-	if text, _ := about["dueAt"].(string); text != "" {
-		p.DueAt, _ = time.Parse(time.RFC3339Nano, text)
+	p.Made = b.CreatedAt
+	for name, to := range map[string]*time.Time{"dueAt": &p.DueAt, "made": &p.Made} {
+		if text, _ := about[name].(string); text != "" {
+			*to, _ = time.Parse(time.RFC3339Nano, text)
+		}
 	}
 	if one, _ := about["assignee"].(string); one != "" {
 		p.Users = []string{one}
@@ -37,7 +41,7 @@ func AboutInKeys(b *workflow.Bookmark) any {
 	if !ok {
 		return nil
 	}
-	about := map[string]any{"priority": p.Priority, "users": list(p.Users), "groups": list(p.Groups)}
+	about := map[string]any{"priority": p.Priority, "users": list(p.Users), "groups": list(p.Groups), "made": p.Made.Format(time.RFC3339Nano)}
 	if !p.DueAt.IsZero() {
 		about["dueAt"] = p.DueAt.Format(time.RFC3339Nano)
 	}

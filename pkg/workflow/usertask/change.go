@@ -121,7 +121,7 @@ const (
 )
 
 // BesideName is the name of such a bookmark.
-const BesideName = "beside a user task"
+const BesideName = "comments and reminders"
 
 // BesideOf is what waits beside a task of an id, among the bookmarks of its instance; nil: nothing.
 func BesideOf(id string, all []workflow.Bookmark) *Beside {

@@ -35,8 +35,9 @@ type Task struct {
 	Remind   *Remind   `json:"remind,omitempty"`
 	Escalate *Escalate `json:"escalate,omitempty"`
 
-	First    string `json:"first,omitempty"`    // the bookmark that it had at first, which is its id; "": it has that still
-	Assignee string `json:"assignee,omitempty"` // who is to do it, alone; "": one of its candidates
+	First    string     `json:"first,omitempty"`    // the bookmark that it had at first, which is its id; "": it has that still
+	Made     *time.Time `json:"made,omitempty"`     // when it was made, of one that waits at another bookmark; nil: with its bookmark
+	Assignee string     `json:"assignee,omitempty"` // who is to do it, alone; "": one of its candidates
 }
 
 // ID is what people call the task that waits at a bookmark: it stays, also when the bookmark is another.

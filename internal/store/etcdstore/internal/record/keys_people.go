@@ -58,5 +58,5 @@ func placeForPeople(b *workflow.Bookmark, p *task.People) string {
 		due = Millis(p.DueAt)
 	}
 	id, local := workflow.SplitBookmarkID(b.ID)
-	return fmt.Sprintf("%03d/%s/%s/%s/%s", 100-p.Priority, due, Millis(b.CreatedAt), id, Encode(local))
+	return fmt.Sprintf("%03d/%s/%s/%s/%s", 100-p.Priority, due, Millis(p.Made), id, Encode(local))
 }

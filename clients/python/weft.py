@@ -457,7 +457,7 @@ Caller = TypedDict("Caller", {
     "expiresAt": "Union[str, None]",  # When that ends by itself, a session at the latest then; null: never.
     "groups": "List[str]",  # The values of the token's role claim, or the groups of the API key: policies of HTTP endpoints and user tasks name them.
     "name": "Union[str, None]",  # key: and the name of an API key, or oidc: and the subject of a token; null: this cluster asks for no credentials.
-    "role": "str",  # One of "viewer", "operator", "designer", "admin". What the caller may do; each may do what those before it may.
+    "role": "str",  # One of "business", "viewer", "operator", "designer", "admin". What the caller may do; each may do what those before it may.
 })
 
 CancelUserRequest = TypedDict("CancelUserRequest", {

@@ -408,7 +408,7 @@ export interface Caller {
   /** key: and the name of an API key, or oidc: and the subject of a token; null: this cluster asks for no credentials. */
   name: string | null;
   /** What the caller may do; each may do what those before it may. */
-  role: "viewer" | "operator" | "designer" | "admin";
+  role: "business" | "viewer" | "operator" | "designer" | "admin";
 }
 
 export interface CancelUserRequest {

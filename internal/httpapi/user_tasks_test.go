@@ -371,3 +371,28 @@ func TestAnOperatorFindsWhatItClaimed(t *testing.T) {
 		t.Error("it is not given back")
 	}
 }
+
+// Who has the role business sees and decides what is asked of that one, and nothing else.
+func TestBusinessSeesItsOwnUserTasksOnly(t *testing.T) {
+	t.Parallel()
+	p := startPeople(t)
+	dora := "Authorization: Bearer " + p.issuer.Token(map[string]any{"sub": "dora", "roles": []string{"business", "finance"}})
+	evan := "Authorization: Bearer " + p.issuer.Token(map[string]any{"sub": "evan", "roles": []string{"business"}})
+	path := p.ask(t, "b")
+	if got := p.get(t, "/api/v1/whoami", dora).json(t); got["role"] != "business" {
+		t.Errorf("%v", got)
+	}
+	if len(p.waiting(t, dora, "")) != 1 || len(p.waiting(t, evan, "?others=true")) != 0 || p.do(t, "GET", path, "", evan).status != 404 {
+		t.Error("business does not see its own alone")
+	}
+	for _, call := range [][2]string{
+		{"GET", "/instances"}, {"GET", "/instances/b"}, {"GET", "/instances/b/journal"}, {"GET", "/tasks"}, {"GET", "/bookmarks"}, {"GET", "/definitions"}, {"GET", "/stream"}, {"GET", "/receipts/x"},
+		{"POST", "/events/x"}, {"POST", strings.TrimPrefix(path, "/api/v1") + "/assign"}, {"POST", strings.TrimPrefix(path, "/api/v1") + "/cancel"},
+	} {
+		if a := p.do(t, call[0], "/api/v1"+call[1], "", dora); a.status != 403 {
+			t.Errorf("%s %s: %d", call[0], call[1], a.status)
+		}
+	}
+	p.post(t, path+"/claim", "{}", 200, dora)
+	p.post(t, path+"/complete", `{"outcome": "Approve", "data": {"reason": "x"}}`, 200, dora)
+}

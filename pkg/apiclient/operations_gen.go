@@ -78,13 +78,13 @@ func (c *Client) ClaimTasks(ctx context.Context, body ClaimRequest, opts ...Opti
 }
 
 // ClaimUserTask: Take a user task, so that nobody else does it.
-// It is POST /api/v1/user-tasks/{id}/claim, for the role viewer; problems of its own are task-not-found, task-claim-lost.
+// It is POST /api/v1/user-tasks/{id}/claim, for the role business; problems of its own are task-not-found, task-claim-lost.
 func (c *Client) ClaimUserTask(ctx context.Context, id string, opts ...Option) (*Answer[UserTask], error) {
 	return call[UserTask](ctx, c, request{method: "POST", path: "/api/v1/user-tasks/" + url.PathEscape(id) + "/claim", query: nil, body: nil}, opts)
 }
 
 // CommentUserTask: Write something to a user task.
-// It is POST /api/v1/user-tasks/{id}/comment, for the role viewer; problems of its own are instance-not-found, task-not-found, instance-finished, task-claim-lost.
+// It is POST /api/v1/user-tasks/{id}/comment, for the role business; problems of its own are instance-not-found, task-not-found, instance-finished, task-claim-lost.
 func (c *Client) CommentUserTask(ctx context.Context, id string, body CommentUserRequest, opts ...Option) (*Answer[SentOrQueued], error) {
 	return call[SentOrQueued](ctx, c, request{method: "POST", path: "/api/v1/user-tasks/" + url.PathEscape(id) + "/comment", query: nil, body: body}, opts)
 }
@@ -96,7 +96,7 @@ func (c *Client) CompleteTask(ctx context.Context, id string, body TaskRequest, 
 }
 
 // CompleteUserTask: Complete a user task with an outcome and the data of its form.
-// It is POST /api/v1/user-tasks/{id}/complete, for the role viewer; problems of its own are instance-not-found, task-not-found, bookmark-reserved, instance-finished, instance-refused, task-claim-lost.
+// It is POST /api/v1/user-tasks/{id}/complete, for the role business; problems of its own are instance-not-found, task-not-found, bookmark-reserved, instance-finished, instance-refused, task-claim-lost.
 func (c *Client) CompleteUserTask(ctx context.Context, id string, body CompleteUserRequest, opts ...Option) (*Answer[SentOrQueued], error) {
 	return call[SentOrQueued](ctx, c, request{method: "POST", path: "/api/v1/user-tasks/" + url.PathEscape(id) + "/complete", query: nil, body: body}, opts)
 }
@@ -125,7 +125,7 @@ func (c *Client) CreateJob(ctx context.Context, body JobRequest, query CreateJob
 }
 
 // DelegateUserTask: Give a user task that the caller has to another person.
-// It is POST /api/v1/user-tasks/{id}/delegate, for the role viewer; problems of its own are instance-not-found, task-not-found, instance-finished, task-claim-lost.
+// It is POST /api/v1/user-tasks/{id}/delegate, for the role business; problems of its own are instance-not-found, task-not-found, instance-finished, task-claim-lost.
 func (c *Client) DelegateUserTask(ctx context.Context, id string, body AssignUserRequest, opts ...Option) (*Answer[SentOrQueued], error) {
 	return call[SentOrQueued](ctx, c, request{method: "POST", path: "/api/v1/user-tasks/" + url.PathEscape(id) + "/delegate", query: nil, body: body}, opts)
 }
@@ -579,7 +579,7 @@ func (c *Client) GetStore(ctx context.Context, opts ...Option) (*Answer[Filling]
 }
 
 // GetUserTask: One user task that the caller may complete.
-// It is GET /api/v1/user-tasks/{id}, for the role viewer; problems of its own are task-not-found.
+// It is GET /api/v1/user-tasks/{id}, for the role business; problems of its own are task-not-found.
 func (c *Client) GetUserTask(ctx context.Context, id string, opts ...Option) (*Answer[UserTask], error) {
 	return call[UserTask](ctx, c, request{method: "GET", path: "/api/v1/user-tasks/" + url.PathEscape(id), query: nil, body: nil}, opts)
 }
@@ -1279,7 +1279,7 @@ func (q ListUserTasksQuery) values() url.Values {
 }
 
 // ListUserTasks: User tasks that wait for the caller.
-// It is GET /api/v1/user-tasks, for the role viewer.
+// It is GET /api/v1/user-tasks, for the role business.
 func (c *Client) ListUserTasks(ctx context.Context, query ListUserTasksQuery, opts ...Option) (*Answer[UserTaskList], error) {
 	return call[UserTaskList](ctx, c, request{method: "GET", path: "/api/v1/user-tasks", query: query.values(), body: nil}, opts)
 }
@@ -1444,7 +1444,7 @@ func (c *Client) ReleaseTask(ctx context.Context, id string, body ReleaseRequest
 }
 
 // ReleaseUserTask: Give a user task back, undone.
-// It is POST /api/v1/user-tasks/{id}/release, for the role viewer; problems of its own are task-not-found, task-claim-lost.
+// It is POST /api/v1/user-tasks/{id}/release, for the role business; problems of its own are task-not-found, task-claim-lost.
 func (c *Client) ReleaseUserTask(ctx context.Context, id string, body ReleaseUserRequest, opts ...Option) (*Answer[Released], error) {
 	return call[Released](ctx, c, request{method: "POST", path: "/api/v1/user-tasks/" + url.PathEscape(id) + "/release", query: nil, body: body}, opts)
 }
@@ -1664,7 +1664,7 @@ func (c *Client) Unpause(ctx context.Context, opts ...Option) (*Answer[Paused], 
 }
 
 // Whoami: Who calls: by which name, with which role, known by what, and until when.
-// It is GET /api/v1/whoami, for the role viewer.
+// It is GET /api/v1/whoami, for the role business.
 func (c *Client) Whoami(ctx context.Context, opts ...Option) (*Answer[Caller], error) {
 	return call[Caller](ctx, c, request{method: "GET", path: "/api/v1/whoami", query: nil, body: nil}, opts)
 }

@@ -276,7 +276,7 @@ type Caller struct {
 	ExpiresAt *time.Time `json:"expiresAt"` // When that ends by itself, a session at the latest then; null: never.
 	Groups    []string   `json:"groups"`    // The values of the token's role claim, or the groups of the API key: policies of HTTP endpoints and user tasks name them.
 	Name      *string    `json:"name"`      // key: and the name of an API key, or oidc: and the subject of a token; null: this cluster asks for no credentials.
-	Role      string     `json:"role"`      // One of viewer, operator, designer, admin. What the caller may do; each may do what those before it may.
+	Role      string     `json:"role"`      // One of business, viewer, operator, designer, admin. What the caller may do; each may do what those before it may.
 }
 
 // CancelUserRequest is the body of [Client.CancelUserTask]. Zero fields are left out.

@@ -83,21 +83,21 @@ func userTaskRoutes() []serve.Route {
 	lost := []workflow.Code{workflow.CodeTaskNotFound, workflow.CodeTaskClaimLost}
 	one := map[int]any{200: userTaskView{}}
 	return []serve.Route{
-		{Method: "GET", Path: "/user-tasks", Name: "listUserTasks", Role: auth.Viewer, Tag: "user tasks", Kind: serve.Reads, Summary: "User tasks that wait for the caller",
+		{Method: "GET", Path: "/user-tasks", Name: "listUserTasks", Role: auth.Business, Tag: "user tasks", Kind: serve.Reads, Summary: "User tasks that wait for the caller",
 			Query:   append([]serve.Param{{Name: "others", Type: "boolean", Doc: "Also those that somebody else has; of an operator every one that the caller may complete."}}, serve.PageParams...),
 			Answers: map[int]any{200: shape.List[userTaskView]{}}, Serve: listUserTasks},
-		{Method: "GET", Path: "/user-tasks/{id}", Name: "getUserTask", Role: auth.Viewer, Tag: "user tasks", Kind: serve.Reads, Summary: "One user task that the caller may complete",
+		{Method: "GET", Path: "/user-tasks/{id}", Name: "getUserTask", Role: auth.Business, Tag: "user tasks", Kind: serve.Reads, Summary: "One user task that the caller may complete",
 			Answers: one, Problems: lost[:1], Serve: getUserTask},
-		{Method: "POST", Path: "/user-tasks/{id}/claim", Name: "claimUserTask", Role: auth.Viewer, Tag: "user tasks", Kind: serve.Changes, Summary: "Take a user task, so that nobody else does it",
+		{Method: "POST", Path: "/user-tasks/{id}/claim", Name: "claimUserTask", Role: auth.Business, Tag: "user tasks", Kind: serve.Changes, Summary: "Take a user task, so that nobody else does it",
 			Answers: one, Problems: append(lost[:2:2], workflow.CodePaused), Serve: claimUserTask},
-		{Method: "POST", Path: "/user-tasks/{id}/release", Name: "releaseUserTask", Role: auth.Viewer, Tag: "user tasks", Kind: serve.Changes, Summary: "Give a user task back, undone",
+		{Method: "POST", Path: "/user-tasks/{id}/release", Name: "releaseUserTask", Role: auth.Business, Tag: "user tasks", Kind: serve.Changes, Summary: "Give a user task back, undone",
 			Body: releaseUserBody{}, Answers: map[int]any{200: releasedView{}}, Problems: lost, Serve: releaseUserTask},
-		{Method: "POST", Path: "/user-tasks/{id}/complete", Name: "completeUserTask", Role: auth.Viewer, Tag: "user tasks", Kind: serve.Changes, Idempotent: true,
+		{Method: "POST", Path: "/user-tasks/{id}/complete", Name: "completeUserTask", Role: auth.Business, Tag: "user tasks", Kind: serve.Changes, Idempotent: true,
 			Summary: "Complete a user task with an outcome and the data of its form", Body: completeUserBody{}, Answers: sentAnswers(),
 			Problems: append(lost[:2:2], workflow.CodeInstanceNotFound, workflow.CodeInstanceFinished, workflow.CodeBookmarkReserved, workflow.CodeInstanceGated, workflow.CodeKeyReused, workflow.CodePaused), Serve: completeUserTask},
 		changes("assign", auth.Operator, "Give a user task to a person, who is to do it alone", assignUserBody{}, changeBy(usertask.Assign, func(b *assignUserBody) (string, string, int64) { return b.To, b.Reason, b.Revision })),
-		changes("delegate", auth.Viewer, "Give a user task that the caller has to another person", assignUserBody{}, changeBy(usertask.Delegate, func(b *assignUserBody) (string, string, int64) { return b.To, b.Reason, b.Revision })),
-		changes("comment", auth.Viewer, "Write something to a user task", commentUserBody{}, changeBy(usertask.Comment, func(b *commentUserBody) (string, string, int64) { return "", b.Text, 0 })),
+		changes("delegate", auth.Business, "Give a user task that the caller has to another person", assignUserBody{}, changeBy(usertask.Delegate, func(b *assignUserBody) (string, string, int64) { return b.To, b.Reason, b.Revision })),
+		changes("comment", auth.Business, "Write something to a user task", commentUserBody{}, changeBy(usertask.Comment, func(b *commentUserBody) (string, string, int64) { return "", b.Text, 0 })),
 		changes("cancel", auth.Operator, "End a user task with the outcome Cancelled, if its activity allows that", cancelUserBody{}, changeBy(usertask.Cancel, func(b *cancelUserBody) (string, string, int64) { return "", b.Reason, b.Revision })),
 	}
 }

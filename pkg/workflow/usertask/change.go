@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -76,6 +77,8 @@ func (t *Task) Refused(c *Change) (problems workflow.Problems) {
 		problems = append(problems, wrong("missing-field", "/to", "to is empty: name a person, such as anna, key:anna or oidc:anna"))
 	case err != nil:
 		problems = append(problems, wrong("bad-name", "/to", err.Error()))
+	case strings.ContainsFunc(c.To, unicode.IsControl):
+		problems = append(problems, wrong("bad-name", "/to", "to has a control character, and no name does"))
 	case slices.ContainsFunc(t.Excluded, func(not string) bool { return sameName(not, c.To) }):
 		problems = append(problems, wrong("excluded-assignee", "/to", fmt.Sprintf("%s may not do this task: it is one of its excludedUsers", workflow.Shorten(c.To))))
 	}

@@ -25,8 +25,8 @@ var schemes = []string{"http", "https", "mailto"}
 const (
 	mostShown = 64 << 10 // bytes of markup: deep quotes have many of few
 	mostText  = 4 << 10  // of the text: some of it takes time that grows with its square
-	lowest    = 6 // level of a heading
-	below     = 3 // the levels that the page has itself
+	lowest    = 6        // level of a heading
+	below     = 3        // the levels that the page has itself
 )
 
 var converter = goldmark.New(goldmark.WithParserOptions(parser.WithASTTransformers(util.Prioritized(tame{}, 0))))

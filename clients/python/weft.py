@@ -348,6 +348,12 @@ Altered = TypedDict("Altered", {
     "version": "int",  # Of the definition, afterwards.
 })
 
+AssignUserRequest = TypedDict("AssignUserRequest", {
+    "reason": "NotRequired[str]",  # Why, for the journal: up to 2 KiB.
+    "revision": "NotRequired[int]",  # Of the task; any, if it is absent.
+    "to": "NotRequired[str]",  # A person, as candidateUsers name one: anna, key:anna or oidc:anna.
+})
+
 Audit = TypedDict("Audit", {
     "items": "List[AuditLine]",  # 500 at most.
     "more": "bool",  # Others that are remembered fit too.
@@ -451,7 +457,12 @@ Caller = TypedDict("Caller", {
     "expiresAt": "Union[str, None]",  # When that ends by itself, a session at the latest then; null: never.
     "groups": "List[str]",  # The values of the token's role claim, or the groups of the API key: policies of HTTP endpoints and user tasks name them.
     "name": "Union[str, None]",  # key: and the name of an API key, or oidc: and the subject of a token; null: this cluster asks for no credentials.
-    "role": "str",  # One of "viewer", "operator", "designer", "admin". What the caller may do; each may do what those before it may.
+    "role": "str",  # One of "business", "viewer", "operator", "designer", "admin". What the caller may do; each may do what those before it may.
+})
+
+CancelUserRequest = TypedDict("CancelUserRequest", {
+    "reason": "NotRequired[str]",  # Why: up to 2 KiB.
+    "revision": "NotRequired[int]",  # Of the task; any, if it is absent.
 })
 
 Case = TypedDict("Case", {
@@ -500,6 +511,10 @@ ClaimedTask = TypedDict("ClaimedTask", {
     "payload": "NotRequired[Any]",
     "retried": "NotRequired[bool]",  # The activity has a retry, which counts the attempts: leave it to that whether another one follows a failure.
     "taskId": "str",
+})
+
+CommentUserRequest = TypedDict("CommentUserRequest", {
+    "text": "NotRequired[str]",  # Up to 2 KiB; a task has up to 50 comments.
 })
 
 Commit = TypedDict("Commit", {
@@ -1445,11 +1460,17 @@ ReleaseRequest = TypedDict("ReleaseRequest", {
 })
 
 ReleaseUserRequest = TypedDict("ReleaseUserRequest", {
-    "revision": "NotRequired[int]",  # Of the claim that is given back; any, if it is absent.
+    "revision": "NotRequired[int]",  # Of the task that is given back; any, if it is absent.
 })
 
 Released = TypedDict("Released", {
     "taskId": "str",
+})
+
+Remark = TypedDict("Remark", {
+    "at": "str",
+    "by": "str",
+    "text": "str",
 })
 
 ReplayLettersRequest = TypedDict("ReplayLettersRequest", {
@@ -1856,9 +1877,12 @@ UserOutcome = TypedDict("UserOutcome", {
 })
 
 UserTask = TypedDict("UserTask", {
+    "assignedTo": "NotRequired[str]",  # Who is to do it, alone: as an operator, or who had it, named that one.
+    "cancellable": "NotRequired[bool]",  # Operators may cancel it by itself.
     "claimedAt": "NotRequired[Union[str, None]]",
     "claimedBy": "NotRequired[str]",  # Who has it: key: or oidc: and a name.
     "claimedUntil": "NotRequired[Union[str, None]]",  # Then it is free again, unless it is claimed again before.
+    "comments": "NotRequired[List[Remark]]",  # What people wrote, the oldest first.
     "createdAt": "str",
     "definitionId": "NotRequired[str]",
     "dueAt": "NotRequired[Union[str, None]]",
@@ -1870,7 +1894,7 @@ UserTask = TypedDict("UserTask", {
     "overdue": "NotRequired[bool]",
     "priority": "int",  # 0 to 100, the most urgent.
     "reference": "NotRequired[str]",
-    "revision": "NotRequired[int]",  # Of the claim.
+    "revision": "NotRequired[int]",  # Of the task: another one when it is claimed, given back or given to somebody.
     "summary": "NotRequired[str]",
     "taskData": "NotRequired[Any]",  # What it is about.
     "taskId": "str",
@@ -2038,6 +2062,10 @@ class Client(_Core):
         """Change an instance that runs or is faulted: run activities again, skip them, set variables, migrate, reschedule, cancel: POST /api/v1/instances/{id}/alterations."""
         return self._call("POST", f"/api/v1/instances/{_part(id)}/alterations", {"dryRun": dry_run}, body or {}, wait=wait, accept=accept, key=key)
 
+    def assign_user_task(self, id: str, body: Optional["AssignUserRequest"] = None, *, wait: Optional[int] = None, accept: Optional[str] = None, key: Optional[str] = None) -> Answer["Union[Sent, Queued]"]:
+        """Give a user task to a person, who is to do it alone: POST /api/v1/user-tasks/{id}/assign."""
+        return self._call("POST", f"/api/v1/user-tasks/{_part(id)}/assign", {}, body or {}, wait=wait, accept=accept, key=key)
+
     def cancel_instance(self, id: str, *, wait: Optional[int] = None, accept: Optional[str] = None, key: Optional[str] = None) -> Answer["Instance"]:
         """End the instance, and the call that it waits for outside: POST /api/v1/instances/{id}/cancel."""
         return self._call("POST", f"/api/v1/instances/{_part(id)}/cancel", {}, wait=wait, accept=accept, key=key)
@@ -2045,6 +2073,10 @@ class Client(_Core):
     def cancel_job(self, id: str, *, wait: Optional[int] = None, accept: Optional[str] = None, key: Optional[str] = None) -> Answer["Job"]:
         """Cancel a job: it goes no further; one that has ended stays as it is: POST /api/v1/jobs/{id}/cancel."""
         return self._call("POST", f"/api/v1/jobs/{_part(id)}/cancel", {}, wait=wait, accept=accept, key=key)
+
+    def cancel_user_task(self, id: str, body: Optional["CancelUserRequest"] = None, *, wait: Optional[int] = None, accept: Optional[str] = None, key: Optional[str] = None) -> Answer["Union[Sent, Queued]"]:
+        """End a user task with the outcome Cancelled, if its activity allows that: POST /api/v1/user-tasks/{id}/cancel."""
+        return self._call("POST", f"/api/v1/user-tasks/{_part(id)}/cancel", {}, body or {}, wait=wait, accept=accept, key=key)
 
     def check_definition(self, body: Union[str, bytes, Mapping[str, Any]], *, picture: Optional[bool] = None, wait: Optional[int] = None, accept: Optional[str] = None, key: Optional[str] = None, content_type: Optional[str] = None) -> Answer["Checked"]:
         """Find the mistakes of a definition while it is written; 200 also with mistakes, and nothing is written: POST /api/v1/definitions/check."""
@@ -2058,6 +2090,10 @@ class Client(_Core):
         """Take a user task, so that nobody else does it: POST /api/v1/user-tasks/{id}/claim."""
         return self._call("POST", f"/api/v1/user-tasks/{_part(id)}/claim", {}, wait=wait, accept=accept, key=key)
 
+    def comment_user_task(self, id: str, body: Optional["CommentUserRequest"] = None, *, wait: Optional[int] = None, accept: Optional[str] = None, key: Optional[str] = None) -> Answer["Union[Sent, Queued]"]:
+        """Write something to a user task: POST /api/v1/user-tasks/{id}/comment."""
+        return self._call("POST", f"/api/v1/user-tasks/{_part(id)}/comment", {}, body or {}, wait=wait, accept=accept, key=key)
+
     def complete_task(self, id: str, body: Optional["TaskRequest"] = None, *, wait: Optional[int] = None, accept: Optional[str] = None, key: Optional[str] = None) -> Answer["Union[Sent, Queued]"]:
         """Report the result of a task, or its error: POST /api/v1/tasks/{id}/complete."""
         return self._call("POST", f"/api/v1/tasks/{_part(id)}/complete", {}, body or {}, wait=wait, accept=accept, key=key)
@@ -2069,6 +2105,10 @@ class Client(_Core):
     def create_job(self, body: Optional["JobRequest"] = None, *, dry_run: Optional[bool] = None, limit: Optional[int] = None, wait: Optional[int] = None, accept: Optional[str] = None, key: Optional[str] = None) -> Answer["Union[JobPreview, Job]"]:
         """Alter, retry, cancel or delete all instances of a filter: POST /api/v1/jobs."""
         return self._call("POST", "/api/v1/jobs", {"dryRun": dry_run, "limit": limit}, body or {}, wait=wait, accept=accept, key=key)
+
+    def delegate_user_task(self, id: str, body: Optional["AssignUserRequest"] = None, *, wait: Optional[int] = None, accept: Optional[str] = None, key: Optional[str] = None) -> Answer["Union[Sent, Queued]"]:
+        """Give a user task that the caller has to another person: POST /api/v1/user-tasks/{id}/delegate."""
+        return self._call("POST", f"/api/v1/user-tasks/{_part(id)}/delegate", {}, body or {}, wait=wait, accept=accept, key=key)
 
     def delete_dead_letter(self, id: str, *, wait: Optional[int] = None, accept: Optional[str] = None, key: Optional[str] = None) -> Answer["None"]:
         """Forget a dead letter: DELETE /api/v1/dead-letters/{id}."""

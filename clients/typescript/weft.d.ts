@@ -255,6 +255,15 @@ export interface Altered {
   version: number;
 }
 
+export interface AssignUserRequest {
+  /** Why, for the journal: up to 2 KiB. */
+  reason?: string;
+  /** Of the task; any, if it is absent. */
+  revision?: number;
+  /** A person, as candidateUsers name one: anna, key:anna or oidc:anna. */
+  to?: string;
+}
+
 export interface Audit {
   /** 500 at most. */
   items: Array<AuditLine>;
@@ -399,7 +408,14 @@ export interface Caller {
   /** key: and the name of an API key, or oidc: and the subject of a token; null: this cluster asks for no credentials. */
   name: string | null;
   /** What the caller may do; each may do what those before it may. */
-  role: "viewer" | "operator" | "designer" | "admin";
+  role: "business" | "viewer" | "operator" | "designer" | "admin";
+}
+
+export interface CancelUserRequest {
+  /** Why: up to 2 KiB. */
+  reason?: string;
+  /** Of the task; any, if it is absent. */
+  revision?: number;
 }
 
 export interface Case {
@@ -467,6 +483,11 @@ export interface ClaimedTask {
   /** The activity has a retry, which counts the attempts: leave it to that whether another one follows a failure. */
   retried?: boolean;
   taskId: string;
+}
+
+export interface CommentUserRequest {
+  /** Up to 2 KiB; a task has up to 50 comments. */
+  text?: string;
 }
 
 export interface Commit {
@@ -1797,12 +1818,18 @@ export interface ReleaseRequest {
 }
 
 export interface ReleaseUserRequest {
-  /** Of the claim that is given back; any, if it is absent. */
+  /** Of the task that is given back; any, if it is absent. */
   revision?: number;
 }
 
 export interface Released {
   taskId: string;
+}
+
+export interface Remark {
+  at: string;
+  by: string;
+  text: string;
 }
 
 export interface ReplayLettersRequest {
@@ -2364,11 +2391,17 @@ export interface UserOutcome {
 }
 
 export interface UserTask {
+  /** Who is to do it, alone: as an operator, or who had it, named that one. */
+  assignedTo?: string;
+  /** Operators may cancel it by itself. */
+  cancellable?: boolean;
   claimedAt?: string | null;
   /** Who has it: key: or oidc: and a name. */
   claimedBy?: string;
   /** Then it is free again, unless it is claimed again before. */
   claimedUntil?: string | null;
+  /** What people wrote, the oldest first. */
+  comments?: Array<Remark>;
   createdAt: string;
   definitionId?: string;
   dueAt?: string | null;
@@ -2384,7 +2417,7 @@ export interface UserTask {
   /** 0 to 100, the most urgent. */
   priority: number;
   reference?: string;
-  /** Of the claim. */
+  /** Of the task: another one when it is claimed, given back or given to somebody. */
   revision?: number;
   summary?: string;
   /** What it is about. */
@@ -2615,11 +2648,17 @@ export class Client {
   /** Change an instance that runs or is faulted: run activities again, skip them, set variables, migrate, reschedule, cancel: POST /api/v1/instances/{id}/alterations. */
   alterInstance(id: string, body?: AlterRequest, query?: { dryRun?: boolean; }, options?: Options): Promise<Answer<Instance | Altered>>;
 
+  /** Give a user task to a person, who is to do it alone: POST /api/v1/user-tasks/{id}/assign. */
+  assignUserTask(id: string, body?: AssignUserRequest, options?: Options): Promise<Answer<Sent | Queued>>;
+
   /** End the instance, and the call that it waits for outside: POST /api/v1/instances/{id}/cancel. */
   cancelInstance(id: string, options?: Options): Promise<Answer<Instance>>;
 
   /** Cancel a job: it goes no further; one that has ended stays as it is: POST /api/v1/jobs/{id}/cancel. */
   cancelJob(id: string, options?: Options): Promise<Answer<Job>>;
+
+  /** End a user task with the outcome Cancelled, if its activity allows that: POST /api/v1/user-tasks/{id}/cancel. */
+  cancelUserTask(id: string, body?: CancelUserRequest, options?: Options): Promise<Answer<Sent | Queued>>;
 
   /** Find the mistakes of a definition while it is written; 200 also with mistakes, and nothing is written: POST /api/v1/definitions/check. */
   checkDefinition(body: string | object, query?: { picture?: boolean; }, options?: Options): Promise<Answer<Checked>>;
@@ -2630,6 +2669,9 @@ export class Client {
   /** Take a user task, so that nobody else does it: POST /api/v1/user-tasks/{id}/claim. */
   claimUserTask(id: string, options?: Options): Promise<Answer<UserTask>>;
 
+  /** Write something to a user task: POST /api/v1/user-tasks/{id}/comment. */
+  commentUserTask(id: string, body?: CommentUserRequest, options?: Options): Promise<Answer<Sent | Queued>>;
+
   /** Report the result of a task, or its error: POST /api/v1/tasks/{id}/complete. */
   completeTask(id: string, body?: TaskRequest, options?: Options): Promise<Answer<Sent | Queued>>;
 
@@ -2638,6 +2680,9 @@ export class Client {
 
   /** Alter, retry, cancel or delete all instances of a filter: POST /api/v1/jobs. */
   createJob(body?: JobRequest, query?: { dryRun?: boolean; limit?: number; }, options?: Options): Promise<Answer<JobPreview | Job>>;
+
+  /** Give a user task that the caller has to another person: POST /api/v1/user-tasks/{id}/delegate. */
+  delegateUserTask(id: string, body?: AssignUserRequest, options?: Options): Promise<Answer<Sent | Queued>>;
 
   /** Forget a dead letter: DELETE /api/v1/dead-letters/{id}. */
   deleteDeadLetter(id: string, options?: Options): Promise<Answer<undefined>>;

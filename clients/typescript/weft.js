@@ -223,12 +223,20 @@ export class Client extends Core {
     return this.call("POST", `/api/v1/instances/${part(id)}/alterations`, { body, query, options });
   }
 
+  assignUserTask(id, body = {}, options = {}) {
+    return this.call("POST", `/api/v1/user-tasks/${part(id)}/assign`, { body, options });
+  }
+
   cancelInstance(id, options = {}) {
     return this.call("POST", `/api/v1/instances/${part(id)}/cancel`, { options });
   }
 
   cancelJob(id, options = {}) {
     return this.call("POST", `/api/v1/jobs/${part(id)}/cancel`, { options });
+  }
+
+  cancelUserTask(id, body = {}, options = {}) {
+    return this.call("POST", `/api/v1/user-tasks/${part(id)}/cancel`, { body, options });
   }
 
   checkDefinition(body, query = {}, options = {}) {
@@ -243,6 +251,10 @@ export class Client extends Core {
     return this.call("POST", `/api/v1/user-tasks/${part(id)}/claim`, { options });
   }
 
+  commentUserTask(id, body = {}, options = {}) {
+    return this.call("POST", `/api/v1/user-tasks/${part(id)}/comment`, { body, options });
+  }
+
   completeTask(id, body = {}, options = {}) {
     return this.call("POST", `/api/v1/tasks/${part(id)}/complete`, { body, options });
   }
@@ -253,6 +265,10 @@ export class Client extends Core {
 
   createJob(body = {}, query = {}, options = {}) {
     return this.call("POST", `/api/v1/jobs`, { body, query, options });
+  }
+
+  delegateUserTask(id, body = {}, options = {}) {
+    return this.call("POST", `/api/v1/user-tasks/${part(id)}/delegate`, { body, options });
   }
 
   deleteDeadLetter(id, options = {}) {

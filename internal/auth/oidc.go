@@ -113,7 +113,7 @@ func NewOIDC(cfg OIDCConfig) (*OIDC, error) {
 		roles[value] = max(roles[value], role)
 	}
 	if len(cfg.Roles) == 0 {
-		for r := Viewer; r <= Admin; r++ {
+		for r := Business; r <= Admin; r++ {
 			roles[r.String()] = r
 		}
 	}

@@ -2,6 +2,7 @@ package auth
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -16,6 +17,8 @@ const (
 	// Anyone is everybody, also without credentials. As the role of a caller it is
 	// that of one who is known and has no role.
 	Anyone Role = iota + 1
+	// Business sees and decides its own user tasks, and nothing else.
+	Business
 	// Viewer reads.
 	Viewer
 	// Operator starts, resumes, cancels and repairs instances.
@@ -26,7 +29,7 @@ const (
 	Admin
 )
 
-var roleNames = map[Role]string{Anyone: "anyone", Viewer: "viewer", Operator: "operator", Designer: "designer", Admin: "admin"}
+var roleNames = map[Role]string{Anyone: "anyone", Business: "business", Viewer: "viewer", Operator: "operator", Designer: "designer", Admin: "admin"}
 
 func (r Role) String() string {
 	if name, ok := roleNames[r]; ok {
@@ -35,15 +38,30 @@ func (r Role) String() string {
 	return fmt.Sprintf("Role(%d)", int(r))
 }
 
-// ParseRole reads a role that a caller can be given: viewer, operator, designer
-// or admin.
+// ParseRole reads a role that a caller can be given: business, viewer, operator,
+// designer or admin.
 func ParseRole(name string) (Role, error) {
-	for r := Viewer; r <= Admin; r++ {
+	for r := Business; r <= Admin; r++ {
 		if roleNames[r] == name {
 			return r, nil
 		}
 	}
-	return 0, fmt.Errorf("there is no role %q; the roles are viewer, operator, designer and admin", name)
+	return 0, fmt.Errorf("there is no role %q; the roles are business, viewer, operator, designer and admin", name)
+}
+
+// MarshalJSON writes the number that a session has. Programs of before had no [Business] and read its number as a role that may
+// nothing: so each role keeps the number that they know.
+func (r Role) MarshalJSON() ([]byte, error) {
+	return strconv.AppendInt(nil, int64(max(r-1, 0)), 10), nil
+}
+
+// UnmarshalJSON reads it. What is none of them is no role.
+func (r *Role) UnmarshalJSON(raw []byte) error {
+	n, err := strconv.Atoi(string(raw))
+	if *r = Role(n + 1); err != nil || *r < Business || *r > Admin {
+		*r = 0
+	}
+	return nil
 }
 
 // Principal is a caller who is known. It is shared and must not be changed.

@@ -42,12 +42,12 @@ func TestEveryChangeTakesAKey(t *testing.T) {
 		task := worked[i].(map[string]any)
 		return []string{"/tasks/" + task["taskId"].(string) + "/" + what, `{` + more + `"claim": "` + task["claim"].(string) + `"}`}
 	}
-	s.publish(t, "id: asked\nroot:\n  - userTask: keyed\n")
+	s.publish(t, "id: asked\nroot:\n  - userTask: {title: keyed, enableCancellationOutcome: true}\n")
 	asked := func(what, body string) []string {
 		s.post(t, "/api/v1/definitions/asked/execute", `{}`, 200)
 		tasks := s.get(t, "/api/v1/user-tasks").json(t)["items"].([]any)
 		path := "/user-tasks/" + tasks[len(tasks)-1].(map[string]any)["taskId"].(string)
-		if what == "release" {
+		if what == "release" || what == "delegate" {
 			s.post(t, "/api/v1"+path+"/claim", `{}`, 200)
 		}
 		return []string{path + "/" + what, body}
@@ -84,6 +84,10 @@ func TestEveryChangeTakesAKey(t *testing.T) {
 		"claimUserTask":       asked("claim", `{}`),
 		"releaseUserTask":     asked("release", `{}`),
 		"completeUserTask":    asked("complete", `{"outcome": "Complete"}`),
+		"assignUserTask":      asked("assign", `{"to": "key:anna"}`),
+		"delegateUserTask":    asked("delegate", `{"to": "key:anna"}`),
+		"commentUserTask":     asked("comment", `{"text": "why?"}`),
+		"cancelUserTask":      asked("cancel", `{"reason": "no need"}`),
 		"createJob":           {"/jobs", `{"kind": "cancel", "q": "def:none"}`},
 		"cancelJob":           {"/jobs/" + things["/jobs/{id}"] + "/cancel", `{}`},
 		"deleteJob":           {"/jobs/" + things["/jobs/{id}"], ""},
@@ -107,7 +111,7 @@ func TestEveryChangeTakesAKey(t *testing.T) {
 		"deleteDeadLetter":    {"", ""},
 	}
 	order := []string{ // what needs what another one takes away comes first
-		"executeDefinition", "dispatchDefinition", "publishDefinition", "refreshDefinitions", "reloadDefinitions", "sendEvent", "sendStimulus", "completeTask", "claimTasks", "heartbeatTask", "failTask", "releaseTask", "claimUserTask", "releaseUserTask", "completeUserTask", "createJob",
+		"executeDefinition", "dispatchDefinition", "publishDefinition", "refreshDefinitions", "reloadDefinitions", "sendEvent", "sendStimulus", "completeTask", "claimTasks", "heartbeatTask", "failTask", "releaseTask", "claimUserTask", "releaseUserTask", "completeUserTask", "assignUserTask", "delegateUserTask", "commentUserTask", "cancelUserTask", "createJob",
 		"sendQueueItem", "sendQueueItems", "deleteQueueItems", "replayDeadLetters", "deleteDeadLetters", "retryInstances", "retryInstance", "runAlterations", "retryWorkflows", "dispatchAlterations", "submitAlterations", "importState", "alterInstance", "cancelInstance", "deleteInstance",
 		"cancelJob", "deleteJob", "fireSchedule", "skipSchedule", "publishVersion", "deleteVersion", "retractDefinition", "deleteDefinition", "putWebhook", "replayWebhook", "forgetFailedEvents", "deleteWebhook", "putLimit", "deleteLimit", "pause", "unpause",
 	}

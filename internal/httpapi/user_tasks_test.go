@@ -230,28 +230,169 @@ func TestAUserTaskHasOneDoor(t *testing.T) {
 	}
 }
 
-// A page looks at a bounded number of times, also with the smallest limit: then it is empty, and goes on behind.
+// What others have is looked at and left out, a bounded number of times, also with the smallest limit: then a page is empty,
+// and goes on behind. What others are asked is not looked at.
 func TestAPageOfOneLooksFewTimes(t *testing.T) {
 	t.Parallel()
 	p := startPeople(t)
 	for n := range 25 {
 		p.post(t, "/api/v1/definitions/approval/execute", fmt.Sprintf(`{"instanceId": "x%d", "input": {"author": "zoe"}}`, n), 200, p.op)
 	}
-	pages, cursor := 0, ""
-	for {
-		var got struct {
-			Items      []any
-			NextCursor *string
-		}
-		if err := json.Unmarshal(p.get(t, "/api/v1/user-tasks?limit=1"+cursor, p.carl).body, &got); err != nil || len(got.Items) != 0 {
-			t.Fatal(err, got.Items)
-		}
-		if pages++; got.NextCursor == nil {
-			break
-		}
-		cursor = "&cursor=" + url.QueryEscape(*got.NextCursor)
+	for _, item := range p.waiting(t, p.bert, "") {
+		p.post(t, "/api/v1/user-tasks/"+item["taskId"].(string)+"/claim", "{}", 200, p.bert)
 	}
-	if pages != 2 {
-		t.Errorf("25 tasks of others are %d pages", pages)
+	for who, want := range map[string]int{p.anna: 2, p.carl: 1} {
+		pages, cursor := 0, ""
+		for {
+			var got struct {
+				Items      []any
+				NextCursor *string
+			}
+			if err := json.Unmarshal(p.get(t, "/api/v1/user-tasks?limit=1"+cursor, who).body, &got); err != nil || len(got.Items) != 0 {
+				t.Fatal(err, got.Items)
+			}
+			if pages++; got.NextCursor == nil {
+				break
+			}
+			cursor = "&cursor=" + url.QueryEscape(*got.NextCursor)
+		}
+		if pages != want {
+			t.Errorf("25 tasks of others are %d pages, want %d", pages, want)
+		}
 	}
+}
+
+// Operators give a task to somebody, who alone has it then and may give it on or back; its id stays. Each counts only for the
+// task as it was seen, and once.
+func TestAUserTaskIsGivenToSomebody(t *testing.T) {
+	t.Parallel()
+	p := startPeople(t)
+	path := p.ask(t, "g")
+	sees := func(what string, want map[string]int) {
+		t.Helper()
+		for name, who := range map[string]string{"anna": p.anna, "bert": p.bert, "carl": p.carl, "cleo": p.cleo} {
+			if got := p.do(t, "GET", path, "", who).status; (got == 200) != (want[name] > 0) || len(p.waiting(t, who, "")) != want[name] {
+				t.Errorf("%s: %s sees it as %d, and %d wait", what, name, got, len(p.waiting(t, who, "")))
+			}
+		}
+	}
+	for who, want := range map[string]int{p.anna: 403, p.carl: 403} {
+		if a := p.do(t, "POST", path+"/assign", `{"to": "oidc:carl"}`, who); a.status != want {
+			t.Errorf("assign by %.30s: %d %s", who, a.status, a.body)
+		}
+	}
+	if a := p.do(t, "POST", path+"/delegate", `{"to": "oidc:carl"}`, p.anna); a.status != 409 {
+		t.Errorf("what anna has not: %d %s", a.status, a.body)
+	}
+	claimed := p.post(t, path+"/claim", `{}`, 200, p.bert).json(t)
+	if a := p.do(t, "POST", path+"/delegate", `{"to": "oidc:carl"}`, p.anna); a.status != 409 {
+		t.Errorf("what bert has: %d %s", a.status, a.body)
+	}
+	if a := p.do(t, "POST", path+"/delegate", `{"to": "oidc:carl", "revision": 1}`, p.bert); a.status != 409 {
+		t.Errorf("of another revision: %d %s", a.status, a.body)
+	}
+	for _, to := range []string{"", "cleo", "oidc:cleo", strings.Repeat("x", 600), "a\\u0000b"} {
+		if a := p.do(t, "POST", path+"/delegate", `{"to": "`+to+`"}`, p.bert); a.status != 422 || !strings.Contains(string(a.body), `"pointer":"/to"`) {
+			t.Errorf("to %.20q: %d %s", to, a.status, a.body)
+		}
+	}
+	give := fmt.Sprintf(`{"to": "oidc:carl", "reason": "he knows", "revision": %v}`, int64(claimed["revision"].(float64)))
+	first := p.post(t, path+"/delegate", give, 200, p.bert, "Idempotency-Key: d")
+	if again := p.post(t, path+"/delegate", give, 200, p.bert, "Idempotency-Key: d"); string(again.body) != string(first.body) {
+		t.Errorf("a repeat got %s, the first %s", again.body, first.body)
+	}
+	if a := p.do(t, "POST", path+"/delegate", `{"to": "oidc:anna"}`, p.bert, "Idempotency-Key: d"); a.code() != "idempotency-key-reused" {
+		t.Errorf("another body: %d %s", a.status, a.body)
+	}
+	sees("given to carl", map[string]int{"carl": 1})
+	p.post(t, path+"/comment", `{"text": "<b>why me?</b>"}`, 200, p.carl)
+	if a := p.do(t, "POST", path+"/comment", `{"text": "x"}`, p.anna); a.status != 404 {
+		t.Errorf("a comment of whose it is not: %d", a.status)
+	}
+	got := p.get(t, path, p.carl).json(t)
+	if got["assignedTo"] != "oidc:carl" || !strings.Contains(fmt.Sprint(got["comments"]), "<b>why me?</b>") || !strings.Contains(fmt.Sprint(got["comments"]), "oidc:carl") {
+		t.Errorf("%v", got)
+	}
+	p.post(t, path+"/release", `{}`, 200, p.carl)
+	sees("given back", map[string]int{"anna": 1, "bert": 1})
+	p.post(t, path+"/claim", `{}`, 200, p.anna)
+	p.post(t, path+"/assign", `{"to": "oidc:anna"}`, 200, p.op) // which ends the claim, and keeps the comments
+	sees("assigned to anna", map[string]int{"anna": 1})
+	if a := p.do(t, "POST", path+"/cancel", `{"reason": "x"}`, p.op); a.status != 422 || !strings.Contains(string(a.body), "cancellation-disabled") {
+		t.Errorf("cancel: %d %s", a.status, a.body)
+	}
+	p.post(t, path+"/complete", `{"outcome": "Approve", "data": {"reason": "x"}}`, 200, p.anna)
+	if a := p.do(t, "POST", path+"/comment", `{"text": "x"}`, p.anna); a.status != 404 || !strings.Contains(string(a.body), "is done: oidc:anna completed it at ") {
+		t.Errorf("%d %s", a.status, a.body)
+	}
+	journal := string(p.get(t, "/api/v1/instances/g/journal?limit=500", p.op).body)
+	for _, want := range []string{"oidc:bert gave it to oidc:carl", "oidc:carl gave it back", " gave it to oidc:anna", "he knows"} {
+		if !strings.Contains(journal, want) {
+			t.Errorf("the journal has no %q", want)
+		}
+	}
+}
+
+// Of two who give a task to somebody at once, one does, and the other is told or comes behind; it is one task at the end.
+func TestATaskIsGivenAndCompletedAtOnce(t *testing.T) {
+	t.Parallel()
+	p := startPeople(t)
+	for n := range 5 {
+		id := fmt.Sprintf("o%d", n)
+		path := p.ask(t, id)
+		var wait sync.WaitGroup
+		var done, given answer
+		wait.Go(func() {
+			done = p.do(t, "POST", path+"/complete", `{"outcome": "Approve", "data": {"reason": "x"}}`, p.anna)
+		})
+		wait.Go(func() { given = p.do(t, "POST", path+"/assign", `{"to": "oidc:bert"}`, p.op) })
+		wait.Wait()
+		ended := fmt.Sprint(p.get(t, "/api/v1/instances/"+id, p.op).json(t)["status"]) == "Finished"
+		if ended != (done.status == 200) || done.status != 200 && len(p.waiting(t, p.bert, "")) == 0 {
+			t.Errorf("completed %d %s, given %d %s", done.status, done.body, given.status, given.body)
+		}
+		if !ended {
+			p.post(t, path+"/complete", `{"outcome": "Reject", "data": {"reason": "x"}}`, 200, p.bert)
+		}
+	}
+}
+
+// What an operator claims who is no candidate is in the list of that one.
+func TestAnOperatorFindsWhatItClaimed(t *testing.T) {
+	t.Parallel()
+	p := startPeople(t)
+	path := p.ask(t, "c")
+	got := p.post(t, path+"/claim", `{}`, 200, p.op).json(t)
+	if got["claimedBy"] != got["assignedTo"] || len(p.waiting(t, p.op, "")) != 1 || len(p.waiting(t, p.anna, "")) != 0 {
+		t.Errorf("%v", got)
+	}
+	p.post(t, path+"/release", `{}`, 200, p.op)
+	if len(p.waiting(t, p.op, "")) != 0 || len(p.waiting(t, p.anna, "")) != 1 {
+		t.Error("it is not given back")
+	}
+}
+
+// Who has the role business sees and decides what is asked of that one, and nothing else.
+func TestBusinessSeesItsOwnUserTasksOnly(t *testing.T) {
+	t.Parallel()
+	p := startPeople(t)
+	dora := "Authorization: Bearer " + p.issuer.Token(map[string]any{"sub": "dora", "roles": []string{"business", "finance"}})
+	evan := "Authorization: Bearer " + p.issuer.Token(map[string]any{"sub": "evan", "roles": []string{"business"}})
+	path := p.ask(t, "b")
+	if got := p.get(t, "/api/v1/whoami", dora).json(t); got["role"] != "business" {
+		t.Errorf("%v", got)
+	}
+	if len(p.waiting(t, dora, "")) != 1 || len(p.waiting(t, evan, "?others=true")) != 0 || p.do(t, "GET", path, "", evan).status != 404 {
+		t.Error("business does not see its own alone")
+	}
+	for _, call := range [][2]string{
+		{"GET", "/instances"}, {"GET", "/instances/b"}, {"GET", "/instances/b/journal"}, {"GET", "/tasks"}, {"GET", "/bookmarks"}, {"GET", "/definitions"}, {"GET", "/stream"}, {"GET", "/receipts/x"},
+		{"POST", "/events/x"}, {"POST", strings.TrimPrefix(path, "/api/v1") + "/assign"}, {"POST", strings.TrimPrefix(path, "/api/v1") + "/cancel"},
+	} {
+		if a := p.do(t, call[0], "/api/v1"+call[1], "", dora); a.status != 403 {
+			t.Errorf("%s %s: %d", call[0], call[1], a.status)
+		}
+	}
+	p.post(t, path+"/claim", "{}", 200, dora)
+	p.post(t, path+"/complete", `{"outcome": "Approve", "data": {"reason": "x"}}`, 200, dora)
 }

@@ -22,12 +22,13 @@ import (
 // reason. An interface for the sake of a test, or of a second implementation that
 // may come, costs every reader a jump.
 var loneInterfaces = map[string]string{
-	"pkg/client.Definitions": "an instance knows no catalog: that is above it, and asks it back",
-	"pkg/node.Pages":         "the machine does not import what people see: it knows only what a node asks of it",
-	"pkg/node.Wings":         "the machine does not import what stands beside it: it knows only what a node takes of it",
-	"pkg/engine.Admitter":    "it is one of the sides that an activity may have, beside engine.Resumer; of the built-in ones only the retry policy has it",
-	"pkg/engine.Typed":       "it is one of the sides that an evaluator may have, beside engine.Checker; of the languages only C# means other things by other types",
-	"pkg/workflowtest.TB":    "it is testing.TB without the method that nobody else may have, so that a test's own type fits",
+	"pkg/client.Definitions":       "an instance knows no catalog: that is above it, and asks it back",
+	"pkg/node.Pages":               "the machine does not import what people see: it knows only what a node asks of it",
+	"pkg/node.Wings":               "the machine does not import what stands beside it: it knows only what a node takes of it",
+	"pkg/engine.Admitter":          "it is one of the sides that an activity may have, beside engine.Resumer; of the built-in ones only the retry policy has it",
+	"pkg/engine.Typed":             "it is one of the sides that an evaluator may have, beside engine.Checker; of the languages only C# means other things by other types",
+	"pkg/runtime/people.Bookmarks": "what all tasks have in common stands above people, in pkg/runtime, which gives it to them",
+	"pkg/workflowtest.TB":          "it is testing.TB without the method that nobody else may have, so that a test's own type fits",
 }
 
 func TestInterfacesHaveTwoImplementations(t *testing.T) {

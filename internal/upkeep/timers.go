@@ -115,9 +115,21 @@ func (t *timers) placeTimers(ctx context.Context) error {
 				err = t.moveMisplaced(ctx, shard, places)
 			}
 			errs = append(errs, err)
+			if shard == 0 {
+				errs = append(errs, t.listForPeople(ctx))
+			}
 		}
 		return false, errors.Join(errs...)
 	})
+}
+
+// listForPeople puts user tasks that a program of before made into the lists of who may complete them.
+func (t *timers) listForPeople(ctx context.Context) error {
+	listed, err := etcdstore.ListForPeople(ctx, t.cfg.Store)
+	if listed > 0 {
+		t.cfg.Log.InfoContext(ctx, "user tasks of a node of before are in the lists of who may complete them", "tasks", listed)
+	}
+	return err
 }
 
 func (t *timers) moveMisplaced(ctx context.Context, shard int, places []string) error {

@@ -1,6 +1,7 @@
 package activities
 
 import (
+	"github.com/weft-run/weft/pkg/activities/asking"
 	"github.com/weft-run/weft/pkg/activities/flowchart"
 	"github.com/weft-run/weft/pkg/activities/limited"
 	"github.com/weft-run/weft/pkg/activities/mail"
@@ -81,7 +82,7 @@ var builtins = []func() (workflow.Descriptor, engine.Activity){
 	stateMachine,
 	switchActivity,
 	timer,
-	userTask,
+	asking.UserTask,
 	while,
 	limited.WithLimit,
 	web.WriteFileHTTPResponse,

@@ -28,6 +28,12 @@ func (c *Client) AlterInstance(ctx context.Context, id string, body AlterRequest
 	return call[InstanceOrAltered](ctx, c, request{method: "POST", path: "/api/v1/instances/" + url.PathEscape(id) + "/alterations", query: query.values(), body: body}, opts)
 }
 
+// AssignUserTask: Give a user task to a person, who is to do it alone.
+// It is POST /api/v1/user-tasks/{id}/assign, for the role operator; problems of its own are instance-not-found, task-not-found, instance-finished, task-claim-lost.
+func (c *Client) AssignUserTask(ctx context.Context, id string, body AssignUserRequest, opts ...Option) (*Answer[SentOrQueued], error) {
+	return call[SentOrQueued](ctx, c, request{method: "POST", path: "/api/v1/user-tasks/" + url.PathEscape(id) + "/assign", query: nil, body: body}, opts)
+}
+
 // CancelInstance: End the instance, and the call that it waits for outside.
 // It is POST /api/v1/instances/{id}/cancel, for the role operator; problems of its own are instance-not-found, instance-finished.
 func (c *Client) CancelInstance(ctx context.Context, id string, opts ...Option) (*Answer[Instance], error) {
@@ -38,6 +44,12 @@ func (c *Client) CancelInstance(ctx context.Context, id string, opts ...Option) 
 // It is POST /api/v1/jobs/{id}/cancel, for the role operator; problems of its own are job-not-found.
 func (c *Client) CancelJob(ctx context.Context, id string, opts ...Option) (*Answer[Job], error) {
 	return call[Job](ctx, c, request{method: "POST", path: "/api/v1/jobs/" + url.PathEscape(id) + "/cancel", query: nil, body: nil}, opts)
+}
+
+// CancelUserTask: End a user task with the outcome Cancelled, if its activity allows that.
+// It is POST /api/v1/user-tasks/{id}/cancel, for the role operator; problems of its own are instance-not-found, task-not-found, instance-finished, task-claim-lost.
+func (c *Client) CancelUserTask(ctx context.Context, id string, body CancelUserRequest, opts ...Option) (*Answer[SentOrQueued], error) {
+	return call[SentOrQueued](ctx, c, request{method: "POST", path: "/api/v1/user-tasks/" + url.PathEscape(id) + "/cancel", query: nil, body: body}, opts)
 }
 
 // CheckDefinitionQuery is the query of [Client.CheckDefinition]; zero fields are left out.
@@ -66,9 +78,15 @@ func (c *Client) ClaimTasks(ctx context.Context, body ClaimRequest, opts ...Opti
 }
 
 // ClaimUserTask: Take a user task, so that nobody else does it.
-// It is POST /api/v1/user-tasks/{id}/claim, for the role viewer; problems of its own are task-not-found, task-claim-lost.
+// It is POST /api/v1/user-tasks/{id}/claim, for the role business; problems of its own are task-not-found, task-claim-lost.
 func (c *Client) ClaimUserTask(ctx context.Context, id string, opts ...Option) (*Answer[UserTask], error) {
 	return call[UserTask](ctx, c, request{method: "POST", path: "/api/v1/user-tasks/" + url.PathEscape(id) + "/claim", query: nil, body: nil}, opts)
+}
+
+// CommentUserTask: Write something to a user task.
+// It is POST /api/v1/user-tasks/{id}/comment, for the role business; problems of its own are instance-not-found, task-not-found, instance-finished, task-claim-lost.
+func (c *Client) CommentUserTask(ctx context.Context, id string, body CommentUserRequest, opts ...Option) (*Answer[SentOrQueued], error) {
+	return call[SentOrQueued](ctx, c, request{method: "POST", path: "/api/v1/user-tasks/" + url.PathEscape(id) + "/comment", query: nil, body: body}, opts)
 }
 
 // CompleteTask: Report the result of a task, or its error.
@@ -78,7 +96,7 @@ func (c *Client) CompleteTask(ctx context.Context, id string, body TaskRequest, 
 }
 
 // CompleteUserTask: Complete a user task with an outcome and the data of its form.
-// It is POST /api/v1/user-tasks/{id}/complete, for the role viewer; problems of its own are instance-not-found, task-not-found, bookmark-reserved, instance-finished, instance-refused, task-claim-lost.
+// It is POST /api/v1/user-tasks/{id}/complete, for the role business; problems of its own are instance-not-found, task-not-found, bookmark-reserved, instance-finished, instance-refused, task-claim-lost.
 func (c *Client) CompleteUserTask(ctx context.Context, id string, body CompleteUserRequest, opts ...Option) (*Answer[SentOrQueued], error) {
 	return call[SentOrQueued](ctx, c, request{method: "POST", path: "/api/v1/user-tasks/" + url.PathEscape(id) + "/complete", query: nil, body: body}, opts)
 }
@@ -104,6 +122,12 @@ func (q CreateJobQuery) values() url.Values {
 // It is POST /api/v1/jobs, for the role operator.
 func (c *Client) CreateJob(ctx context.Context, body JobRequest, query CreateJobQuery, opts ...Option) (*Answer[JobPreviewOrJob], error) {
 	return call[JobPreviewOrJob](ctx, c, request{method: "POST", path: "/api/v1/jobs", query: query.values(), body: body}, opts)
+}
+
+// DelegateUserTask: Give a user task that the caller has to another person.
+// It is POST /api/v1/user-tasks/{id}/delegate, for the role business; problems of its own are instance-not-found, task-not-found, instance-finished, task-claim-lost.
+func (c *Client) DelegateUserTask(ctx context.Context, id string, body AssignUserRequest, opts ...Option) (*Answer[SentOrQueued], error) {
+	return call[SentOrQueued](ctx, c, request{method: "POST", path: "/api/v1/user-tasks/" + url.PathEscape(id) + "/delegate", query: nil, body: body}, opts)
 }
 
 // DeleteDeadLetter: Forget a dead letter.
@@ -555,7 +579,7 @@ func (c *Client) GetStore(ctx context.Context, opts ...Option) (*Answer[Filling]
 }
 
 // GetUserTask: One user task that the caller may complete.
-// It is GET /api/v1/user-tasks/{id}, for the role viewer; problems of its own are task-not-found.
+// It is GET /api/v1/user-tasks/{id}, for the role business; problems of its own are task-not-found.
 func (c *Client) GetUserTask(ctx context.Context, id string, opts ...Option) (*Answer[UserTask], error) {
 	return call[UserTask](ctx, c, request{method: "GET", path: "/api/v1/user-tasks/" + url.PathEscape(id), query: nil, body: nil}, opts)
 }
@@ -1255,7 +1279,7 @@ func (q ListUserTasksQuery) values() url.Values {
 }
 
 // ListUserTasks: User tasks that wait for the caller.
-// It is GET /api/v1/user-tasks, for the role viewer.
+// It is GET /api/v1/user-tasks, for the role business.
 func (c *Client) ListUserTasks(ctx context.Context, query ListUserTasksQuery, opts ...Option) (*Answer[UserTaskList], error) {
 	return call[UserTaskList](ctx, c, request{method: "GET", path: "/api/v1/user-tasks", query: query.values(), body: nil}, opts)
 }
@@ -1420,7 +1444,7 @@ func (c *Client) ReleaseTask(ctx context.Context, id string, body ReleaseRequest
 }
 
 // ReleaseUserTask: Give a user task back, undone.
-// It is POST /api/v1/user-tasks/{id}/release, for the role viewer; problems of its own are task-not-found, task-claim-lost.
+// It is POST /api/v1/user-tasks/{id}/release, for the role business; problems of its own are task-not-found, task-claim-lost.
 func (c *Client) ReleaseUserTask(ctx context.Context, id string, body ReleaseUserRequest, opts ...Option) (*Answer[Released], error) {
 	return call[Released](ctx, c, request{method: "POST", path: "/api/v1/user-tasks/" + url.PathEscape(id) + "/release", query: nil, body: body}, opts)
 }
@@ -1640,7 +1664,7 @@ func (c *Client) Unpause(ctx context.Context, opts ...Option) (*Answer[Paused], 
 }
 
 // Whoami: Who calls: by which name, with which role, known by what, and until when.
-// It is GET /api/v1/whoami, for the role viewer.
+// It is GET /api/v1/whoami, for the role business.
 func (c *Client) Whoami(ctx context.Context, opts ...Option) (*Answer[Caller], error) {
 	return call[Caller](ctx, c, request{method: "GET", path: "/api/v1/whoami", query: nil, body: nil}, opts)
 }

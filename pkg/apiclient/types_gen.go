@@ -155,6 +155,13 @@ type Altered struct {
 	Version      int64         `json:"version"`   // Of the definition, afterwards.
 }
 
+// AssignUserRequest is the body of [Client.AssignUserTask], [Client.DelegateUserTask]. Zero fields are left out.
+type AssignUserRequest struct {
+	Reason   string `json:"reason,omitempty"`   // Why, for the journal: up to 2 KiB.
+	Revision int64  `json:"revision,omitempty"` // Of the task; any, if it is absent.
+	To       string `json:"to,omitempty"`       // A person, as candidateUsers name one: anna, key:anna or oidc:anna.
+}
+
 // Audit is the answer of [Client.ListAudit].
 type Audit struct {
 	Items   []AuditLine `json:"items"`   // 500 at most.
@@ -269,7 +276,13 @@ type Caller struct {
 	ExpiresAt *time.Time `json:"expiresAt"` // When that ends by itself, a session at the latest then; null: never.
 	Groups    []string   `json:"groups"`    // The values of the token's role claim, or the groups of the API key: policies of HTTP endpoints and user tasks name them.
 	Name      *string    `json:"name"`      // key: and the name of an API key, or oidc: and the subject of a token; null: this cluster asks for no credentials.
-	Role      string     `json:"role"`      // One of viewer, operator, designer, admin. What the caller may do; each may do what those before it may.
+	Role      string     `json:"role"`      // One of business, viewer, operator, designer, admin. What the caller may do; each may do what those before it may.
+}
+
+// CancelUserRequest is the body of [Client.CancelUserTask]. Zero fields are left out.
+type CancelUserRequest struct {
+	Reason   string `json:"reason,omitempty"`   // Why: up to 2 KiB.
+	Revision int64  `json:"revision,omitempty"` // Of the task; any, if it is absent.
 }
 
 // Case is a part of other answers.
@@ -324,6 +337,11 @@ type ClaimedTask struct {
 	Payload      any       `json:"payload,omitempty"`
 	Retried      bool      `json:"retried,omitempty"` // The activity has a retry, which counts the attempts: leave it to that whether another one follows a failure.
 	TaskID       string    `json:"taskId"`
+}
+
+// CommentUserRequest is the body of [Client.CommentUserTask]. Zero fields are left out.
+type CommentUserRequest struct {
+	Text string `json:"text,omitempty"` // Up to 2 KiB; a task has up to 50 comments.
 }
 
 // Commit is a part of other answers.
@@ -1266,7 +1284,7 @@ type QueueItemList struct {
 	Revision   int64       `json:"revision"`   // Of etcd: all of the page is as it was then.
 }
 
-// Queued is the answer of [Client.CompleteTask], [Client.CompleteUserTask], [Client.ReplayDeadLetter], [Client.ResumeBookmark], [Client.SendEvent], [Client.SendQueueItem], [Client.SendStimulus].
+// Queued is the answer of [Client.AssignUserTask], [Client.CancelUserTask], [Client.CommentUserTask], [Client.CompleteTask], [Client.CompleteUserTask], [Client.DelegateUserTask], [Client.ReplayDeadLetter], [Client.ResumeBookmark], [Client.SendEvent], [Client.SendQueueItem], [Client.SendStimulus].
 type Queued struct {
 	Queued string `json:"queued"` // Id of the item in the bookmark queue.
 }
@@ -1377,12 +1395,19 @@ type ReleaseRequest struct {
 
 // ReleaseUserRequest is the body of [Client.ReleaseUserTask]. Zero fields are left out.
 type ReleaseUserRequest struct {
-	Revision int64 `json:"revision,omitempty"` // Of the claim that is given back; any, if it is absent.
+	Revision int64 `json:"revision,omitempty"` // Of the task that is given back; any, if it is absent.
 }
 
 // Released is the answer of [Client.ReleaseUserTask].
 type Released struct {
 	TaskID string `json:"taskId"`
+}
+
+// Remark is a part of other answers.
+type Remark struct {
+	At   time.Time `json:"at"`
+	By   string    `json:"by"`
+	Text string    `json:"text"`
 }
 
 // ReplayLettersRequest is the body of [Client.ReplayDeadLetters]. Zero fields are left out.
@@ -1476,7 +1501,7 @@ type SendItemsRequest struct {
 	Name          string      `json:"name,omitempty"`  // Of the event.
 }
 
-// Sent is the answer of [Client.CompleteTask], [Client.CompleteUserTask], [Client.ReplayDeadLetter], [Client.ResumeBookmark], [Client.SendEvent], [Client.SendQueueItem], [Client.SendStimulus].
+// Sent is the answer of [Client.AssignUserTask], [Client.CancelUserTask], [Client.CommentUserTask], [Client.CompleteTask], [Client.CompleteUserTask], [Client.DelegateUserTask], [Client.ReplayDeadLetter], [Client.ResumeBookmark], [Client.SendEvent], [Client.SendQueueItem], [Client.SendStimulus].
 type Sent struct {
 	Detail   string    `json:"detail,omitempty"` // Of an HTTP endpoint: why the workflow has not answered yet.
 	Outcomes []Outcome `json:"outcomes"`
@@ -1840,9 +1865,12 @@ type UserOutcome struct {
 
 // UserTask is the answer of [Client.ClaimUserTask], [Client.GetUserTask].
 type UserTask struct {
+	AssignedTo   string        `json:"assignedTo,omitempty"`  // Who is to do it, alone: as an operator, or who had it, named that one.
+	Cancellable  bool          `json:"cancellable,omitempty"` // Operators may cancel it by itself.
 	ClaimedAt    *time.Time    `json:"claimedAt,omitempty"`
 	ClaimedBy    string        `json:"claimedBy,omitempty"`    // Who has it: key: or oidc: and a name.
 	ClaimedUntil *time.Time    `json:"claimedUntil,omitempty"` // Then it is free again, unless it is claimed again before.
+	Comments     []Remark      `json:"comments,omitempty"`     // What people wrote, the oldest first.
 	CreatedAt    time.Time     `json:"createdAt"`
 	DefinitionID string        `json:"definitionId,omitempty"`
 	DueAt        *time.Time    `json:"dueAt,omitempty"`
@@ -1854,7 +1882,7 @@ type UserTask struct {
 	Overdue      bool          `json:"overdue,omitempty"`
 	Priority     int64         `json:"priority"` // 0 to 100, the most urgent.
 	Reference    string        `json:"reference,omitempty"`
-	Revision     int64         `json:"revision,omitempty"` // Of the claim.
+	Revision     int64         `json:"revision,omitempty"` // Of the task: another one when it is claimed, given back or given to somebody.
 	Summary      string        `json:"summary,omitempty"`
 	TaskData     any           `json:"taskData,omitempty"` // What it is about.
 	TaskID       string        `json:"taskId"`

@@ -10,7 +10,6 @@ import (
 	"github.com/weft-run/weft/internal/answers"
 	"github.com/weft-run/weft/internal/inspect"
 	"github.com/weft-run/weft/internal/intake"
-	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/pkg/activities/declared"
 	"github.com/weft-run/weft/pkg/runtime/front"
@@ -91,7 +90,7 @@ func (b *Bookmarks) resumeBookmark(ctx context.Context, bookmarkID string, key *
 		if h.Status == workflow.StatusFinished {
 			return front.SendResult{}, workflow.Fail(workflow.CodeInstanceFinished, fmt.Sprintf("instance %q is finished (%s)", id, h.SubStatus))
 		}
-		ref := findBookmark(rec, bookmarkID)
+		ref := front.FindBookmark(rec, bookmarkID)
 		if ref == nil {
 			return front.SendResult{}, front.NoBookmark(bookmarkID)
 		}
@@ -108,7 +107,7 @@ func (b *Bookmarks) resumeBookmark(ctx context.Context, bookmarkID string, key *
 
 // inputOf is what resumes a bookmark that is there, unless it is not the caller's to resume.
 func (b *Bookmarks) inputOf(ctx context.Context, h *workflow.Instance, bookmarkID string, claim *workflow.TaskClaim, inputFor func(activityType string) (map[string]any, error)) (map[string]any, error) {
-	if err := b.claimStands(ctx, bookmarkID, claim); err != nil {
+	if err := b.ClaimStands(ctx, bookmarkID, claim); err != nil {
 		return nil, err
 	}
 	for i := range h.Bookmarks {
@@ -169,8 +168,8 @@ func formOf(h *workflow.Instance, bookmarkID string) string {
 	return ""
 }
 
-// claimStands is the error of a worker whose claim has ended.
-func (b *Bookmarks) claimStands(ctx context.Context, task string, claim *workflow.TaskClaim) error {
+// ClaimStands is the error of who has a claim of a task that has ended.
+func (b *Bookmarks) ClaimStands(ctx context.Context, task string, claim *workflow.TaskClaim) error {
 	if claim == nil {
 		return nil
 	}
@@ -198,16 +197,6 @@ func typeOf(h *workflow.Instance, bookmarkID string) string {
 // that the parent is resumed once per child, and after it ended.
 func waitsForChild(h *workflow.Instance, bookmarkID string) bool {
 	return front.StartsChildren(typeOf(h, bookmarkID))
-}
-
-func findBookmark(rec *store.Record, id string) *store.BookmarkRef {
-	h := &rec.Header
-	for _, m := range h.Bookmarks {
-		if m.ID == id {
-			return &store.BookmarkRef{ID: id, InstanceID: h.ID, Hash: m.Hash, CorrelationID: h.CorrelationID, Moved: rec.Modified, Unindexed: rec.Unwritten != nil}
-		}
-	}
-	return nil
 }
 
 // CompleteTask hands the result of a task, or its error, to the instance that
@@ -245,4 +234,12 @@ func (b *Bookmarks) complete(ctx context.Context, taskID string, claim *workflow
 		return res, workflow.Fail(workflow.CodeTaskNotFound, fmt.Sprintf("there is no task %q (any more)", taskID))
 	}
 	return res, err
+}
+
+// notByWorkers refuses what workers and links would do with a user task.
+func notByWorkers(bookmarkID, name string) error {
+	if name != task.UserName {
+		return nil
+	}
+	return workflow.Fail(workflow.CodeBookmarkReserved, fmt.Sprintf("what waits at %s is a task for people: its candidates complete it, by POST /user-tasks/{id}/complete", bookmarkID))
 }

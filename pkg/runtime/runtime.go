@@ -14,6 +14,7 @@ import (
 	"github.com/weft-run/weft/pkg/runtime/commands"
 	"github.com/weft-run/weft/pkg/runtime/front"
 	"github.com/weft-run/weft/pkg/runtime/job"
+	"github.com/weft-run/weft/pkg/runtime/people"
 	"github.com/weft-run/weft/pkg/runtime/repair"
 )
 
@@ -25,7 +26,7 @@ type Runtime struct {
 	Endpoints *Endpoints          // HTTP requests that definitions wait for
 	Bookmarks *Bookmarks          // one place where an instance waits
 	Tasks     *Tasks              // which workers outside do
-	UserTasks *UserTasks          // which people do
+	UserTasks *people.UserTasks   // which people do
 	Commands  *commands.Commander // to one instance: cancel, delete, retry, alter, import
 	Letters   *repair.DeadLetters // what could not be done, and what waits in the queue
 	Jobs      *job.Jobs           // commands to all instances of a filter
@@ -63,7 +64,7 @@ func New(cfg front.Config) (*Runtime, error) {
 	r.Endpoints = &Endpoints{cfg: r.cfg, intake: r.intake, answers: waiter, finder: endpoint.NewFinder(cfg.Stimuli, cfg.Reader), sender: r.Events}
 	r.Bookmarks = &Bookmarks{r.cfg, r.intake, waiter, mail}
 	r.Tasks = newTasks(r.cfg, r.intake, r.Inspector, r.Bookmarks)
-	r.UserTasks = &UserTasks{r.Tasks}
+	r.UserTasks = people.New(people.Config{Front: r.cfg, Intake: r.intake, Inspector: r.Inspector, Answers: waiter, Mailer: mail, Bookmarks: forPeople{r.Tasks, r.Bookmarks}})
 	r.Commands = commands.New(r.cfg, r.intake, r.Inspector, mail, waiter)
 	r.Letters = repair.New(r.cfg, r.intake, r.Inspector, waiter)
 	r.Jobs = job.New(r.cfg, r.intake, r.Inspector, waiter, r.Commands)
@@ -88,3 +89,9 @@ func (r *Runtime) Intake() *intake.Intake { return r.intake }
 
 // Recent are the events that this node sent lately.
 func (r *Runtime) Recent() *recent.Events { return r.recent }
+
+// forPeople is what user tasks need of all tasks.
+type forPeople struct {
+	*Tasks
+	*Bookmarks
+}

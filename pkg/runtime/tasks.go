@@ -18,6 +18,7 @@ import (
 	"github.com/weft-run/weft/pkg/runtime/front"
 	"github.com/weft-run/weft/pkg/workflow"
 	"github.com/weft-run/weft/pkg/workflow/task"
+	"github.com/weft-run/weft/pkg/workflow/usertask"
 )
 
 // Tasks gives tasks to workers outside, and takes what they report.
@@ -160,7 +161,7 @@ func (t *Tasks) Fail(ctx context.Context, taskID string, claim *workflow.TaskCla
 	if !f.Again {
 		input[task.Final] = true
 	}
-	_, err = t.report(ctx, taskID, claim, input, nil)
+	_, err = t.Report(ctx, taskID, claim, input, nil)
 	return false, err
 }
 
@@ -172,11 +173,11 @@ func (t *Tasks) Complete(ctx context.Context, taskID string, claim *workflow.Tas
 			return front.SendResult{}, err
 		}
 	}
-	return t.report(ctx, taskID, claim, taskInput(result, taskErr), key)
+	return t.Report(ctx, taskID, claim, taskInput(result, taskErr), key)
 }
 
-// report resumes a task, and says who else did if it cannot.
-func (t *Tasks) report(ctx context.Context, taskID string, claim *workflow.TaskClaim, input map[string]any, key *front.Key) (front.SendResult, error) {
+// Report resumes a task, and says who else did if it cannot.
+func (t *Tasks) Report(ctx context.Context, taskID string, claim *workflow.TaskClaim, input map[string]any, key *front.Key) (front.SendResult, error) {
 	res, err := t.bookmarks.complete(ctx, taskID, claim, input, key)
 	switch workflow.CodeOf(err) {
 	case workflow.CodeTaskNotFound:
@@ -185,7 +186,7 @@ func (t *Tasks) report(ctx context.Context, taskID string, claim *workflow.TaskC
 		if claim != nil {
 			return res, workflow.Fail(workflow.CodeTaskNotFound, t.gone(ctx, taskID))
 		}
-		if by := t.answered(ctx, taskID); by != "" {
+		if by := t.Answered(ctx, taskID); by != "" {
 			return res, workflow.Fail(workflow.CodeInstanceFinished, by)
 		}
 	case workflow.CodeTaskClaimLost:
@@ -232,7 +233,7 @@ func (t *Tasks) waits(ctx context.Context, taskID string) bool {
 	if err != nil {
 		return workflow.CodeOf(err) != workflow.CodeInstanceNotFound
 	}
-	return findBookmark(rec, taskID) != nil
+	return front.FindBookmark(rec, taskID) != nil
 }
 
 const (
@@ -240,8 +241,8 @@ const (
 	answersPage   = 50
 )
 
-// answered says which worker completed a task and when, or what else ended it, as far as the journal tells; "": it does not.
-func (t *Tasks) answered(ctx context.Context, taskID string) string {
+// Answered says which worker completed a task and when, or what else ended it, as far as the journal tells; "": it does not.
+func (t *Tasks) Answered(ctx context.Context, taskID string) string {
 	id, ok := workflow.BookmarkInstance(taskID)
 	if !ok {
 		return ""
@@ -271,7 +272,7 @@ func (t *Tasks) gone(ctx context.Context, taskID string) string {
 	if !ok {
 		return none
 	}
-	if by := t.answered(ctx, taskID); by != "" {
+	if by := t.Answered(ctx, taskID); by != "" {
 		return by
 	}
 	rec, err := inspect.Brief(ctx, t.cfg.Reader, id)
@@ -287,7 +288,7 @@ func (t *Tasks) gone(ctx context.Context, taskID string) string {
 // answeredBy says what an item of the journal tells of the end of a task; "": nothing.
 func answeredBy(item *workflow.JournalItem, taskID string) string {
 	data, _ := item.Data.(map[string]any)
-	if data["taskId"] != taskID {
+	if data["taskId"] != taskID && data["bookmarkId"] != taskID {
 		return ""
 	}
 	worker, _ := data["worker"].(string)
@@ -295,6 +296,8 @@ func answeredBy(item *workflow.JournalItem, taskID string) string {
 	outcome, _ := data["outcome"].(string)
 	at := timeText(item.Time)
 	switch {
+	case item.Event == usertask.EventCancelled:
+		return fmt.Sprintf("user task %s is over: %s, at %s", taskID, item.Text, at)
 	case item.Event == workflow.TaskTimedOut:
 		return fmt.Sprintf("task %s is over: %s, at %s", taskID, item.Text, at)
 	case item.Event != workflow.TaskAnswered || worker == "":

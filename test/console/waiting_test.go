@@ -23,7 +23,7 @@ outputs: {answer: "${{ variables.answer }}"}
 root:
   - userTask:
       title: %[1]q
-      instructions: "First.\n<b>Then</b> this."
+      instructions: "**First**.\n<b>Then</b> this [way](javascript:alert(7))."
       reference: %[1]q
       taskData: {amount: 12.5, %[1]q: %[1]q, lines: [1, 2]}
       candidateUsers: [the-viewer]
@@ -45,11 +45,15 @@ root:
 
 	v := s.as(auth.Viewer)
 	p := v.check("/console/waiting", http.StatusOK)
-	v.shows(p, "<h1>Waiting for me</h1>", "First.\n&lt;b&gt;Then&lt;/b&gt; this.", "12.5", "urgent", ">Approve</button>", `value="Reject"`, "&lt;i&gt;&#34;no&#34;&lt;/i&gt;</button>", `type="password"`, `<option value="true" selected>yes`)
-	for _, never := range []string{"<i>", "<img", "<b>Then"} {
+	v.shows(p, "<h1>Waiting for me</h1>", "<strong>First</strong>.", " this way.", "12.5", "urgent", ">Approve</button>", `value="Reject"`, "&lt;i&gt;&#34;no&#34;&lt;/i&gt;</button>", `type="password"`, `<option value="true" selected>yes`)
+	for _, never := range []string{"<i>", "<img", "<b>Then", "alert(7)"} {
 		if strings.Contains(p.text, never) {
 			t.Errorf("the page has %s", never)
 		}
+	}
+	v.post("/console/do/commentUserTask", url.Values{"p.id": {regexp.MustCompile(`name="p.id" value="([^"]+)"`).FindStringSubmatch(p.text)[1]}, "key": {"kc"}, "back": {"/console/waiting"}, "b.text": {"<i>why</i> so?"}})
+	if p = v.check("/console/waiting", http.StatusOK); !strings.Contains(p.text, "&lt;i&gt;why&lt;/i&gt; so?") {
+		t.Errorf("the page has no comment: %s", p.text)
 	}
 	if got := s.as(auth.Designer).check("/console/waiting", http.StatusOK); !strings.Contains(got.text, "Nothing waits for you.") {
 		t.Errorf("who is no candidate sees %s", got.text)

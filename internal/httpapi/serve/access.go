@@ -40,7 +40,7 @@ func (a *API) allow(w http.ResponseWriter, r *http.Request, least auth.Role) err
 }
 
 func roleText(r auth.Role) string {
-	if r < auth.Viewer {
+	if r < auth.Business {
 		return "no role"
 	}
 	return "the role " + r.String()

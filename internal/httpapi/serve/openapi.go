@@ -39,7 +39,7 @@ func describe(routes []Route, version string) ([]byte, error) {
 		"paths": paths,
 		"components": map[string]any{"schemas": types.Components, "securitySchemes": map[string]any{
 			bearerScheme: map[string]any{"type": "http", "scheme": "bearer",
-				"description": "An API key (weft_…) or a JWT of the configured OpenID Connect provider. The roles viewer, operator, designer and admin each may do what those before may. A node without credentials asks for none."},
+				"description": "An API key (weft_…) or a JWT of the configured OpenID Connect provider. The roles business, viewer, operator, designer and admin each may do what those before may. A node without credentials asks for none."},
 		}},
 	}, "", "  ")
 }

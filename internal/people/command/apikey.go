@@ -64,7 +64,7 @@ func newAPIKeyCommand(stdout io.Writer, environ func() []string) *cobra.Command 
 	s.flags(cmd.Flags())
 	cmd.Flags().VisitAll(hide)
 	cmd.Flags().Lookup("auth-keys-file").Hidden = false
-	cmd.Flags().StringVar(&role, "role", "", "viewer, operator, designer or admin")
+	cmd.Flags().StringVar(&role, "role", "", "business, viewer, operator, designer or admin")
 	cmd.Flags().StringSliceVar(&groups, "groups", nil, "groups of who has it, for user tasks and the policies of endpoints")
 	cmd.Flags().DurationVar(&lifetime, "expires-in", 0, "for this long, such as 720h (default: until it is deleted)")
 	cmd.Flags().StringVar(&out, "out", "", "write the key to this file instead of printing it; if the file and the entry exist, keep both")

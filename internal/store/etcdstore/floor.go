@@ -141,6 +141,11 @@ var ErrTooMany = webhooks.ErrTooMany
 // Claims keeps which worker has which task.
 type Claims = claims.Claims
 
+// ListForPeople puts user tasks of a program of before into the lists of who may complete them, see [upkeep.ListForPeople].
+func ListForPeople(ctx context.Context, u *Upkeep) (listed int, err error) {
+	return upkeep.ListForPeople(ctx, u.Upkeep)
+}
+
 // MostClaims is how many leases of tasks are ended at once.
 const MostClaims = claims.Most
 

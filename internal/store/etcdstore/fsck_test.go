@@ -42,7 +42,7 @@ func sound(t *testing.T) *world {
 	door.ActivityType, door.Payload, door.Metadata = workflow.EndpointType, map[string]any{"method": "POST"}, map[string]any{"template": "Orders/{id}/paid"}
 	h := w.header("i")
 	h.CorrelationID = "c"
-	h.Bookmarks = []workflow.Bookmark{b, timed, task, door, w.fold()}
+	h.Bookmarks = []workflow.Bookmark{b, timed, task, door, w.fold(), w.asks("i", "ask", 50, []any{"anna"}, nil)}
 	h.Incidents = []workflow.Incident{w.incident("no answer")}
 	_, err := w.Commit(w.ctx(), &store.Commit{ID: "c1", Fence: w.lock("i", "1"), After: store.Record{Header: h, Seq: 1}, At: w.now, Created: h.Bookmarks, SeenMail: w.revision(), Release: true})
 	w.ok(err)
@@ -270,6 +270,14 @@ var misfits = map[string]func(w *world) (del, put string){
 	"index-outdated": func(w *world) (string, string) { return "", w.Keys.Correlation("c") + "x" },
 	"task-missing":   func(w *world) (string, string) { return w.taskOf("i~task"), "" },
 	"task-outdated":  func(w *world) (string, string) { return "", w.taskOf("i~gone") },
+	"user-task-missing": func(w *world) (string, string) {
+		b := w.asks("i", "ask", 50, []any{"anna"}, nil)
+		return w.Keys.People.Entries(&b)[1], ""
+	},
+	"user-task-outdated": func(w *world) (string, string) {
+		b := w.asks("i", "gone", 50, []any{"anna"}, nil)
+		return "", w.Keys.People.Entries(&b)[1]
+	},
 	"task-twice": func(w *world) (string, string) {
 		b := w.fold()
 		return "", w.Keys.Task(&b)

@@ -354,8 +354,8 @@ func TestWhatDoesNotFitIsRepaired(t *testing.T) {
 				t.Errorf("left %+v, done %+v", done.Check.Findings, done.Done)
 			}
 			switch rule {
-			case "bookmark-missing", "timer-missing", "index-missing", "task-missing", "shape-missing", "use-missing", "queue-item-without-mark", // all is as it was
-				"bookmark-without-instance", "timer-without-bookmark", "index-outdated", "task-outdated", "gate-not-known", "interrupt-without-command", "use-without-version":
+			case "bookmark-missing", "timer-missing", "index-missing", "task-missing", "user-task-missing", "shape-missing", "use-missing", "queue-item-without-mark", // all is as it was
+				"bookmark-without-instance", "timer-without-bookmark", "index-outdated", "task-outdated", "user-task-outdated", "gate-not-known", "interrupt-without-command", "use-without-version":
 				if now := w.dump(); !maps.Equal(now, whole) {
 					t.Errorf("it is not as it was: %v", now)
 				}

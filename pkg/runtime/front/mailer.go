@@ -115,3 +115,14 @@ func (m *Mailer) put(ctx context.Context, id string, cmd workflow.Command, b *st
 	})
 	return out, err
 }
+
+// FindBookmark is a place where an instance waits, as commands are sent there; nil: it does not.
+func FindBookmark(rec *store.Record, id string) *store.BookmarkRef {
+	h := &rec.Header
+	for i := range h.Bookmarks {
+		if m := &h.Bookmarks[i]; m.ID == id {
+			return &store.BookmarkRef{ID: id, InstanceID: h.ID, Hash: m.Hash, CorrelationID: h.CorrelationID, Moved: rec.Modified, Unindexed: rec.Unwritten != nil}
+		}
+	}
+	return nil
+}

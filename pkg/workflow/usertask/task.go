@@ -30,7 +30,18 @@ type Task struct {
 
 	Form     json.RawMessage `json:"form,omitempty"` // see [CheckForm]; none: it takes no data
 	Outcomes []Outcome       `json:"outcomes"`
+	Cancels  bool            `json:"cancels,omitempty"` // operators may end it, with the outcome [Cancelled]
+
+	Remind   *Remind   `json:"remind,omitempty"`
+	Escalate *Escalate `json:"escalate,omitempty"`
+
+	First    string     `json:"first,omitempty"`    // the bookmark that it had at first, which is its id; "": it has that still
+	Made     *time.Time `json:"made,omitempty"`     // when it was made, of one that waits at another bookmark; nil: with its bookmark
+	Assignee string     `json:"assignee,omitempty"` // who is to do it, alone; "": one of its candidates
 }
+
+// ID is what people call the task that waits at a bookmark: it stays, also when the bookmark is another.
+func (t *Task) ID(bookmark string) string { return cmp.Or(t.First, bookmark) }
 
 // Outcome is a way to complete a task.
 type Outcome struct {
@@ -41,8 +52,8 @@ type Outcome struct {
 // TimedOut is the outcome of a task that its time ended. No other one is called so.
 const TimedOut = "Timeout"
 
-// cancelled is an outcome that Elsa gives a task.
-const cancelled = "Cancelled"
+// Cancelled is the outcome of a task that an operator ended. No other one is called so.
+const Cancelled = "Cancelled"
 
 // The bounds of a task, in bytes and numbers.
 const (
@@ -82,15 +93,16 @@ func Of(b *workflow.Bookmark) (*Task, error) {
 }
 
 // Kept is the task as a bookmark keeps it: of maps, lists, texts and numbers.
-func (t *Task) Kept() (any, error) {
-	raw, err := json.Marshal(t)
+func (t *Task) Kept() (any, error) { return kept(t) }
+
+func kept(v any) (is any, err error) {
+	raw, err := json.Marshal(v)
 	if err != nil {
 		return nil, err
 	}
-	var kept any
 	d := json.NewDecoder(strings.NewReader(string(raw)))
 	d.UseNumber()
-	return kept, d.Decode(&kept)
+	return is, d.Decode(&is)
 }
 
 // Above is the place of the task among those of its list, see [task.Terms].
@@ -132,6 +144,9 @@ func (t *Task) Check() error {
 	if t.Ends && t.DueAt == nil {
 		return fmt.Errorf("enableTimeoutOutcome is given, and no dueAt or dueIn: say when it is due")
 	}
+	if err := t.checkLater(); err != nil {
+		return err
+	}
 	return t.checkOutcomes()
 }
 
@@ -145,7 +160,7 @@ func (t *Task) checkOutcomes() error {
 		switch {
 		case o.Key == "" || strings.TrimSpace(o.Label) == "":
 			return fmt.Errorf("an outcome has no name or no label")
-		case lower == strings.ToLower(TimedOut), lower == strings.ToLower(cancelled):
+		case lower == strings.ToLower(TimedOut), lower == strings.ToLower(Cancelled):
 			return fmt.Errorf("no outcome may be called %s: that is what a task ends with by itself", o.Key)
 		case keys[lower]:
 			return fmt.Errorf("the outcome %s is there twice", workflow.Shorten(o.Key))
@@ -194,11 +209,24 @@ func (p *Person) Is(name string) bool {
 	return p.Name != "" && (name == p.Name || !whole && name == short)
 }
 
+// Names are those by which tasks name a person, see [Person.Is].
+func (p *Person) Names() []string {
+	if _, short, ok := strings.Cut(p.Name, ":"); ok && !strings.HasPrefix(short, "key:") && !strings.HasPrefix(short, "oidc:") {
+		return []string{p.Name, short}
+	} else if p.Name != "" {
+		return []string{p.Name}
+	}
+	return nil
+}
+
 // Excludes tells whether a person may not complete the task.
 func (t *Task) Excludes(p *Person) bool { return slices.ContainsFunc(t.Excluded, p.Is) }
 
-// For tells whether a task is a person's to do: who is a candidate and not excluded.
+// For tells whether a task is a person's to do: who is a candidate and not excluded, or to whom it is assigned.
 func (t *Task) For(p *Person) bool {
+	if t.Assignee != "" {
+		return p.Is(t.Assignee) && !t.Excludes(p)
+	}
 	candidate := slices.ContainsFunc(t.Users, p.Is) || slices.ContainsFunc(t.Groups, func(g string) bool { return slices.Contains(p.Groups, g) })
 	return candidate && !t.Excludes(p)
 }
@@ -207,4 +235,4 @@ func (t *Task) For(p *Person) bool {
 func (t *Task) May(p *Person) bool { return t.For(p) || p.Operator && !t.Excludes(p) }
 
 // Nobodys tells whether a task has no candidate: only operators may complete it.
-func (t *Task) Nobodys() bool { return len(t.Users)+len(t.Groups) == 0 }
+func (t *Task) Nobodys() bool { return t.Assignee == "" && len(t.Users)+len(t.Groups) == 0 }

@@ -73,6 +73,7 @@ func (p Page) May(op string) string {
 var done = map[string]string{
 	"alterInstance": "The change was taken.", "cancelInstance": "The cancel was taken.", "retryInstance": "The retry was taken.", "deleteInstance": "The instance is deleted.",
 	"completeUserTask": "Your decision was taken.", "claimUserTask": "The task is yours.", "releaseUserTask": "The task was given back.",
+	"assignUserTask": "The task is that person's.", "delegateUserTask": "The task is that person's.", "commentUserTask": "Your comment was taken.", "cancelUserTask": "The task was cancelled.",
 	"retryInstances": "The faulted instances are tried again.", "completeTask": "The task is completed.", "resumeBookmark": "The instance was resumed.",
 	"replayDeadLetter": "The dead letter was sent again.", "deleteDeadLetter": "The dead letter is deleted.", "deleteQueueItem": "The item is deleted.",
 	"sendQueueItem": "The item was sent again.", "pause": "The cluster is paused.", "unpause": "The cluster goes on.", "drainNode": "The node drains and then ends.",

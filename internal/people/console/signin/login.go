@@ -80,7 +80,7 @@ func (d *Desk) Callback(w http.ResponseWriter, r *http.Request) {
 	}
 	next := page.Local(begun.Next)
 	p, err := d.OIDC.Finish(r.Context(), begun.Login, d.comeBack(r), query.Get("code"))
-	if err == nil && p.Role < auth.Viewer {
+	if err == nil && p.Role < auth.Business {
 		err = &auth.RefusedError{Reason: "the provider knows you as " + strings.TrimPrefix(p.Name, "oidc:") + ", and gives you no role here"}
 	}
 	if err != nil {

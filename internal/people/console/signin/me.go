@@ -36,6 +36,7 @@ func Me(v *page.Visit) (string, any, error) {
 		view.How = "your organization's provider"
 	}
 	for _, r := range []roleView{
+		{Role: auth.Business, May: "see and decide what they are asked, under For me"},
 		{Role: auth.Viewer, May: "look at everything but what events bring"},
 		{Role: auth.Operator, May: "start, cancel and retry instances, send events, complete tasks, work dead letters and the queue"},
 		{Role: auth.Designer, May: "publish and retract definitions"},

@@ -3,9 +3,11 @@ package waiting
 import (
 	"bytes"
 	"encoding/json"
+	"html/template"
 	"maps"
 	"slices"
 
+	"github.com/weft-run/weft/internal/people/console/markdown"
 	"github.com/weft-run/weft/internal/people/console/page"
 	"github.com/weft-run/weft/pkg/apiclient"
 	"github.com/weft-run/weft/pkg/workflow/usertask"
@@ -35,6 +37,9 @@ func Page(v *page.Visit) (string, any, error) {
 	}
 	return "Waiting for me", view{found, found.Filter["others"] == "true", me}, err
 }
+
+// Told is the instructions as Markdown.
+func (c *card) Told() template.HTML { return markdown.HTML(c.Instructions) }
 
 // fact is a member of what a task is about.
 type fact struct {

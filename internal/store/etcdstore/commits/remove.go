@@ -270,7 +270,7 @@ func (r *Removal) keys(ctx context.Context) ([]string, error) {
 		fromID   int  // parts from the end of the key to the id
 		bookmark bool // the id is a bookmark's
 	}{{k.Indexes(), 1, false}, {k.Root + "by-correlation/", 1, false}, {k.Root + "by-parent/", 1, false}, {k.Labels(), 1, false}, {k.FinishedIn(record.Shard(r.id, record.FinishedShards)), 1, false},
-		{k.Tasks(""), 2, false}, {k.Taken.Tasks(""), 2, false}, {k.Limits.Waits(), 2, false}, {k.Limits.Places(), 2, false}, {k.Incidents(), 2, false}, {k.Root + "bookmark/", 2, false}, {k.Root + "timer/", 1, true}} {
+		{k.Tasks(""), 2, false}, {k.Taken.Tasks(""), 2, false}, {k.People.Lists(), 2, false}, {k.Limits.Waits(), 2, false}, {k.Limits.Places(), 2, false}, {k.Incidents(), 2, false}, {k.Root + "bookmark/", 2, false}, {k.Root + "timer/", 1, true}} {
 		err := r.each(ctx, in.prefix, func(kv *mvccpb.KeyValue) {
 			parts := strings.Split(string(kv.Key), "/")
 			id := record.Decode(parts[len(parts)-in.fromID])

@@ -88,6 +88,7 @@ func keyed(b *workflow.Bookmark) workflow.Bookmark {
 	k := workflow.Bookmark{ID: b.ID, Hash: b.Hash, DueAt: b.DueAt}
 	if b.ActivityType == workflow.TaskType {
 		k.ActivityType, k.Name, k.CreatedAt, k.Payload = b.ActivityType, b.Name, b.CreatedAt, task.InKeys(b)
+		k.Metadata = task.AboutInKeys(b)
 	}
 	if w, ok := limit.Of(b); ok {
 		k.ActivityType, k.CreatedAt, k.Payload = b.ActivityType, b.CreatedAt, w.Payload()

@@ -350,7 +350,9 @@ func (f *fsck) tasks() {
 			f.drop(f.report("task-outdated", name, "no instance waits for it"), name, f.s.conn.Keys.Instance(id))
 		}
 	})
-	fsckClaims{f, stands, left}.check()
+	claims := fsckClaims{f, stands, left}
+	claims.check()
+	claims.people()
 }
 
 // timers: each has its bookmark; a bookmark that is due at a time has its timer, or the command of it,

@@ -58,7 +58,7 @@ const (
 
 // kindsOfFilling say in words what the first parts of keys are; what is not among them is "other".
 var kindsOfFilling = map[string]string{
-	"instance": "records", "part": "records", "content": "files", "journal": "journals", "bookmark": "bookmarks", "task": "bookmarks", "task-taken": "bookmarks", "task-lease": "timers", "timer": "timers", "cron": "timers",
+	"instance": "records", "part": "records", "content": "files", "journal": "journals", "bookmark": "bookmarks", "task": "bookmarks", "task-taken": "bookmarks", "user-task": "bookmarks", "task-lease": "timers", "timer": "timers", "cron": "timers",
 	"mailbox": "mail", "cancel": "mail", "send": "mail", "sent": "mail", "queue": "queue", "queue-mark": "queue", "dead": "dead letters", "idem": "answers", "idem-expiry": "answers",
 	"index": "lists", "by-correlation": "lists", "by-parent": "lists", "label": "lists", "finished": "lists", "incident": "webhooks", "incident-wanted": "webhooks",
 	"webhook": "webhooks", "webhook-at": "webhooks", "webhook-due": "webhooks", "webhook-failed": "webhooks", "job": "jobs", "job-open": "jobs", "damaged": "set aside",

@@ -13,6 +13,7 @@ import (
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/lookup"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
+	"github.com/weft-run/weft/internal/store/etcdstore/lists/merged"
 )
 
 // Lists reads instances, and lists what there is.
@@ -21,6 +22,8 @@ type Lists struct {
 	known   knownLists // of instances
 	began   beginnings // of those lists
 	tasksTo beginnings // of names of which many tasks wait: the millisecond up to which the first page went
+
+	forPeopleTo merged.Reaches // of lists of many user tasks
 }
 
 // New is the lists over a connection.

@@ -22,10 +22,12 @@ import (
 // Task is a bookmark at which an instance waits for an outside worker.
 type Task struct {
 	InstanceID string
-	Bookmark   workflow.Bookmark // of a damaged instance only what the key says
-	Claim      *store.TaskClaim  // of the worker that has it; nil: it is free
-	Past       store.TaskPast    // of a free one
-	Damaged    string            // why the instance's record cannot be read; "": it can
+	Bookmark   workflow.Bookmark   // of a damaged instance only what the key says
+	Claim      *store.TaskClaim    // of the worker that has it; nil: it is free
+	Past       store.TaskPast      // of a free one
+	Revision   int64               // of a free one: since when it is
+	Beside     []workflow.Bookmark // of a user task: where else its activity waits
+	Damaged    string              // why the instance's record cannot be read; "": it can
 }
 
 // Tasks lists the tasks of one name, or of all ("") name by name, the oldest first.
@@ -170,6 +172,7 @@ func (s *Lists) whoHas(t *Task, kv *mvccpb.KeyValue) {
 		if len(kv.Value) > 0 && db.Decode(kv.Value, &t.Past) != nil {
 			t.Past = store.TaskPast{}
 		}
+		t.Revision = kv.CreateRevision
 		return
 	}
 	t.Claim = &store.TaskClaim{Revision: kv.CreateRevision, Modified: kv.ModRevision}

@@ -14,7 +14,7 @@ import (
 
 var userTaskView = ask.View{Name: "tasks/taskId", Empty: "nothing waits for you", Columns: []ask.Column{
 	{Head: "TASK", Path: "taskId"}, {Head: "TITLE", Path: "title"}, {Head: "REFERENCE", Path: "reference"}, {Head: "PRIORITY", Path: "priority"}, {Head: "CREATED", Path: "createdAt", Show: ask.When},
-	{Head: "DUE", Path: "dueAt", Show: ask.When}, {Head: "CLAIMED BY", Path: "claimedBy"}, {Head: "OUTCOMES", Path: "outcomes", Wide: true}, {Head: "INSTANCE", Path: "instanceId", Wide: true},
+	{Head: "DUE", Path: "dueAt", Show: ask.When}, {Head: "CLAIMED BY", Path: "claimedBy"}, {Head: "ASSIGNED TO", Path: "assignedTo"}, {Head: "OUTCOMES", Path: "outcomes", Wide: true}, {Head: "INSTANCE", Path: "instanceId", Wide: true},
 }}
 
 // userTaskCommands are those for people: what waits for them, and what they do with it.
@@ -34,7 +34,31 @@ func (a commands) userTaskCommands() []*cobra.Command {
 	release := a.onUserTask("release ID", "Give a user task back, undone", "released", func(ctx context.Context, c *apiclient.Client, id string) ([]byte, error) {
 		return ask.BytesOf(c.ReleaseUserTask(ctx, id, apiclient.ReleaseUserRequest{}, a.ask.Opts()...))
 	})
-	return []*cobra.Command{mine, show, claim, release}
+	return append([]*cobra.Command{mine, show, claim, release}, a.userTaskChanges()...)
+}
+
+// userTaskChanges are what people do with a task beside claiming and completing it.
+func (a commands) userTaskChanges() []*cobra.Command {
+	var to, reason, text, why string
+	assign := a.onUserTask("assign ID --to WHO", "Give a user task to a person, who is to do it alone (operators)", "assigned", func(ctx context.Context, c *apiclient.Client, id string) ([]byte, error) {
+		return ask.BytesOf(c.AssignUserTask(ctx, id, apiclient.AssignUserRequest{To: to, Reason: reason}, a.ask.Opts()...))
+	})
+	delegate := a.onUserTask("delegate ID --to WHO", "Give a user task that you have to another person", "delegated", func(ctx context.Context, c *apiclient.Client, id string) ([]byte, error) {
+		return ask.BytesOf(c.DelegateUserTask(ctx, id, apiclient.AssignUserRequest{To: to, Reason: reason}, a.ask.Opts()...))
+	})
+	for _, cmd := range []*cobra.Command{assign, delegate} {
+		cmd.Flags().StringVar(&to, "to", "", "who is to do it, such as key:anna or oidc:anna")
+		cmd.Flags().StringVar(&reason, "reason", "", "why, for the journal")
+	}
+	comment := a.onUserTask("comment ID --text TEXT", "Write something to a user task", "commented", func(ctx context.Context, c *apiclient.Client, id string) ([]byte, error) {
+		return ask.BytesOf(c.CommentUserTask(ctx, id, apiclient.CommentUserRequest{Text: text}, a.ask.Opts()...))
+	})
+	comment.Flags().StringVar(&text, "text", "", "what you write, up to 2 KiB")
+	cancel := a.onUserTask("cancel ID --reason TEXT", "End a user task with the outcome Cancelled, if its activity allows that (operators)", "cancelled", func(ctx context.Context, c *apiclient.Client, id string) ([]byte, error) {
+		return ask.BytesOf(c.CancelUserTask(ctx, id, apiclient.CancelUserRequest{Reason: why}, a.ask.Opts()...))
+	})
+	cancel.Flags().StringVar(&why, "reason", "", "why, for the journal")
+	return []*cobra.Command{assign, delegate, comment, cancel}
 }
 
 func (a commands) onUserTask(use, short, did string, do func(ctx context.Context, c *apiclient.Client, id string) ([]byte, error)) *cobra.Command {

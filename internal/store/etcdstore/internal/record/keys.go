@@ -93,6 +93,7 @@ type Keys struct {
 	timerKeys
 	Taken  TakenKeys
 	Limits LimitKeys
+	People PeopleKeys
 	definitionKeys
 	JobKeys
 	webhookKeys
@@ -101,7 +102,7 @@ type Keys struct {
 
 // KeysBelow makes the keys of the cluster whose keys begin with root.
 func KeysBelow(root string) Keys {
-	return Keys{root, timerKeys{root}, TakenKeys{root}, LimitKeys{root}, definitionKeys{root}, JobKeys{root}, webhookKeys{root}, signOutKeys{root}}
+	return Keys{root, timerKeys{root}, TakenKeys{root}, LimitKeys{root}, PeopleKeys{root}, definitionKeys{root}, JobKeys{root}, webhookKeys{root}, signOutKeys{root}}
 }
 
 // Instance holds an instance's record.

@@ -37,19 +37,23 @@ func (k Keys) Task(b *workflow.Bookmark) string { return k.Tasks("") + TaskPlace
 func PutTask(k Keys, o *db.Ops, b *workflow.Bookmark, definition string) {
 	past := store.PastOf(b, definition)
 	o.Put(k.Task(b), past)
+	for _, key := range k.People.Entries(b) {
+		o.PutRaw(key, nil)
+	}
 	if !past.ClaimBy.IsZero() {
 		terms := task.Of(b)
 		k.Taken.PutLimit(o, b, store.LimitClaim, past.ClaimBy, terms.ClaimWithin)
 	}
 }
 
-// KeysOf are the keys at which a task of an instance may lie, free or taken, with the limit for its first claim.
+// KeysOf are the keys at which a task of an instance may lie, free or taken, with the limit for its first claim, and of one for
+// people with its entries in their lists.
 func (k TakenKeys) KeysOf(b *workflow.Bookmark) []string {
 	keys := []string{Keys{Root: k.root}.Task(b), k.Task(b)}
 	if limit := k.limitOf(b); limit != "" {
 		keys = append(keys, limit)
 	}
-	return keys
+	return append(keys, PeopleKeys{k.root}.Entries(b)...)
 }
 
 // limitOf is where the limit lies that a task has while nobody has claimed it; "": it has none.
@@ -62,10 +66,14 @@ func (k TakenKeys) limitOf(b *workflow.Bookmark) string {
 
 // TaskKeys is how many keys a commit deletes with a task.
 func TaskKeys(b *workflow.Bookmark) int {
-	if task.ClaimBy(b).IsZero() {
-		return 2
+	n := 2
+	if !task.ClaimBy(b).IsZero() {
+		n++
 	}
-	return 3
+	if p, ok := task.ForPeople(b); ok {
+		n += 1 + max(1, len(p.Users)+len(p.Groups))
+	}
+	return n
 }
 
 // PutLimit puts the entry of a limit of a task, which is over at a time and was so long.

@@ -1,7 +1,6 @@
-package activities
+package asking
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,11 +9,11 @@ import (
 
 	"github.com/weft-run/weft/pkg/engine"
 	"github.com/weft-run/weft/pkg/workflow"
-	"github.com/weft-run/weft/pkg/workflow/task"
 	"github.com/weft-run/weft/pkg/workflow/usertask"
 )
 
-func userTask() (workflow.Descriptor, engine.Activity) {
+// UserTask waits for a person.
+func UserTask() (workflow.Descriptor, engine.Activity) {
 	return workflow.Descriptor{
 		Type:     "Elsa.UserTask",
 		NoEffect: true,
@@ -33,6 +32,9 @@ func userTask() (workflow.Descriptor, engine.Activity) {
 			{Name: "priority", Type: "Int64", Description: "From 0 to 100, the most urgent; 50, if it is not given. Ten count as much as an hour of waiting."},
 			{Name: "dueAt", Type: "DateTimeOffset", Description: "When it is due."},
 			{Name: "dueIn", Type: "TimeSpan", Positive: true, Description: "In place of dueAt: how long after it is made."},
+			{Name: "enableCancellationOutcome", Type: "Boolean", Description: "Whether operators may end it by itself, with the outcome Cancelled."},
+			{Name: "remind", Type: "Object", Description: "{before, every, times}: when those who may complete it are reminded, by an event for webhooks and a line of the journal. before is how long before it is due, every how long between two; of neither it is refused. 1 to 20 times."},
+			{Name: "escalate", Type: "Object", Description: "{before or after, users, groups, priority}: to whom it goes too, so long before or after it is due (after it is made, if it is never due), and how urgent it is then. It ends the claim."},
 			{Name: "enableTimeoutOutcome", Type: "Boolean", Description: "Whether it ends when it is due, with the outcome Timeout. Else it is shown as overdue, and goes on."},
 			{Name: "form", Type: "Object", Description: "A JSON Schema of one object, with fields that are a string, number, integer or boolean."},
 			{Name: "outcomes", Type: "Object", Description: "The buttons: names, or {key, label}, up to 20; Complete, if none is given."},
@@ -49,9 +51,6 @@ func userTask() (workflow.Descriptor, engine.Activity) {
 }
 
 type userTaskActivity struct{}
-
-// clocksApart is how much earlier than it is due here the timer of a task may come, by the clock of the node that fired it.
-const clocksApart = 5 * time.Second
 
 // Prepare checks what is constant, each input by itself.
 func (userTaskActivity) Prepare(p *engine.Preparation) {
@@ -82,39 +81,15 @@ func (userTaskActivity) Prepare(p *engine.Preparation) {
 	for _, name := range []string{"candidateUsers", "candidateGroups", "excludedUsers"} {
 		check(name, func(v any) error { _, err := namesOf(name, v); return err })
 	}
-}
-
-// Execute waits for a person. What the task says lies in the metadata of its bookmark.
-func (userTaskActivity) Execute(_ context.Context, x *engine.Execution) error {
-	t, err := userTaskOf(x)
-	if err != nil {
-		return err
-	}
-	about, err := t.Kept()
-	if err != nil {
-		return err
-	}
-	return waitForPerson(x, t, about)
-}
-
-func waitForPerson(x *engine.Execution, t *usertask.Task, about any) error {
-	terms := task.Terms{Above: t.Above()}
-	w := engine.Wait{Type: workflow.TaskType, Name: task.UserName, Payload: terms.Into(TaskPayload(x.NewID())), Metadata: about}
-	if t.Ends {
-		w.DueAt = t.DueAt
-	}
-	b, err := x.Wait(w)
-	if err == nil {
-		x.SetOutput("taskId", b.ID)
-	}
-	return err
+	check("remind", func(v any) error { _, err := remindOf(v); return err })
+	check("escalate", func(v any) error { _, err := escalateOf(v); return err })
 }
 
 // userTaskOf is the task that the inputs say.
 func userTaskOf(x *engine.Execution) (t *usertask.Task, err error) {
 	t = &usertask.Task{
 		Title: x.Text("title"), Summary: x.Text("summary"), Reference: x.Text("reference"), Instructions: x.Text("instructions"),
-		Priority: usertask.UsualPriority, Ends: x.Bool("enableTimeoutOutcome"),
+		Priority: usertask.UsualPriority, Ends: x.Bool("enableTimeoutOutcome"), Cancels: x.Bool("enableCancellationOutcome"),
 	}
 	if x.Value("priority") != nil {
 		t.Priority = x.Int("priority")
@@ -150,6 +125,12 @@ func userTaskOf(x *engine.Execution) (t *usertask.Task, err error) {
 		}
 	}
 	if err := takeForm(t, x.Value("form")); err != nil {
+		return nil, err
+	}
+	if t.Remind, err = remindOf(x.Value("remind")); err != nil {
+		return nil, err
+	}
+	if t.Escalate, err = escalateOf(x.Value("escalate")); err != nil {
 		return nil, err
 	}
 	return t, t.Check()
@@ -245,67 +226,4 @@ func labelOf(v any, key string) (string, bool) {
 		return label, isText && kind == "Literal"
 	}
 	return "", false
-}
-
-// Resume takes what a person chose, or the end of the time. Anything else that met the bookmark has no name of who it is by:
-// then the task is made again, and waits on.
-func (userTaskActivity) Resume(_ context.Context, x *engine.Execution, r engine.Resume) error {
-	t, err := usertask.Of(&r.Bookmark)
-	if err != nil {
-		return err
-	}
-	who, _ := r.Input[task.Worker].(string)
-	switch {
-	case who != "":
-		return completeUserTask(x, &r, t, who)
-	case t.Ends && !x.Clock().Add(clocksApart).Before(*t.DueAt):
-		x.Journal(workflow.TaskTimedOut, "it was due", map[string]any{"taskId": r.Bookmark.ID})
-		return endUserTask(x, usertask.TimedOut, nil, nil, nil)
-	}
-	return waitForPerson(x, t, r.Bookmark.Metadata)
-}
-
-func completeUserTask(x *engine.Execution, r *engine.Resume, t *usertask.Task, who string) error {
-	result, _ := r.Input[taskResult].(map[string]any)
-	outcome, _ := result["outcome"].(string)
-	data, _ := result["data"].(map[string]any)
-	problems, err := t.Fits(outcome, data)
-	if err == nil && problems != nil { // it was looked at where it came in
-		err = engine.BeginAgain(fmt.Errorf("user task %s: %w", r.Bookmark.ID, problems))
-	}
-	if err != nil {
-		return err
-	}
-	said := map[string]any{"taskId": r.Bookmark.ID, "outcome": outcome, task.Worker: who}
-	if since, ok := r.Input[task.Since]; ok {
-		said[task.Since] = since
-	}
-	x.Journal(workflow.TaskAnswered, who+": "+outcome, said)
-	shown, masked, err := t.Split(data)
-	if err != nil {
-		return err
-	}
-	return endUserTask(x, outcome, shown, masked, who)
-}
-
-// endUserTask gives what came of a task; who is nil if nobody completed it.
-func endUserTask(x *engine.Execution, outcome string, shown, masked map[string]any, who any) error {
-	var data any
-	if shown != nil {
-		data = shown
-	}
-	if err := x.TakeOutput("result", map[string]any{"outcome": outcome, "actionKey": outcome, "data": data, "completedBy": who, "completedAt": x.Now().UTC().Format(time.RFC3339Nano)}); err != nil {
-		return err
-	}
-	x.SetOutput("outcome", outcome)
-	if len(masked) > 0 {
-		if err := x.TakeOutput("masked", masked); err != nil {
-			return err
-		}
-	}
-	if outcome == engine.DoneOutcome {
-		return nil
-	}
-	x.SetOutcomes(engine.DoneOutcome, outcome)
-	return nil
 }

@@ -1,4 +1,8 @@
-package runtime
+// Package people gives user tasks to people, and takes what they decide and do with them.
+//
+// Guaranteed: a task is there only for who may complete it; what does not fit is refused before anything changes; of two
+// decisions one counts, by the claim that its commit compares. Not guaranteed: that a caller is who it says, which the routes see to.
+package people
 
 import (
 	"context"
@@ -6,19 +10,43 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/weft-run/weft/internal/answers"
 	"github.com/weft-run/weft/internal/inspect"
 	"github.com/weft-run/weft/internal/intake"
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore"
 	"github.com/weft-run/weft/internal/store/etcdstore/claims"
+	"github.com/weft-run/weft/internal/store/etcdstore/lists"
 	"github.com/weft-run/weft/pkg/runtime/front"
 	"github.com/weft-run/weft/pkg/workflow"
-	"github.com/weft-run/weft/pkg/workflow/task"
 	"github.com/weft-run/weft/pkg/workflow/usertask"
 )
 
 // UserTasks gives tasks to people, and takes what they decide.
-type UserTasks struct{ *Tasks }
+type UserTasks struct{ Config }
+
+// Config is what it needs of the runtime.
+type Config struct {
+	Front     *front.Config
+	Intake    *intake.Intake
+	Inspector *inspect.Inspector
+	Answers   *answers.Waiter
+	Mailer    *front.Mailer
+	Bookmarks Bookmarks
+}
+
+// Bookmarks is what the runtime does with the bookmarks of all tasks; an interface as those know of user tasks.
+type Bookmarks interface {
+	// Report completes the task of a claim, and says who was faster if it cannot.
+	Report(ctx context.Context, bookmarkID string, claim *workflow.TaskClaim, input map[string]any, key *front.Key) (front.SendResult, error)
+	// Answered says who completed a task, or what else ended it; "": the journal does not tell.
+	Answered(ctx context.Context, taskID string) string
+	// ClaimStands is the error of who has a claim that has ended.
+	ClaimStands(ctx context.Context, bookmarkID string, claim *workflow.TaskClaim) error
+}
+
+// New makes it.
+func New(cfg Config) *UserTasks { return &UserTasks{cfg} }
 
 // UserTask is a task that waits for a person.
 type UserTask = inspect.UserTask
@@ -38,8 +66,8 @@ type Decision struct {
 
 // Waiting lists what waits for a person: tasks of which that one is a candidate, and that nobody else has. Of an operator
 // those too that have no candidate, and with others every one that may be seen.
-func (u *UserTasks) Waiting(ctx context.Context, who *Person, others bool, cursor string, limit int) (Page[UserTask], error) {
-	return u.inspector.UserTasks(ctx, func(t *UserTask) bool {
+func (u *UserTasks) Waiting(ctx context.Context, who *Person, others bool, cursor string, limit int) (inspect.Page[UserTask], error) {
+	return u.Inspector.UserTasks(ctx, listsOf(who, others), func(t *UserTask) bool {
 		switch {
 		case !t.May(who):
 			return false
@@ -50,6 +78,14 @@ func (u *UserTasks) Waiting(ctx context.Context, who *Person, others bool, curso
 		}
 		return t.For(who) || who.Operator && t.Nobodys() || who.Name == ""
 	}, cursor, limit)
+}
+
+// listsOf are the lists in which a person's tasks are.
+func listsOf(who *Person, others bool) *lists.Whose {
+	if who.Operator && (others || who.Name == "") {
+		return &lists.Whose{All: true}
+	}
+	return &lists.Whose{Nobodys: who.Operator, Users: who.Names(), Groups: who.Groups}
 }
 
 // One is a task that a person may see. To all others it is not there.
@@ -65,7 +101,7 @@ func (u *UserTasks) find(ctx context.Context, who *Person, id string) (*UserTask
 	if !ok {
 		return nil, nil, nil, none
 	}
-	rec, err := inspect.Header(ctx, u.cfg.Reader, instance)
+	rec, err := inspect.Header(ctx, u.Front.Reader, instance)
 	if err != nil {
 		if workflow.CodeOf(err) == workflow.CodeInstanceNotFound {
 			err = none
@@ -74,34 +110,39 @@ func (u *UserTasks) find(ctx context.Context, who *Person, id string) (*UserTask
 	}
 	var b *workflow.Bookmark
 	for i := range rec.Header.Bookmarks {
-		if is := &rec.Header.Bookmarks[i]; is.ID == id && usertask.Is(is) {
-			b = is
+		if is := &rec.Header.Bookmarks[i]; usertask.Is(is) {
+			if t, err := usertask.Of(is); err == nil && t.ID(is.ID) == id {
+				b = is
+			}
 		}
 	}
 	if b == nil {
-		if by := u.answered(ctx, id); by != "" {
+		if by := u.Bookmarks.Answered(ctx, id); by != "" {
 			none = workflow.Fail(workflow.CodeTaskNotFound, by)
 		}
 		return nil, nil, nil, none
 	}
-	free, claim, err := u.cfg.Claims.State(ctx, b)
+	free, claim, err := u.Front.Claims.State(ctx, b)
 	if err != nil {
 		return nil, nil, nil, etcdstore.ReadFailed("claim", err)
 	}
 	if free == nil && claim == nil {
 		return nil, nil, nil, none // time ended it, and its instance is about to be told
 	}
-	t := inspect.ShowUserTask(&etcdstore.Task{InstanceID: instance, Bookmark: *b, Claim: claim})
+	t := inspect.ShowUserTask(&etcdstore.Task{InstanceID: instance, Bookmark: *b, Claim: claim, Beside: rec.Header.Bookmarks})
 	if t == nil || !t.May(who) {
 		return nil, nil, nil, none
 	}
 	t.DefinitionID = rec.Header.DefinitionID
+	if free != nil {
+		t.Revision = free.Created
+	}
 	return t, b, free, nil
 }
 
 // Claim gives a task to a person, or lets the claim that the person has begin again.
 func (u *UserTasks) Claim(ctx context.Context, who *Person, id string) (*UserTask, error) {
-	if err := u.intake.Accepts(intake.GoesOn); err != nil {
+	if err := u.Intake.Accepts(intake.GoesOn); err != nil {
 		return nil, err
 	}
 	t, b, free, err := u.find(ctx, who, id)
@@ -113,7 +154,7 @@ func (u *UserTasks) Claim(ctx context.Context, who *Person, id string) (*UserTas
 			return nil, err
 		}
 		err := front.RetryUnknown(ctx, func() (err error) {
-			t.Claim, err = u.cfg.Claims.Heartbeat(ctx, id, claimOf(t, b), TaskBeat{}, u.cfg.Now().UTC())
+			t.Claim, err = u.Front.Claims.Heartbeat(ctx, b.ID, claimOf(t, b), claims.Beat{}, u.Front.Now().UTC())
 			return err
 		})
 		if errors.Is(err, claims.ErrLost) {
@@ -121,26 +162,34 @@ func (u *UserTasks) Claim(ctx context.Context, who *Person, id string) (*UserTas
 		}
 		return t, err
 	}
+	if who.Operator && who.Name != "" && !t.For(who) { // so that it is in the list of who has it
+		if _, err := u.Change(ctx, who, id, Change{Op: usertask.Assign, To: who.Name, Revision: t.Revision}, nil); err != nil {
+			return nil, err
+		}
+		if t, b, free, err = u.find(ctx, who, id); err != nil || free == nil {
+			return t, err
+		}
+	}
 	return t, u.take(ctx, who, t, b, free)
 }
 
 // take claims a free task; an error says who was faster.
 func (u *UserTasks) take(ctx context.Context, who *Person, t *UserTask, b *workflow.Bookmark, free *claims.Free) error {
-	now := u.cfg.Now().UTC()
-	by := store.TaskClaim{ID: workflow.NewID(), Worker: who.Claims(), Node: u.cfg.Session.NodeID(), Since: now, Until: now.Add(PersonLease), Lease: PersonLease}
+	now := u.Front.Now().UTC()
+	by := store.TaskClaim{ID: workflow.NewID(), Worker: who.Claims(), Node: u.Front.Session.NodeID(), Since: now, Until: now.Add(PersonLease), Lease: PersonLease}
 	var got []claims.Got
 	err := front.RetryUnknown(ctx, func() (err error) {
-		got, err = u.cfg.Claims.Claim(ctx, []claims.Free{*free}, by)
+		got, err = u.Front.Claims.Claim(ctx, []claims.Free{*free}, by)
 		return err
 	})
 	if err != nil {
 		return etcdstore.ReadFailed("free task", err)
 	}
 	if len(got) == 1 {
-		t.Claim = &got[0].Claim
+		t.Claim, t.Revision = &got[0].Claim, got[0].Claim.Revision
 		return nil
 	}
-	_, claim, err := u.cfg.Claims.State(ctx, b)
+	_, claim, err := u.Front.Claims.State(ctx, b)
 	if err != nil {
 		return etcdstore.ReadFailed("claim", err)
 	}
@@ -152,7 +201,7 @@ func taken(id string, claim *store.TaskClaim) error {
 	if claim == nil {
 		return workflow.Fail(workflow.CodeTaskClaimLost, fmt.Sprintf("user task %s was given back or completed in this moment: look again", id))
 	}
-	return workflow.Fail(workflow.CodeTaskClaimLost, fmt.Sprintf("%s has user task %s since %s: nothing was done", claim.Worker, id, timeText(claim.Since)))
+	return workflow.Fail(workflow.CodeTaskClaimLost, fmt.Sprintf("%s has user task %s since %s: nothing was done", claim.Worker, id, claim.Since.UTC().Format(time.RFC3339)))
 }
 
 // mine is the error of a person whose task it is not, or not by the claim of that revision; 0: any.
@@ -177,6 +226,10 @@ func (u *UserTasks) Release(ctx context.Context, who *Person, id string, revisio
 	if err != nil {
 		return err
 	}
+	if t.Assignee != "" {
+		_, err := u.Change(ctx, who, id, Change{Op: usertask.Return, Revision: revision}, nil)
+		return err
+	}
 	if t.Claim == nil {
 		return nil
 	}
@@ -184,7 +237,7 @@ func (u *UserTasks) Release(ctx context.Context, who *Person, id string, revisio
 		return err
 	}
 	err = front.RetryUnknown(ctx, func() error {
-		_, err := u.cfg.Claims.Release(ctx, id, claimOf(t, b), false, who.Claims()+" gave it back", u.cfg.Now().UTC())
+		_, err := u.Front.Claims.Release(ctx, b.ID, claimOf(t, b), false, who.Claims()+" gave it back", u.Front.Now().UTC())
 		return err
 	})
 	if errors.Is(err, claims.ErrLost) {
@@ -197,15 +250,15 @@ func (u *UserTasks) Release(ctx context.Context, who *Person, id string, revisio
 // the person's from then on. The commit that takes it compares the claim, so of two people one is told that it is over.
 func (u *UserTasks) Complete(ctx context.Context, who *Person, id string, d Decision, key *front.Key) (front.SendResult, error) {
 	none := front.SendResult{}
-	if err := u.intake.Accepts(intake.GoesOn); err != nil {
+	if err := u.Intake.Accepts(intake.GoesOn); err != nil {
 		return none, err
 	}
 	if k := key.Command(); k != nil {
-		if a, err := u.bookmarks.answers.Used(ctx, k); err != nil || a != nil {
+		if a, err := u.Answers.Used(ctx, k); err != nil || a != nil {
 			if err != nil {
 				return none, err
 			}
-			return front.Answered(ctx, a, k, u.bookmarks.answers.Effects)
+			return front.Answered(ctx, a, k, u.Answers.Effects)
 		}
 	}
 	t, b, free, err := u.find(ctx, who, id)
@@ -227,13 +280,5 @@ func (u *UserTasks) Complete(ctx context.Context, who *Person, id string, d Deci
 			return none, err
 		}
 	}
-	return u.report(ctx, id, claimOf(t, b), map[string]any{"result": map[string]any{"outcome": d.Outcome, "data": d.Data}}, key)
-}
-
-// notByWorkers refuses what workers and links would do with a user task.
-func notByWorkers(bookmarkID, name string) error {
-	if name != task.UserName {
-		return nil
-	}
-	return workflow.Fail(workflow.CodeBookmarkReserved, fmt.Sprintf("what waits at %s is a task for people: its candidates complete it, by POST /user-tasks/{id}/complete", bookmarkID))
+	return u.Bookmarks.Report(ctx, b.ID, claimOf(t, b), map[string]any{"result": map[string]any{"outcome": d.Outcome, "data": d.Data}}, key)
 }

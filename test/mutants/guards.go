@@ -548,6 +548,8 @@ var guards = []patch{
 		" && !(l.Early && record.Stays(rec))", "", inStore, "TestWhatMayBeWantedStays"},
 	{"a node that is alone does not run again what left", "internal/store/etcdstore/commits/classify.go",
 		"err != nil || left {", "err != nil || left && false {", inStore, "TestALateCopyDoesNotBringBackWhatLeft|TestTheEndOfWhatLeft"},
+	{"the archive tells how a child ended", "internal/store/etcdstore/internal/lookup/missed_ends.go",
+		"r == nil && damage == nil && s.Archived != nil", "false && s.Archived != nil", inStore, "TestTheEndOfAChildInTheArchive"},
 	{"only what the archive has leaves early", "internal/upkeep/retention/retention.go",
 		"if r.Cfg.Archive == nil || ", "if ", inUpkeep, "TestOnlyAnArchive"},
 	{"an id that the archive has is taken", "pkg/runtime/start.go",

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	clientv3 "go.etcd.io/etcd/client/v3"
+
 	"github.com/weft-run/weft/internal/find"
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore"
@@ -89,12 +91,12 @@ func TestWhatStaysIsInNobodysWay(t *testing.T) {
 		{ID: "young", Created: 25}, {ID: "early behind a clock", Created: 15},
 	}
 	leaving, looked := upkeep.Overdue(page, 6, 1, &seconds, age)
-	if fmt.Sprint(leaving) != "[{old false} {early true}]" || looked != 4 {
+	if fmt.Sprint(leaving) != "[{old false true <nil>} {early true true <nil>}]" || looked != 4 {
 		t.Errorf("%v leave of the first %d", leaving, looked)
 	}
 	seconds := seconds
 	seconds.Finished = 30 * time.Minute
-	if leaving, looked = upkeep.Overdue(page, 6, 1, &seconds, age); fmt.Sprint(leaving) != "[{stays false} {old false} {early true}]" || looked != 4 {
+	if leaving, looked = upkeep.Overdue(page, 6, 1, &seconds, age); fmt.Sprint(leaving) != "[{stays false false <nil>} {old false false <nil>} {early true true <nil>}]" || looked != 4 {
 		t.Errorf("%v leave of the first %d", leaving, looked)
 	}
 }
@@ -214,5 +216,91 @@ func TestTheFamilyOfWhatLeftIsKnown(t *testing.T) {
 	}
 	if got := m.all(find.Filter{Labels: map[string]string{"kind": "middle"}}, 5); len(got) != 1 {
 		t.Errorf("by label: %v", got)
+	}
+}
+
+// Thousands that stay in front of a shard are read once, and not with each look.
+func TestWhatStaysIsReadOnce(t *testing.T) {
+	t.Parallel()
+	m := newCluster(t, 1, retain(retention.Limits{}), archived(t))[0]
+	m.Publish(faulting, ending)
+	m.Start("faulting", "bad", "")
+	etcd := clustertest.Shared(t).Client(t)
+	is, err := etcd.Get(t.Context(), m.Root+"finished/", clientv3.WithPrefix())
+	if err != nil || len(is.Kvs) != 1 {
+		t.Fatalf("%d places, %v", len(is.Kvs), err)
+	}
+	for n := range 80 {
+		var some []clientv3.Op
+		for i := range 100 {
+			some = append(some, clientv3.OpPut(fmt.Sprintf("%s-%02d-%02d", is.Kvs[0].Key, n, i), string(is.Kvs[0].Value)))
+		}
+		if _, err := etcd.Txn(t.Context()).Then(some...).Commit(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	grow(t, []*member{m}, 3*time.Minute)
+	var looks atomic.Int64
+	m.Faults.Add(clustertest.Rule{Fault: clustertest.FailBefore, Match: func(c clustertest.Call) bool {
+		if c.Op == "get" && c.Touches(m.Root+"finished/") {
+			looks.Add(1)
+		}
+		return false
+	}})
+	pass := m.Upkeep.PurgePasses(seconds)
+	untilRest(t, pass, 5)
+	if looks.Load() < 8 {
+		t.Errorf("%d looks at 8,000", looks.Load())
+	}
+	for range 3 {
+		looks.Store(0)
+		untilRest(t, pass, 5)
+		if looks.Load() > 5 {
+			t.Errorf("%d looks at what was looked at", looks.Load())
+		}
+	}
+	for i := range 40 {
+		m.Start("ending", fmt.Sprint("good", i), "")
+	}
+	grow(t, []*member{m}, time.Minute)
+	untilRest(t, pass, 50)
+	if left := m.ended(); left != 8001 {
+		t.Errorf("%d are left", left)
+	}
+}
+
+// While a node lives that would not look in the archive for an id, nothing leaves early.
+func TestNothingLeavesBesideANodeOfBefore(t *testing.T) {
+	t.Parallel()
+	a := archiveIn(t, filepath.Join(t.TempDir(), "archive.db"))
+	name := clustertest.Namespace(t)
+	m := newMember(t, name, "a", retain(retention.Limits{}), func(c *membertest.Config) { c.Archive = a })
+	old := newMember(t, name, "b", retain(retention.Limits{}), func(c *membertest.Config) {
+		c.Archive, c.Session = a, func(s *cluster.Config) { s.Reads = etcdstore.FormLeft - 1 }
+	})
+	both := []*member{m, old}
+	eventually(t, "they know each other", func() bool { return !m.Session.AllRead(etcdstore.FormLeft) })
+	m.Publish(ending)
+	m.Start("ending", "one", "")
+	grow(t, both, time.Minute)
+	for _, m := range both {
+		untilRest(t, m.Upkeep.PurgePasses(seconds), 10)
+	}
+	if m.ended() != 1 {
+		t.Error("it left")
+	}
+}
+
+// What leaves late for the archive leaves a record, too: a start of its id may have looked there before.
+func TestWhatLeavesLateIsRecorded(t *testing.T) {
+	t.Parallel()
+	m := newCluster(t, 1, retain(retention.Limits{}), archived(t))[0]
+	m.Publish(ending)
+	m.Start("ending", "order-1", "")
+	grow(t, []*member{m}, time.Minute)
+	untilRest(t, m.Upkeep.PurgePasses(retention.Limits{Finished: time.Second, Grace: time.Second}), 20)
+	is, err := clustertest.Shared(t).Client(t).Get(t.Context(), m.Root+"idem/c/order-1/~deleted")
+	if err != nil || len(is.Kvs) != 1 || m.ended() != 0 {
+		t.Errorf("%d records, %d left, %v", len(is.Kvs), m.ended(), err)
 	}
 }

@@ -135,6 +135,13 @@ func TestWhatIsPutIsThere(t *testing.T) {
 		if in, err := a.Instance(t.Context(), "one"); err != nil || in.Name != "new" {
 			t.Errorf("%v, %+v", err, in)
 		}
+		// Where etcd was restored from a backup, it goes on from there and ends once more, having counted no further.
+		restored, ended := newer, newer.Instance.FinishedAt.Add(time.Minute)
+		restored.Sequence, restored.Instance.Name, restored.Instance.FinishedAt = 2, "restored", &ended
+		put(t, a, restored)
+		if in, err := a.Instance(t.Context(), "one"); err != nil || in.Name != "restored" {
+			t.Errorf("%v, %+v", err, in)
+		}
 		// One that was imported, which begins to count again, takes the place of what counted further.
 		life := item("one", time.Hour, func(in *workflow.Instance) { in.Name = "imported" })
 		life.Sequence, life.Life = 1, 77

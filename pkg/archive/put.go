@@ -37,8 +37,8 @@ type row struct {
 // rowsAtOnce is how many rows a statement has.
 const rowsAtOnce = 100
 
-// Put keeps instances that have ended; all of them, or none. What is there of the same life of an instance stays if it is as new. That
-// of another life goes: to have one after the other takes longer than a Put may, so what is put is the later one, however far it has counted. What was deleted a moment ago is not put, see [Archive.Delete].
+// Put keeps instances that have ended; all of them, or none. What is there of the same life of an instance stays if it is as new; where etcd was
+// restored from a backup it ends again, later, and may have counted no further. That of another life goes: to have one after the other takes longer than a Put may, so what is put is the later one, however far it has counted. What was deleted a moment ago is not put, see [Archive.Delete].
 func (a *Archive) Put(ctx context.Context, items []Item) error {
 	if err := a.Check(ctx); err != nil {
 		return err
@@ -93,7 +93,7 @@ func (a *Archive) insert(ctx context.Context, tx *stdsql.Tx, rows []row) error {
 	}
 	_, err := tx.ExecContext(ctx, a.kind.text("INSERT INTO weft_archive ("+names+") VALUES "+
 		one+strings.Repeat(", "+one, len(rows)-1)+
-		" ON CONFLICT (id, created) DO UPDATE SET sequence = excluded.sequence, life = excluded.life, finished = excluded.finished, status = excluded.status, definition = excluded.definition, correlation = excluded.correlation, parent = excluded.parent, header = excluded.header, body = excluded.body WHERE excluded.sequence > weft_archive.sequence OR excluded.life <> weft_archive.life"), args...)
+		" ON CONFLICT (id, created) DO UPDATE SET sequence = excluded.sequence, life = excluded.life, finished = excluded.finished, status = excluded.status, definition = excluded.definition, correlation = excluded.correlation, parent = excluded.parent, header = excluded.header, body = excluded.body WHERE excluded.sequence > weft_archive.sequence OR excluded.life <> weft_archive.life OR excluded.finished > weft_archive.finished"), args...)
 	if err != nil {
 		return err
 	}

@@ -13,8 +13,11 @@ import (
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
-// Instance gives what people see of an instance, of several of one id the one that was made last; nil: there is none.
+// Instance gives what people see of an instance, of several of one id the one that was made last; nil: there is none, or no archive.
 func (a *Archive) Instance(ctx context.Context, id string) (*workflow.Instance, error) {
+	if a == nil {
+		return nil, nil
+	}
 	it, err := a.get(ctx, "''", id)
 	if err != nil || it == nil {
 		return nil, err

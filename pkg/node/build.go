@@ -40,6 +40,7 @@ import (
 	"github.com/weft-run/weft/pkg/refresh"
 	"github.com/weft-run/weft/pkg/runtime"
 	"github.com/weft-run/weft/pkg/runtime/front"
+	"github.com/weft-run/weft/pkg/workflow"
 	"github.com/weft-run/weft/pkg/workflow/files"
 	"github.com/weft-run/weft/pkg/workflow/value"
 )
@@ -87,8 +88,8 @@ func (n *Node) build(ctx context.Context) error {
 			return err
 		}
 	}
-	store, err := etcdstore.New(etcdstore.Config{Client: clients.Main, Root: cluster.Root(n.cfg.Cluster), Log: n.log, Metrics: n.metrics, KeepJournal: n.cfg.Retention.Journal,
-		KeepKeys: n.cfg.Retention.keepKeys(), PartsKnown: func(form int) bool { return n.session != nil && n.session.AllRead(form) }})
+	store, err := etcdstore.New(etcdstore.Config{Client: clients.Main, Root: cluster.Root(n.cfg.Cluster), Log: n.log, Metrics: n.metrics, KeepJournal: n.cfg.Retention.Journal, KeepKeys: n.cfg.Retention.keepKeys(),
+		PartsKnown: func(form int) bool { return n.session != nil && n.session.AllRead(form) }, Archived: func(ctx context.Context, id string) (*workflow.Instance, error) { return n.archive.Instance(ctx, id) }})
 	if err != nil {
 		return err
 	}
@@ -187,8 +188,7 @@ func (n *Node) join(ctx context.Context, clients etcd.Clients, registry *engine.
 			Client: clients.Main, LeaseClient: clients.Lease, Cluster: n.cfg.Cluster, NodeID: n.cfg.NodeID,
 			Address: n.advertised(), Version: n.cfg.Version, Mode: n.cfg.Coordination, TTL: n.cfg.SessionTTL,
 			Program: program, Abilities: declared.Abilities(registry, n.cfg.evaluators()), Reads: etcdstore.FormOfParts,
-			Logger: n.log, Metrics: n.metrics, Now: n.cfg.Now,
-			OneMachine: len(n.cfg.EtcdEndpoints) == 0, // its socket is a file
+			Logger: n.log, Metrics: n.metrics, Now: n.cfg.Now, OneMachine: len(n.cfg.EtcdEndpoints) == 0, // its socket is a file
 		})
 		return err
 	})

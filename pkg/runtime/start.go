@@ -129,8 +129,8 @@ func (s *Starter) plan(ctx context.Context, req front.StartRequest, before retri
 			p.id, p.unseen = store.KeyedInstance(key.Name), false
 		}
 	}
-	if p.chosen && s.cfg.Archive != nil {
-		if p.cmd.Start.Free, err = s.free(ctx, p.id); err != nil {
+	if !p.unseen && s.cfg.Archive != nil {
+		if p.cmd.Start.Free, err = s.free(ctx, p); err != nil {
 			return p, err
 		}
 	}
@@ -141,17 +141,20 @@ func (s *Starter) plan(ctx context.Context, req front.StartRequest, before retri
 	return p, nil
 }
 
-// free finds out whether an id that the caller chose is free in the archive, too, which an instance leaves etcd for within seconds.
-// at is the revision of etcd at which that was found: what left etcd before is in the archive.
-func (s *Starter) free(ctx context.Context, id string) (at int64, err error) {
-	if at, err = s.cfg.Stimuli.RevisionFor(ctx, id); err != nil {
+// free finds out whether an id that more than one start may have is free in the archive, too, which an instance leaves etcd for within
+// seconds: one that the caller chose, or that derives from its key. at is the revision of etcd at which that was found: what left
+// etcd before is in the archive. While that is away a start with a key goes on: the answer to its key is what a repeat finds.
+func (s *Starter) free(ctx context.Context, p *plan) (at int64, err error) {
+	if at, err = s.cfg.Stimuli.RevisionFor(ctx, p.id); err != nil {
 		return 0, err
 	}
-	in, err := s.cfg.Archive.Instance(ctx, id)
-	if err == nil && in != nil {
-		err = front.Exists(id)
+	switch in, err := s.cfg.Archive.Instance(ctx, p.id); {
+	case err != nil && p.chosen:
+		return 0, err
+	case in != nil:
+		return 0, front.Exists(p.id)
 	}
-	return at, err
+	return at, nil
 }
 
 // startVersion is the version that a start is of, and the mod revision of the head by

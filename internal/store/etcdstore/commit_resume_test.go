@@ -187,7 +187,7 @@ func TestAResumeOfWhatWasDeletedIsAConflict(t *testing.T) {
 	}{
 		"others deleted it": {func(w *world) { w.remove("a") }, store.ErrConflict},
 		"a node without its program deleted it": {func(w *world) {
-			w.ok(w.Remove(w.ctx(), nil, "a", w.now))
+			w.ok(errOf(w.Remove(w.ctx(), nil, "a", w.now)))
 		}, store.ErrConflict},
 		"deleted, and made again": {func(w *world) {
 			w.remove("a")

@@ -137,14 +137,14 @@ func TestATimerThatFiredBetweenTwoPagesIsNotPutAgain(t *testing.T) {
 		if got := rules(w.fsck()); len(got) > 0 {
 			t.Errorf("before a writing: %v", got)
 		}
-		w.ok(w.WriteIndex(w.ctx(), nil, w.record("wide")))
+		w.ok(errOf(w.WriteIndex(w.ctx(), nil, w.record("wide"))))
 		w.want("timer/", 3)
 	}
 	fired, err := w.FireTimers(w.ctx(), w.due(record.Timers, w.now), w.now)
 	if w.ok(err); !slices.Equal(fired, []string{"wide"}) {
 		t.Fatalf("fired %v", fired)
 	}
-	w.ok(w.WriteIndex(w.ctx(), nil, w.record("wide")))
+	w.ok(errOf(w.WriteIndex(w.ctx(), nil, w.record("wide"))))
 	w.want("timer/", 2)
 	if got := rules(w.fsck()); len(got) > 0 {
 		t.Errorf("behind the second writing: %v", got)

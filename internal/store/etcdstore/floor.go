@@ -96,6 +96,9 @@ type VersionRef = record.VersionRef
 // FormOfParts is the newest form of records in parts.
 const FormOfParts = record.FormOfParts
 
+// FormLeft is what all live nodes read before an instance leaves early.
+const FormLeft = record.FormLeft
+
 // ChildEnd is how a child tells its parent that it has ended.
 func ChildEnd(bookmark, child string, status workflow.SubStatus, output map[string]any, at time.Time) workflow.Command {
 	return record.ChildEnd(bookmark, child, status, output, at)
@@ -319,6 +322,12 @@ func LaterKey(name string) string { return lookup.LaterKey(name) }
 
 // Leaving is a finished instance that is to leave the store.
 type Leaving = upkeep.Leaving
+
+// Told is how far webhooks have told what ended.
+type Told = upkeep.Told
+
+// ReadTold reads how far all webhooks are.
+func ReadTold(ctx context.Context, s *Upkeep) (*Told, error) { return upkeep.ReadTold(ctx, s.Upkeep) }
 
 // Late are instances that ended before the life of records.
 func Late(ids ...string) []Leaving { return upkeep.Late(ids...) }

@@ -192,22 +192,22 @@ func TestAUserTaskIsListedAsLongAsItWaits(t *testing.T) {
 		many = append(many, w.asks("wide", fmt.Sprint("b", i), 50, users, nil))
 	}
 	w.commit(commits.Decide(w.first("wide", nil, many...)))
-	w.ok(w.WriteIndex(w.ctx(), nil, w.record("wide")))
+	w.ok(errOf(w.WriteIndex(w.ctx(), nil, w.record("wide"))))
 	w.completed("wide")
 	w.want("user-task/", 80)
 	w.want("user-task/nobody/", 20)
 	c := w.next("wide", nil)
 	c.Burned, c.After.Header.Bookmarks = c.Before.Header.Bookmarks[:10], c.Before.Header.Bookmarks[10:]
 	w.commit(commits.Decide(c))
-	w.ok(w.WriteIndex(w.ctx(), nil, w.record("wide")))
+	w.ok(errOf(w.WriteIndex(w.ctx(), nil, w.record("wide"))))
 	w.completed("wide")
 	w.want("user-task/", 60)
-	w.ok(w.Remove(w.ctx(), w.lock("wide", "2"), "wide", w.now))
+	w.ok(errOf(w.Remove(w.ctx(), w.lock("wide", "2"), "wide", w.now)))
 	w.want("user-task/", 0)
 
 	w.commit(w.first("lost", nil, w.asks("lost", "b", 50, []any{"anna"}, nil)))
 	w.spoil(w.Keys.Instance("lost"), []byte("junk"))
-	w.ok(w.Remove(w.ctx(), w.lock("lost", "2"), "lost", w.now))
+	w.ok(errOf(w.Remove(w.ctx(), w.lock("lost", "2"), "lost", w.now)))
 	w.want("user-task/", 0)
 }
 

@@ -49,6 +49,9 @@ type Config struct {
 	// Nil: they do.
 	PartsKnown func(form int) bool
 
+	// Archived is where children are looked for that ended and are not in etcd any more, when their parent is imported; nil: nowhere.
+	Archived lookup.Archived
+
 	Width lookup.Width // zero fields take defaults
 }
 
@@ -94,6 +97,7 @@ func New(cfg Config) (*Store, error) {
 		l.Log = slog.New(slog.DiscardHandler)
 	}
 	c := lookup.New(&record.Conn{Conn: l, Keys: record.KeysBelow(cfg.Root)}, cfg.Width, cfg.PartsKnown)
+	c.Archived = cfg.Archived
 	keep := max(record.RecordTTL, cmp.Or(cfg.KeepKeys, record.KeyTTL))
 	var entries int64
 	if cfg.KeepJournal > 0 {

@@ -141,14 +141,14 @@ func (m *Member) build(cfg *Config, name, id string) error {
 		return err
 	}
 	joins := cluster.Config{Now: cfg.Now, Client: etcd, Cluster: name, NodeID: id, TTL: 10 * time.Second, Logger: m.log,
-		Program: program, Abilities: declared.Abilities(cfg.Registry, expression.All())}
+		Program: program, Abilities: declared.Abilities(cfg.Registry, expression.All()), Reads: etcdstore.FormOfParts}
 	if cfg.Session != nil {
 		cfg.Session(&joins)
 	}
 	if m.Session, err = cluster.Open(m.T.Context(), joins); err != nil {
 		return err
 	}
-	if m.Store, err = etcdstore.New(etcdstore.Config{Client: etcd, Root: m.Root, Log: m.log, PartsKnown: func(int) bool { return !cfg.Whole }}); err != nil {
+	if m.Store, err = etcdstore.New(etcdstore.Config{Client: etcd, Root: m.Root, Log: m.log, PartsKnown: func(int) bool { return !cfg.Whole }, Archived: cfg.Archive.Instance}); err != nil {
 		return err
 	}
 	if m.Catalog, err = catalog.New(catalog.Config{Store: m.Store.Definitions, Registry: cfg.Registry, Evaluators: expression.All(), Checker: publish.Checker{}, Log: m.log, Now: cfg.Now}); err != nil {

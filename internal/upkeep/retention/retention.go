@@ -28,7 +28,9 @@ type Limits struct {
 
 	// Live is how long what ended stays in etcd where there is an archive, from its end, unless it faulted or has files: a record
 	// that refuses late copies of its start stays behind. 0: as long as Finished.
-	Live time.Duration
+	Live     time.Duration
+	recorded bool            // what leaves for the archive leaves a record
+	told     *etcdstore.Told // who tells what ended, and has to before it leaves for that; nil: nobody
 
 	DeadLetters                        time.Duration // from when they came to be
 	DeadLettersCount, DeadLettersBytes int64
@@ -74,6 +76,7 @@ const (
 	// deleted, and one in countEvery is at all.
 	countEvery    = 30 * time.Second
 	purgeWindow   = 30 * time.Second
+	passedAfter   = time.Minute
 	anywhereEvery = 30 * time.Second // after a look behind the beginning that found nothing
 )
 
@@ -134,7 +137,9 @@ func (r Retaining) here(part string) bool {
 // that what has ended never fills the store.
 func (r *Retaining) Keep() Limits {
 	keep := r.Cfg.Limits
-	if r.Cfg.Archive == nil || r.Cfg.Intake.Level() == intake.Full { // etcd may take no more records
+	keep.recorded = r.Cfg.Archive != nil && r.Cfg.Intake.Level() != intake.Full // etcd may take no more records
+	// A node of before would start again what only the archive has.
+	if !keep.recorded || !r.Cfg.Session.AllRead(etcdstore.FormLeft) {
 		keep.Live = 0
 	}
 	sp := r.Cfg.Intake.Space()
@@ -234,6 +239,8 @@ type Shard struct {
 	from    string    // the looks until the next count begin behind this place; "": at the beginning
 	until   time.Time // and are at what ended before; zero: at all
 
+	stays string // what lies up to this place stays, and is passed over
+
 	cursor    string    // where the look at all of them is
 	fruitless time.Time // when that found nothing; zero if it did
 }
@@ -273,6 +280,11 @@ func (f *Finished) PurgeShard(ctx context.Context, shard int, s *Shard) (more bo
 	if err != nil {
 		return false, err
 	}
+	if keep.Live > 0 && len(at.page) > 0 {
+		if keep.told, err = etcdstore.ReadTold(ctx, f.Cfg.Store); err != nil {
+			return false, err
+		}
+	}
 	if at.isAll() && len(ripe(at.page, excess(s.total, s.Mean, &keep), &keep, f.Cfg.Age())) == 0 {
 		return false, nil
 	}
@@ -282,6 +294,7 @@ func (f *Finished) PurgeShard(ctx context.Context, shard int, s *Shard) (more bo
 // finishedPage is a page of a shard's finished instances.
 type finishedPage struct {
 	page  []etcdstore.Finished
+	from  string    // it begins behind this place; "": at the beginning
 	next  string    // where the next one begins; "": there is none before until
 	until time.Time // the pages are of what ended before; zero: of all
 }
@@ -303,16 +316,26 @@ func (f *Finished) purgeFrom(ctx context.Context, shard int, s *Shard, keep *Lim
 			return false, err
 		}
 		whole := looked == len(at.page)
+		if len(leaving) == 0 && at.from <= s.stays {
+			s.passOver(at.page, f.Cfg.Age(), keep.Live)
+		}
 		switch {
 		case purged > 0: // the other shards get their turn
 			s.from = at.page[looked-1].Cursor // those that stayed are tried again after the next count
+			if at.until.IsZero() && at.next != "" {
+				s.until = at.page[len(at.page)-1].At.Add(purgeWindow)
+			}
 			return looked >= etcdstore.MaxPurge || whole && at.endsEarly(), nil
-		// All of this page may not go now: look behind it.
+		// All of this page may not go now: look behind it, and behind what is known to stay.
+		case whole && s.stays > at.from && s.stays >= at.page[looked-1].Cursor:
+			at = finishedPage{from: s.stays}
+			at.page, _, at.next, err = f.Cfg.Store.Finished(ctx, shard, at.from, time.Time{}, anywherePage)
 		case whole && at.endsEarly():
 			s.counted = time.Time{}
 			at, err = f.beginning(ctx, shard, s)
 		case whole && at.next != "":
-			at.page, _, at.next, err = f.Cfg.Store.Finished(ctx, shard, at.next, at.until, anywherePage)
+			at.from = at.next
+			at.page, _, at.next, err = f.Cfg.Store.Finished(ctx, shard, at.from, at.until, anywherePage)
 		default:
 			return f.purgeAnywhere(ctx, shard, s, keep, 0)
 		}
@@ -322,17 +345,28 @@ func (f *Finished) purgeFrom(ctx context.Context, shard int, s *Shard, keep *Lim
 	}
 }
 
+// passOver notes that the first ones of a page stay, behind others that do. Those of the last minutes are looked at again: what
+// a clock that is a little behind writes in front of them is not to wait for the look at all.
+func (s *Shard) passOver(page []etcdstore.Finished, age *store.Age, live time.Duration) {
+	for i := range page {
+		if !page[i].Stays || age.Of(page[i].Created) <= live+passedAfter {
+			return
+		}
+		s.stays = max(s.stays, page[i].Cursor)
+	}
+}
+
 // beginning is the first page of a shard, of what ended before s.until or of all. It counts the shard if it has not
 // for a while, or if what it looked at since is gone.
 func (f *Finished) beginning(ctx context.Context, shard int, s *Shard) (at finishedPage, err error) {
 	if !s.until.IsZero() && time.Since(s.counted) < countEvery {
-		at.until = s.until
+		at.until, at.from = s.until, s.from
 		at.page, _, at.next, err = f.Cfg.Store.Finished(ctx, shard, s.from, s.until, etcdstore.MaxPurge)
 		if err != nil || len(at.page) > 0 {
 			return at, err
 		}
 	}
-	at.until = time.Time{}
+	at.until, at.from = time.Time{}, ""
 	at.page, s.total, at.next, err = f.Cfg.Store.Finished(ctx, shard, "", time.Time{}, etcdstore.MaxPurge)
 	if err != nil {
 		return at, err
@@ -386,9 +420,9 @@ func (r *Limits) leaves(f *etcdstore.Finished, age *store.Age, tooMany bool) *et
 	is := age.Of(f.Created)
 	switch {
 	case is >= r.Grace && (tooMany || r.Finished > 0 && is > r.Finished):
-		return &etcdstore.Leaving{ID: f.ID}
-	case r.Live > 0 && is > r.Live && !f.Stays:
-		return &etcdstore.Leaving{ID: f.ID, Early: is < r.Grace}
+		return &etcdstore.Leaving{ID: f.ID, Recorded: r.recorded}
+	case r.Live > 0 && is > r.Live && !f.Stays && f.Created <= r.told.UpTo():
+		return &etcdstore.Leaving{ID: f.ID, Early: is < r.Grace, Recorded: true, Told: r.told}
 	}
 	return nil
 }

@@ -58,7 +58,7 @@ func (s *keeping) all(ctx context.Context, resp *pb.TxnResponse, leaving []Leavi
 			continue
 		}
 		rec, err := record.WholeRecord(kv)
-		if err != nil || !l.mayGo(rec) { // which is logged when it would be purged
+		if err != nil || !l.mayGo(s.conn.Keys, rec) { // which is logged when it would be purged
 			continue
 		}
 		id := rec.Header.ID

@@ -89,9 +89,13 @@ const MaxPurge = 30
 // Leaving is a finished instance that is to leave the store.
 type Leaving struct {
 	ID string
-	// Early: it ended within the life of records. It leaves one behind, as a delete does, which refuses late copies of what made
-	// the instance, and it does not go if it stays ([Finished]).
+	// Early: it ended within the life of records. It is recorded, and it does not go if it stays ([Finished]).
 	Early bool
+	// Recorded: it leaves a record behind, as a delete does, which refuses late copies of what made the instance, and a start of
+	// its id that was planned before.
+	Recorded bool
+	// Told is who has to have told its end, and its incidents, before; nil: nobody.
+	Told *Told
 }
 
 // Late are instances that ended before the life of records.
@@ -147,7 +151,7 @@ func (s *Upkeep) Purge(ctx context.Context, some []Leaving, locks func(id string
 			s.conn.Log.ErrorContext(ctx, "a finished instance cannot be read; it is kept", "instanceId", l.ID, "error", err)
 			continue
 		}
-		if !l.mayGo(rec) || stay[rec.Header.ID] {
+		if !l.mayGo(s.conn.Keys, rec) || stay[rec.Header.ID] {
 			continue
 		}
 		guard := []clientv3.Cmp{db.ModifiedAt(s.conn.Keys.Instance(l.ID), rec.Modified), db.NoneNewer(s.conn.Keys.Mailbox(l.ID), 0)}
@@ -170,14 +174,27 @@ func (s *Upkeep) Purge(ctx context.Context, some []Leaving, locks func(id string
 				return purged, errors.Join(failed, err)
 			}
 		}
-		batch.add(rec, guard, entries, l.Early)
+		batch.add(rec, guard, entries, l.Early || l.Recorded)
 	}
 	purged, err = batch.send(ctx, purged)
 	return purged, errors.Join(failed, err)
 }
 
-func (l *Leaving) mayGo(rec *store.Record) bool {
-	return rec.Header.Status == workflow.StatusFinished && len(rec.Header.Bookmarks) == 0 && !(l.Early && record.Stays(rec))
+func (l *Leaving) mayGo(k record.Keys, rec *store.Record) bool {
+	return rec.Header.Status == workflow.StatusFinished && len(rec.Header.Bookmarks) == 0 && !(l.Early && record.Stays(rec)) && l.told(k, rec)
+}
+
+// told reports whether webhooks told what they have to tell of a finished instance.
+func (l *Leaving) told(k record.Keys, rec *store.Record) bool {
+	if l.Told == nil {
+		return true
+	}
+	h := &rec.Header
+	keys := []string{k.IndexEntry(h)}
+	if len(h.Incidents) > 0 {
+		keys = append(keys, k.IncidentsIn(h.DefinitionID, h.ID))
+	}
+	return l.Told.of(rec.Modified, keys...)
 }
 
 // purge is one transaction of Upkeep.Purge: each instance nested, so that one
@@ -189,9 +206,9 @@ type purge struct {
 	entries int64 // of their journals
 }
 
-func (p *purge) add(rec *store.Record, guard []clientv3.Cmp, entries int64, early bool) {
+func (p *purge) add(rec *store.Record, guard []clientv3.Cmp, entries int64, recorded bool) {
 	o := db.NewOps()
-	if early {
+	if recorded {
 		p.s.conn.Record(o, p.s.conn.Keys.CommandRecord(rec.Header.ID, record.DeletedRecord), record.DeletedEntry{From: rec.Modified})
 	}
 	o.Del(p.s.conn.Keys.Instance(rec.Header.ID))

@@ -10,6 +10,7 @@ import (
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
+	"github.com/weft-run/weft/pkg/workflow"
 )
 
 // Conn is base with what is known of instances that wait at many places, and of what is
@@ -17,10 +18,14 @@ import (
 type Conn struct {
 	*record.Conn
 	PartsKnown func(form int) bool // see Config.PartsKnown
+	Archived   Archived            // see Config.Archived; nil: there is no archive
 	Width      Width
 
 	Waiting, Queue, Sending, Boxes *Follower // of bookmarks, slices of the queue, send records, mailboxes
 }
+
+// Archived gives an instance that has ended and is in the archive; nil: there is none of this id.
+type Archived func(ctx context.Context, id string) (*workflow.Instance, error)
 
 // New is what is known beside a connection. Without partsKnown all nodes read all forms.
 func New(of *record.Conn, width Width, partsKnown func(form int) bool) *Conn {

@@ -1,6 +1,7 @@
 package lookup
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -20,7 +21,13 @@ func MissedEnds(ctx context.Context, s *Conn, id string, bookmarks []workflow.Bo
 		}
 	}
 	for len(children) > 0 && why == "" {
+		var away error
 		n, err := s.Records(ctx, children, InWhole, 0, func(i int, r *store.Record, damage error) bool {
+			if r == nil && damage == nil && s.Archived != nil {
+				if r, away = archived(ctx, s, children[i]); away != nil {
+					return true
+				}
+			}
 			end, tells := record.MissedEnd(r, id, waits[i], at)
 			switch {
 			case damage != nil:
@@ -34,10 +41,19 @@ func MissedEnds(ctx context.Context, s *Conn, id string, bookmarks []workflow.Bo
 			}
 			return why != ""
 		})
-		if err != nil {
+		if err = cmp.Or(err, away); err != nil {
 			return nil, "", err
 		}
 		waits, children = waits[n:], children[n:]
 	}
 	return ends, why, nil
+}
+
+// archived is an instance that ended, and left for the archive; nil: the archive has none of this id.
+func archived(ctx context.Context, s *Conn, id string) (*store.Record, error) {
+	in, err := s.Archived(ctx, id)
+	if err != nil || in == nil {
+		return nil, err
+	}
+	return &store.Record{Header: *in}, nil
 }

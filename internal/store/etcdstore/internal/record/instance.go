@@ -49,9 +49,10 @@ func WholeRecord(kv *mvccpb.KeyValue) (*store.Record, error) {
 const (
 	FormInParts = 1 // records in parts
 	FormWide    = 2 // and where an instance waits lies in parts
+	FormLeft    = 3 // and of an id that a caller chose it looks in the archive, for what has left early
 
 	// FormOfParts is the newest.
-	FormOfParts = FormWide
+	FormOfParts = FormLeft
 )
 
 // SizeWithParts is how many bytes of JSON a stored record is with its parts.

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/weft-run/weft/internal/auth"
+	"github.com/weft-run/weft/internal/polltest"
 )
 
 const approval = `
@@ -395,4 +396,25 @@ func TestBusinessSeesItsOwnUserTasksOnly(t *testing.T) {
 	}
 	p.post(t, path+"/claim", "{}", 200, dora)
 	p.post(t, path+"/complete", `{"outcome": "Approve", "data": {"reason": "x"}}`, 200, dora)
+}
+
+// A comment counts also while the task is given on: its writer is not asked to do it again.
+func TestACommentCountsWhileATaskIsGivenOn(t *testing.T) {
+	t.Parallel()
+	p := startPeople(t)
+	path := p.ask(t, "w")
+	var wait sync.WaitGroup
+	for n := range 8 {
+		wait.Go(func() {
+			if a := p.do(t, "POST", path+"/comment", fmt.Sprintf(`{"text": "c%d"}`, n), p.op); a.status != 200 && a.status != 202 {
+				t.Errorf("comment %d: %d %s", n, a.status, a.body)
+			}
+		})
+		wait.Go(func() { p.do(t, "POST", path+"/assign", fmt.Sprintf(`{"to": "oidc:u%d"}`, n), p.op) })
+	}
+	wait.Wait()
+	polltest.Eventually(t, "all comments are there", func() bool {
+		comments, _ := p.get(t, path, p.op).json(t)["comments"].([]any)
+		return len(comments) == 8
+	})
 }

@@ -57,7 +57,7 @@ var peopleGuards = []patch{
 	{"a user task of before is listed while its instance stands still", "internal/store/etcdstore/upkeep/people.go",
 		"db.ModifiedAt(s.conn.Keys.Instance(r.Header.ID), r.Modified))", "db.Exists(s.conn.Keys.Instance(r.Header.ID)))", inStore, "TestUserTasksOfBeforeAreListed"},
 	{"what burns a user task takes it off the lists of people", "internal/store/etcdstore/internal/record/keys_tasks.go",
-		"return append(keys, PeopleKeys{k.root}.Entries(b)...)", "return keys", inStore, "TestAUserTaskIsListedAsLongAsItWaits"},
+		"return append(keys, PeopleKeys(k).Entries(b)...)", "return keys", inStore, "TestAUserTaskIsListedAsLongAsItWaits"},
 	{"what nobody is named for is no decision", "pkg/activities/asking/wait.go",
 		"case who != \"\":", "case who != \"\" || len(r.Input) > 0:", "./pkg/activities", "TestOnlyAPersonDecides"},
 	{"a masked field is in no journal", "pkg/engine/strategy.go",

@@ -34,11 +34,22 @@ func (u *UserTasks) Change(ctx context.Context, who *Person, id string, ask Chan
 			return front.Answered(ctx, a, k, u.Answers.Effects)
 		}
 	}
+	for look := 1; ; look++ {
+		res, err := u.change(ctx, who, id, &ask, key)
+		if look < front.MaxLooks && ask.Op == usertask.Comment && workflow.CodeOf(err) == workflow.CodeTaskClaimLost {
+			continue // somebody gave the task on between: what was written is of it all the same
+		}
+		return res, err
+	}
+}
+
+func (u *UserTasks) change(ctx context.Context, who *Person, id string, ask *Change, key *front.Key) (front.SendResult, error) {
+	none := front.SendResult{}
 	t, b, _, err := u.find(ctx, who, id)
 	if err != nil {
 		return none, err
 	}
-	if err := u.mayChange(t, who, &ask); err != nil {
+	if err := u.mayChange(t, who, ask); err != nil {
 		return none, err
 	}
 	c := usertask.Change{Op: ask.Op, By: who.Claims(), To: ask.To, Text: ask.Text}

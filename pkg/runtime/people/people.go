@@ -94,9 +94,28 @@ func (u *UserTasks) One(ctx context.Context, who *Person, id string) (*UserTask,
 	return t, err
 }
 
+// mostFinds is how often a task is looked for that may have moved to another bookmark between two reads.
+const mostFinds = 3
+
 // find reads a task that a person may complete, with its bookmark and its entry among the free ones, nil if somebody has it.
-func (u *UserTasks) find(ctx context.Context, who *Person, id string) (*UserTask, *workflow.Bookmark, *claims.Free, error) {
-	none := workflow.Fail(workflow.CodeTaskNotFound, fmt.Sprintf("there is no user task %q for you (any more)", id))
+func (u *UserTasks) find(ctx context.Context, who *Person, id string) (t *UserTask, b *workflow.Bookmark, free *claims.Free, err error) {
+	for range mostFinds {
+		if t, b, free, err = u.look(ctx, who, id); !errors.Is(err, errNeither) {
+			return t, b, free, err
+		}
+	}
+	return nil, nil, nil, notThere(id) // time ended it, and its instance is about to be told
+}
+
+// errNeither says that a task is neither free nor taken.
+var errNeither = errors.New("neither free nor taken")
+
+func notThere(id string) error {
+	return workflow.Fail(workflow.CodeTaskNotFound, fmt.Sprintf("there is no user task %q for you (any more)", id))
+}
+
+func (u *UserTasks) look(ctx context.Context, who *Person, id string) (*UserTask, *workflow.Bookmark, *claims.Free, error) {
+	none := notThere(id)
 	instance, ok := workflow.BookmarkInstance(id)
 	if !ok {
 		return nil, nil, nil, none
@@ -127,7 +146,7 @@ func (u *UserTasks) find(ctx context.Context, who *Person, id string) (*UserTask
 		return nil, nil, nil, etcdstore.ReadFailed("claim", err)
 	}
 	if free == nil && claim == nil {
-		return nil, nil, nil, none // time ended it, and its instance is about to be told
+		return nil, nil, nil, errNeither
 	}
 	t := inspect.ShowUserTask(&etcdstore.Task{InstanceID: instance, Bookmark: *b, Claim: claim, Beside: rec.Header.Bookmarks})
 	if t == nil || !t.May(who) {

@@ -35,9 +35,9 @@ var converter = goldmark.New(goldmark.WithParserOptions(parser.WithASTTransforme
 func HTML(source string) template.HTML {
 	var out bytes.Buffer
 	if len(source) > mostText || converter.Convert([]byte(source), &out) != nil || out.Len() > mostShown {
-		return template.HTML(`<p class="said">` + template.HTMLEscapeString(source) + "</p>") //nolint:gosec // it is escaped
+		return template.HTML(`<p class="said">` + template.HTMLEscapeString(source) + "</p>")
 	}
-	return template.HTML(out.String()) //nolint:gosec // raw HTML is left out by the renderer, and links and images by tame
+	return template.HTML(out.String()) // raw HTML is left out by the renderer, and links and images by tame
 }
 
 // tame takes out of a parsed text what leads elsewhere than it may.

@@ -1,6 +1,7 @@
 package markdown_test
 
 import (
+	"errors"
 	"io"
 	"strings"
 	"testing"
@@ -72,7 +73,7 @@ func wantTame(t *testing.T, source string) {
 	for {
 		switch z.Next() {
 		case html.ErrorToken:
-			if z.Err() != io.EOF {
+			if !errors.Is(z.Err(), io.EOF) {
 				t.Errorf("%.80q: %v", source, z.Err())
 			}
 			return

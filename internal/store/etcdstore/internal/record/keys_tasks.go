@@ -53,7 +53,7 @@ func (k TakenKeys) KeysOf(b *workflow.Bookmark) []string {
 	if limit := k.limitOf(b); limit != "" {
 		keys = append(keys, limit)
 	}
-	return append(keys, PeopleKeys{k.root}.Entries(b)...)
+	return append(keys, PeopleKeys(k).Entries(b)...)
 }
 
 // limitOf is where the limit lies that a task has while nobody has claimed it; "": it has none.

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/weft-run/weft/pkg/activities"
 	"github.com/weft-run/weft/pkg/engine"
@@ -93,12 +95,11 @@ func together(n int) func(context.Context, string) error {
 	return func(context.Context, string) error { all.Done(); all.Wait(); return nil }
 }
 
-// never does not answer calls of these names.
+// never answers calls of these names when it is too late.
 func never(names ...string) func(context.Context, string) error {
 	return func(ctx context.Context, name string) error {
 		if slices.Contains(names, name) {
 			<-ctx.Done()
-			return context.Cause(ctx)
 		}
 		return nil
 	}
@@ -133,6 +134,30 @@ func TestCallsAreInFlightTogether(t *testing.T) {
 			})
 		}
 	}
+}
+
+// What is still in flight as something is to be saved comes back first, and counts.
+func TestASaveWaitsForCalls(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := &service{answer: func(ctx context.Context, name string) error {
+			if name == "fast" {
+				return nil
+			}
+			select {
+			case <-time.After(time.Minute): // when all else waits for this one
+				return nil
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+		}}
+		def := root(act("Parallel", nil, seq(ask("fast"), line("on")), ask("slow")))
+		def.Options.CommitStrategy = "ActivityExecuted"
+		b := start(t, def, asks(s)).wantStatus(workflow.Finished).wantLines("fast", "slow", "on")
+		if s.most != 2 || len(s.cut) > 0 || b.commits != 1 {
+			t.Errorf("%d in flight at once, cut %v, %d commits", s.most, s.cut, b.commits)
+		}
+	})
 }
 
 // What asks for turns, and what has nothing beside it, makes its calls one after the other, on the burst's own goroutine.

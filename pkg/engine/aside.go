@@ -7,18 +7,15 @@ import (
 	"time"
 )
 
-// How calls are in flight beside each other is in docs/protocol.md (calls side by side). In short: a step that calls is
-// launched, and gives the burst up within [Outside]; it is taken back when nothing else is left to run, or all are as
-// something is to be saved. What the order of answers decided goes outside only after a save.
+// How calls are in flight beside each other is in docs/protocol.md, calls side by side.
 
 // errCut is why a call ended whose result does not count any more.
 var errCut = errors.New("what it is for was cancelled")
 
-// Outside calls do, which waits for the outside and touches nothing of x. While it does, other activities of the instance
-// may run, if its descriptor says that it calls ([workflow.Descriptor].Asks): x, and what the activity read of it before,
-// may only be looked at again when Outside has returned. It gives the error of do. If the activity was cancelled in the
-// meantime, Outside does not return: deferred functions run, and the result counts for nothing. What has scheduled, sent
-// or waited for something before does that in turn.
+// Outside calls do, which waits for the outside and touches nothing of x, and gives its error. Meantime other activities of the
+// instance may run, if the descriptor of x says that it calls ([workflow.Descriptor].Asks). If x was cancelled by then, Outside
+// does not return: deferred functions run, and the result counts for nothing. What has scheduled or sent something before, or
+// waits, does it in turn.
 func Outside(ctx context.Context, x *Execution, do func(context.Context) error) (err error) {
 	b, c := x.b, x.b.out
 	if c == nil || c.Of != x || !c.Launched() || b.finishing || b.left != b.effects() {
@@ -43,10 +40,8 @@ func Outside(ctx context.Context, x *Execution, do func(context.Context) error) 
 
 // aside notes where n may be launched.
 func (c *compiler) aside(n *Node) {
-	if p := n.parent; p != nil {
-		n.stirs = p.stirs || !p.desc.NoEffect && p.desc.Asks == ""
-	}
-	s := c.prog.strategy
+	p, s := n.parent, c.prog.strategy
+	n.stirs = p != nil && (p.stirs || !p.desc.NoEffect && p.desc.Asks == "")
 	n.aside = n.desc.Asks != "" && !n.stirs && s.calls != 1 && (s.joins || !s.before && !s.after) && !n.activity.TakesTurns()
 }
 
@@ -78,7 +73,7 @@ func (a aside) runs(w work, aside bool) {
 	}
 }
 
-// launch is apart, so that work which is done in turn is not moved to the heap.
+// launch is apart: the closure moves its work to the heap.
 func (a aside) launch(w work) (away bool) { return a.b.calls.Launch(func() { a.b.step(w) }) }
 
 // takeBack takes a call back, of which there is one: the first that comes, or the one that was launched first.
@@ -105,8 +100,8 @@ func (a aside) recall() {
 
 // cut ends the call of an execution that is cancelled, and gives what the journal says of that; "": it is in none.
 func (a aside) cut(x *Execution) string {
-	if !x.node.desc.NoEffect && a.b.calls.Cut(x, errCut) {
-		return "its call was cut"
+	if x.node.desc.NoEffect || !a.b.calls.Cut(x, errCut) {
+		return ""
 	}
-	return ""
+	return "its call was cut"
 }

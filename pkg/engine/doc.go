@@ -35,7 +35,5 @@
 // A [Program] and a [Registry] that is no longer changed are safe for
 // concurrent use. A [Burst] belongs to one goroutine, apart from
 // [Burst.Interrupt]. Activities are shared between bursts and keep their state
-// in the execution ([Scratch]). The code of one that calls ([workflow.Descriptor].Asks) may run on
-// a goroutine of the burst's own, which touches the burst only while no other does: see [Outside].
-// None outlives [Burst.Run].
+// in the execution ([Scratch]). Those that call may run on goroutines of the burst, one at a time ([Outside]).
 package engine

@@ -126,38 +126,43 @@ func (b *Burst) loop() (Outcome, error) {
 			b.setStatus()
 			return Applied, b.fatal
 		}
-		if w == nil {
-			fly.takeBack(false)
+		away := w != nil && fly.goesAside(w)
+		if w == nil || away && b.calls.Out() >= cmp.Or(b.prog.strategy.calls, b.limits.Calls) {
+			fly.takeBack(away)
 			continue
 		}
-		// A bookmark that was just met is resumed before an interrupt counts: this burst
-		// has burned it, and a cancel that comes next would leave no trace of that.
-		if met := b.fresh && w.kind == workResume; !met && b.interrupted.Swap(false) {
-			fly.land()
-			return Interrupted, b.fatal
-		}
-		away := fly.goesAside(w)
-		if away && b.calls.Out() >= cmp.Or(b.prog.strategy.calls, b.limits.Calls) {
-			fly.takeBack(true)
-			continue
-		}
-		if save, moves := b.wantsCommit(w); save {
-			if fly.land(); moves {
-				moveOn(b)
-			}
-			return CommitFirst, b.fatal
-		}
-		if w.kind != workExecute || w.node.parent != nil {
-			if cmd := w.cmd; cmd.Count >= b.limits.Activities {
-				fly.land()
-				giveWay(b, cmd)
-				moveOn(b)
-				return CommitFirst, b.fatal
-			}
-			w.cmd.Count++
+		if out := fly.before(w); out != "" {
+			return out, b.fatal
 		}
 		fly.runs(b.schedule.pop(), away)
 	}
+}
+
+// before gives what Run returns as something has to come before w, with all calls back by then; "": nothing has.
+func (a aside) before(w *work) Outcome {
+	b, cmd := a.b, w.cmd
+	// A bookmark that was just met is resumed before an interrupt counts: this burst
+	// has burned it, and a cancel that comes next would leave no trace of that.
+	if met := b.fresh && w.kind == workResume; !met && b.interrupted.Swap(false) {
+		a.land()
+		return Interrupted
+	}
+	save, moves := b.wantsCommit(w)
+	counts := w.kind != workExecute || w.node.parent != nil
+	way := !save && counts && cmd.Count >= b.limits.Activities
+	if save || way {
+		if a.land(); way {
+			giveWay(b, cmd)
+		}
+		if moves || way {
+			moveOn(b)
+		}
+		return CommitFirst
+	}
+	if counts {
+		cmd.Count++
+	}
+	return ""
 }
 
 // wantsCommit tells whether a commit strategy asks for a commit before w, and whether what comes behind that is told

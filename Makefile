@@ -2,7 +2,7 @@
 # are in .ci/run, so that CI, which may have no make, runs the same ones.
 
 .DEFAULT_GOAL := help
-.PHONY: help build image release test race lint fmt generate bench bench-report bench-million bench-sustained bench-steady bench-idle bench-wide bench-counts bench-peers bench-cron bench-docs deploy-test browser-test compose-test ci chaos chaos-long chaos-processes bombs fills floods etcds mutants prove findings
+.PHONY: help build image release test race lint fmt generate bench bench-report bench-million bench-sustained bench-steady bench-idle bench-wide bench-counts bench-peers bench-cron bench-docs deploy-test browser-test compose-test ci chaos chaos-long chaos-processes bombs fills floods etcds mutants prove findings limits-proof
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -84,6 +84,9 @@ chaos-long: ## The same for two hours
 
 chaos-processes: ## Kill, stop and cut off real nodes and etcd members for 10 minutes (SEED=n ROUNDS=10)
 	@bash .ci/run chaos-processes
+
+limits-proof: ## Give GRANTS=100000 places of limits on three nodes while all goes wrong, and hold etcd's history against the promises, minutes
+	CGO_ENABLED=0 WEFT_LIMIT_GRANTS=$(or $(GRANTS),100000) go test ./internal/store/etcdstore -run TestLimitsHoldWhateverGoesWrong -count 1 -v -timeout 60m
 
 fills: ## Cancel, delete, alter and retry many large instances beside a quota of QUOTA=190 MiB, two minutes
 	WEFT_FILLS=$(or $(QUOTA),190) go test ./test/e2e -run TestBulkWorkNeverFillsEtcd -count 1 -v -timeout 30m

@@ -162,6 +162,7 @@ var table = map[string]place{
 	"internal/store/etcdstore/cut":             {floor: 1, wing: "store"},
 	"internal/store/etcdstore/internal/db":     {floor: 1, wing: "store"},
 	"internal/store/etcdstore/internal/record": {floor: 1, wing: "store", step: 1},
+	"internal/store/etcdstore/internal/format": {floor: 1, wing: "store", step: 2},
 	"internal/store/etcdstore/internal/lookup": {floor: 1, wing: "store", step: 3},
 	"internal/store/etcdstore/claims":          {floor: 1, wing: "store", step: 2},
 	"internal/store/etcdstore/places":          {floor: 1, wing: "store", step: 2},

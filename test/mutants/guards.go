@@ -560,7 +560,7 @@ var guards = []patch{
 	{"that record says what left", "internal/store/etcdstore/upkeep/retention.go",
 		"record.DeletedEntry{From: rec.Modified}", "record.DeletedEntry{}", inStore, "TestWhatLeavesEarly"},
 	{"what may be retried does not leave early", "internal/store/etcdstore/upkeep/retention.go",
-		" && !(l.Early && record.Stays(rec))", "", inStore, "TestWhatMayBeWantedStays"},
+		" && !(l.Early && lookup.Stays(rec))", "", inStore, "TestWhatMayBeWantedStays"},
 	{"a node that is alone does not run again what left", "internal/store/etcdstore/commits/classify.go",
 		"err != nil || left {", "err != nil || left && false {", inStore, "TestALateCopyDoesNotBringBackWhatLeft|TestTheEndOfWhatLeft"},
 	{"only what the archive has leaves early", "internal/upkeep/retention/retention.go",

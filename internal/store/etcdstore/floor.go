@@ -13,6 +13,7 @@ import (
 	"github.com/weft-run/weft/internal/store/etcdstore/fsck"
 	"github.com/weft-run/weft/internal/store/etcdstore/health"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/format"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/lookup"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/internal/store/etcdstore/jobs"
@@ -193,10 +194,10 @@ type Width = lookup.Width
 type NewInstance = lookup.NewInstance
 
 // DataFormat is the version of what this program reads and writes in etcd.
-const DataFormat = record.DataFormat
+const DataFormat = format.DataFormat
 
 // ErrFormat marks data of another format than this program's.
-var ErrFormat = record.ErrFormat
+var ErrFormat = format.ErrFormat
 
 // BookmarkQuery asks for a page of bookmarks; zero fields do not restrict.
 type BookmarkQuery = lists.BookmarkQuery

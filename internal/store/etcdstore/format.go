@@ -8,17 +8,17 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
-	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/format"
 	"github.com/weft-run/weft/pkg/workflow"
 )
 
 // CheckFormat writes the format of this program into a fresh cluster, and
-// refuses a cluster with another one ([record.ErrFormat]): its keys would be misread. A
+// refuses a cluster with another one ([format.ErrFormat]): its keys would be misread. A
 // node asks before it joins.
 //
 // If: there is none yet. A repeat finds its own.
 func (s *Store) CheckFormat(ctx context.Context) error {
-	raw, err := db.Encode(record.ThisFormat)
+	raw, err := db.Encode(format.ThisFormat)
 	if err != nil {
 		return err
 	}
@@ -37,7 +37,7 @@ func (s *Store) CheckFormat(ctx context.Context) error {
 		}
 		kvs = there.In(resp).Kvs
 	}
-	return s.conn.Foreign(kvs)
+	return format.Foreign(s.conn.Conn, kvs)
 }
 
 // KeepFormat looks out for another format until ctx ends; then it returns nil. If
@@ -50,7 +50,7 @@ func (s *Store) KeepFormat(ctx context.Context) error {
 	for ctx.Err() == nil {
 		wait, from := time.Second, int64(0)
 		if resp, err := s.conn.Get(ctx, "look at the format", s.conn.Keys.Format()); err == nil {
-			if err := s.conn.Foreign(resp.Kvs); errors.Is(err, db.ErrDamaged) {
+			if err := format.Foreign(s.conn.Conn, resp.Kvs); errors.Is(err, db.ErrDamaged) {
 				s.conn.Left([]byte(s.conn.Keys.Format()), err)
 			} else if err != nil {
 				s.conn.Halted.Store(&workflow.Error{Code: workflow.CodeUnavailable, Detail: "this node ends: " + err.Error(), RetryAfter: time.Second})

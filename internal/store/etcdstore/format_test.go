@@ -12,7 +12,7 @@ import (
 	"github.com/weft-run/weft/internal/polltest"
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
-	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/format"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/workflow"
 )
@@ -103,7 +103,7 @@ func TestADamagedFormatEndsNoRunningNode(t *testing.T) {
 	w.spoil(w.Keys.Format(), []byte("junk"))
 	polltest.Eventually(t, "it has read it", func() bool { return w.Store.conn.Said.Load() != 0 || len(ended) > 0 })
 	w.spoil(w.Keys.Format(), []byte(`{"version":99}`))
-	if err := <-ended; !errors.Is(err, record.ErrFormat) || errors.Is(err, db.ErrDamaged) {
+	if err := <-ended; !errors.Is(err, format.ErrFormat) || errors.Is(err, db.ErrDamaged) {
 		t.Errorf("it ended with %v", err)
 	}
 }

@@ -19,6 +19,7 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/format"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/workflow"
 	"github.com/weft-run/weft/pkg/workflow/files"
@@ -182,8 +183,8 @@ var golden = []struct {
 	{"idem/k/<key>", "answer", &store.Answer{
 		BodyHash: "b0d1", Targets: []store.Effect{goldenEffect}, Queued: "q1", Instance: &goldenInstance, Response: &goldenResponse, Guard: &goldenGuard,
 	}},
-	{"meta/format", "format", &record.Format{Version: 2, Shards: 64, TimerShards: 16}},
-	{"meta/format", "format-4", &record.Format{Version: 4, Shards: 64, TimerShards: 16}},
+	{"meta/format", "format", &format.Format{Version: 2, Shards: 64, TimerShards: 16}},
+	{"meta/format", "format-4", &format.Format{Version: 4, Shards: 64, TimerShards: 16}},
 	{"meta/age", "age", &record.StoredAge{Etcd: "1f", Elapsed: 86400000, Marks: [][2]int64{{1, 0}, {42, 3600000}}}},
 	{"meta/balance", "balance", &store.Balance{
 		Etcd: "1f", Since: 41, Began: goldenAt, Because: "nobody counted before", Revision: 4711, At: goldenLater, Node: "node-1", Accepted: 20, Applied: 8, Refused: 3, Deleted: 2, SetAside: 1,
@@ -258,11 +259,11 @@ var noRecord = map[string]string{
 func TestTheFormatIsGolden(t *testing.T) {
 	t.Parallel()
 	for _, g := range golden {
-		if f, ok := g.is.(*record.Format); ok && *f == record.ThisFormat {
+		if f, ok := g.is.(*format.Format); ok && *f == format.ThisFormat {
 			return
 		}
 	}
-	t.Errorf("no record of meta/format is %+v", record.ThisFormat)
+	t.Errorf("no record of meta/format is %+v", format.ThisFormat)
 }
 
 // What any program wrote is read as it was meant, and written again as it was.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/lookup"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/internal/store/etcdstore/stimuli"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
@@ -64,7 +65,7 @@ func TestWhatMayBeWantedStays(t *testing.T) {
 		page, _, _, err := w.Finished(w.ctx(), shard, "", w.now.Add(1<<40), 10)
 		w.ok(err)
 		for _, f := range page {
-			if stays[f.ID] = f.Stays; f.Bytes < record.KeyBytes {
+			if stays[f.ID] = f.Stays; f.Bytes < lookup.KeyBytes {
 				t.Errorf("%s has %d bytes", f.ID, f.Bytes)
 			}
 		}

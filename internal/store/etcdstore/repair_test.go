@@ -17,6 +17,7 @@ import (
 	"github.com/weft-run/weft/internal/store/etcdstore/definitions"
 	"github.com/weft-run/weft/internal/store/etcdstore/fsck"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/format"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/pkg/cluster/clustertest"
 	"github.com/weft-run/weft/pkg/workflow"
@@ -269,7 +270,7 @@ func TestWhatANewerProgramWroteIsNotRepaired(t *testing.T) {
 	t.Run("format", func(t *testing.T) {
 		t.Parallel()
 		w := furnished(t)
-		w.spoil(w.Keys.Format(), fmt.Appendf(nil, `{"version":%d,"shards":64,"timerShards":16}`, record.ThisFormat.Version+1))
+		w.spoil(w.Keys.Format(), fmt.Appendf(nil, `{"version":%d,"shards":64,"timerShards":16}`, format.ThisFormat.Version+1))
 		w.spoil(w.Keys.Instance("i"), []byte("junk"))
 		before := w.written()
 		if got := rules(w.repaired().Check); !slices.Equal(got, []string{"format"}) || w.written() != before {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/weft-run/weft/internal/store"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/lookup"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/internal/store/etcdstore/upkeep"
 	"github.com/weft-run/weft/internal/testsize"
@@ -83,7 +84,7 @@ func TestFinishedInstancesAreListedInTheOrderOfTheirEnds(t *testing.T) {
 					stored += int64(len(value))
 				}
 			}
-			if f.Bytes < stored || f.Bytes > stored+2*record.KeyBytes {
+			if f.Bytes < stored || f.Bytes > stored+2*lookup.KeyBytes {
 				t.Errorf("%s is said to take %d bytes; its values have %d", f.ID, f.Bytes, stored)
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"go.etcd.io/etcd/api/v3/mvccpb"
 
 	"github.com/weft-run/weft/internal/store"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/format"
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 	"github.com/weft-run/weft/internal/store/etcdstore/signouts"
 	"github.com/weft-run/weft/pkg/workflow/resumelink"
@@ -62,7 +63,7 @@ func (f *fsck) signOuts() {
 }
 
 func (f *fsck) checkFormat(name string, kv *mvccpb.KeyValue) {
-	var is record.Format
+	var is format.Format
 	if n := f.decodeShown(name, kv, &is); n != nil {
 		return // format judges it, when all is known
 	}
@@ -70,7 +71,7 @@ func (f *fsck) checkFormat(name string, kv *mvccpb.KeyValue) {
 		f.damaged(name, "it names no version: %.80q", kv.Value)
 		return
 	}
-	if err := f.s.conn.Foreign([]*mvccpb.KeyValue{kv}); err != nil {
+	if err := format.Foreign(f.s.conn.Conn, []*mvccpb.KeyValue{kv}); err != nil {
 		f.report("format", name, "%v", err).Hint = "nothing else was checked"
 		f.other = true
 	}
@@ -97,7 +98,7 @@ func (f *fsck) format() {
 	}
 	name := f.below(f.s.conn.Keys.Format())
 	f.values(name, 1, func(_ string, kv *mvccpb.KeyValue, _ []string) {
-		f.replace(n, kv, ", and puts that of this program, as all else fits it").Put(string(kv.Key), record.ThisFormat)
+		f.replace(n, kv, ", and puts that of this program, as all else fits it").Put(string(kv.Key), format.ThisFormat)
 		if n.Mend != nil {
 			n.Mend.first = true
 		}

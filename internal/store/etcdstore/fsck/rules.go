@@ -217,7 +217,7 @@ func (f *fsck) indexes() {
 				o := f.repair(f.report("index-missing", key, "instance %s is not listed", id), "puts it", f.s.conn.Keys.Instance(id), key)
 				value := record.IndexValue(f.s.conn.Keys, key, r)
 				if r.Header.Status == workflow.StatusFinished && key == f.s.conn.Keys.Finished(&r.Header) {
-					value = record.EndValue(r, 0)
+					value = lookup.EndValue(r, 0)
 				}
 				o.PutRaw(key, value)
 			}

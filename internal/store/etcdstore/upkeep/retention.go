@@ -50,7 +50,7 @@ func (s *Upkeep) Finished(ctx context.Context, shard int, cursor string, until t
 	for _, kv := range resp.Kvs {
 		place := strings.TrimPrefix(string(kv.Key), prefix)
 		at, id, _ := strings.Cut(place, "/")
-		bytes, stays := record.ReadEnd(kv.Value) // a time that cannot be read counts as long ago
+		bytes, stays := lookup.ReadEnd(kv.Value) // a time that cannot be read counts as long ago
 		page = append(page, Finished{ID: id, At: record.FromMillis(at), Bytes: bytes, Stays: stays, Created: kv.CreateRevision, Cursor: place})
 	}
 	if resp.More {
@@ -181,7 +181,7 @@ func (s *Upkeep) Purge(ctx context.Context, some []Leaving, locks func(id string
 }
 
 func (l *Leaving) mayGo(k record.Keys, rec *store.Record) bool {
-	return rec.Header.Status == workflow.StatusFinished && len(rec.Header.Bookmarks) == 0 && !(l.Early && record.Stays(rec)) && l.told(k, rec)
+	return rec.Header.Status == workflow.StatusFinished && len(rec.Header.Bookmarks) == 0 && !(l.Early && lookup.Stays(rec)) && l.told(k, rec)
 }
 
 // told reports whether webhooks told what they have to tell of a finished instance.

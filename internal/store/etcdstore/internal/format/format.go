@@ -1,4 +1,7 @@
-package record
+// Package format says of which format the data in etcd is that this program reads and writes.
+//
+// Guaranteed: data of another format is told from this one. Not guaranteed: that it can be read.
+package format
 
 import (
 	"errors"
@@ -7,6 +10,7 @@ import (
 	"go.etcd.io/etcd/api/v3/mvccpb"
 
 	"github.com/weft-run/weft/internal/store/etcdstore/internal/db"
+	"github.com/weft-run/weft/internal/store/etcdstore/internal/record"
 )
 
 // Format is the value of meta/format: what every node of a cluster has to agree
@@ -34,13 +38,13 @@ func (Format) StoredAs() string { return "etcdstore.format" }
 const DataFormat = 4
 
 // ThisFormat is that of this program.
-var ThisFormat = Format{Version: DataFormat, Shards: Shards, TimerShards: TimerShards}
+var ThisFormat = Format{Version: DataFormat, Shards: record.Shards, TimerShards: record.TimerShards}
 
 // ErrFormat marks data of another format than this program's.
 var ErrFormat = errors.New("another format of the data")
 
 // Foreign is the error for a format that is not this program's.
-func (s *Conn) Foreign(kvs []*mvccpb.KeyValue) error {
+func Foreign(s *record.Conn, kvs []*mvccpb.KeyValue) error {
 	if len(kvs) == 0 {
 		return fmt.Errorf("%w: the data under %s says no more of which format it is: %s is gone", ErrFormat, s.Keys.Root, s.Keys.Format())
 	}
@@ -54,11 +58,3 @@ func (s *Conn) Foreign(kvs []*mvccpb.KeyValue) error {
 	}
 	return nil
 }
-
-// LinkKey is the value of meta/link-key.
-type LinkKey struct {
-	Key []byte `json:"key"`
-}
-
-// StoredAs is what errors call it.
-func (LinkKey) StoredAs() string { return "etcdstore.linkKey" }

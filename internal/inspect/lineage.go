@@ -67,7 +67,8 @@ func (i *Inspector) archivedChildren(ctx context.Context, l *Lineage, depth, mos
 			return nil
 		}
 		f, p := find.Filter{Parent: r.Instance.ID}, Paging{Limit: min(most, mostChildren)}
-		page, err := InstancePage{}, error(nil)
+		var page InstancePage
+		var err error
 		if r.Instance.Archived { // whom it started may be in etcd: nobody has looked
 			page, err = i.Instances(ctx, f, p)
 		} else {

@@ -39,7 +39,7 @@ func run(m *testing.M) int {
 }
 
 // formatFiles is where the format is said, newest place first.
-var formatFiles = []string{"internal/store/etcdstore/internal/record/format.go", "internal/store/etcdstore/format.go", "pkg/store/etcdstore/format.go"}
+var formatFiles = []string{"internal/store/etcdstore/internal/format/format.go", "internal/store/etcdstore/internal/record/format.go", "internal/store/etcdstore/format.go", "pkg/store/etcdstore/format.go"}
 
 var formatNumber = regexp.MustCompile(`(?:const DataFormat = |thisFormat = format\{Version: )(\d+)`)
 

@@ -535,7 +535,7 @@ Commit = TypedDict("Commit", {
 CompleteUserRequest = TypedDict("CompleteUserRequest", {
     "data": "NotRequired[Dict[str, Any]]",  # The fields of the task's form, if it has one.
     "outcome": "NotRequired[str]",  # The key of one of the task's outcomes.
-    "revision": "NotRequired[int]",  # Of the caller's claim: it counts only while that claim stands. Any, or none yet, if it is absent.
+    "revision": "NotRequired[int]",  # Of the task as it was shown, claimed or free: it counts only while that is so. Any, if it is absent.
 })
 
 Count = TypedDict("Count", {

@@ -521,7 +521,7 @@ export interface CompleteUserRequest {
   data?: Record<string, any>;
   /** The key of one of the task's outcomes. */
   outcome?: string;
-  /** Of the caller's claim: it counts only while that claim stands. Any, or none yet, if it is absent. */
+  /** Of the task as it was shown, claimed or free: it counts only while that is so. Any, if it is absent. */
   revision?: number;
 }
 

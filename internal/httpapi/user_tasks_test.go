@@ -179,6 +179,26 @@ func TestAFormIsHeldAgainstWhatComes(t *testing.T) {
 	}
 }
 
+// Who decides on a task as it was shown, which nobody has, decides; who saw it before somebody had it and gave it back does not.
+func TestAFreeTaskIsCompletedAsItWasShown(t *testing.T) {
+	t.Parallel()
+	p := startPeople(t)
+	path := p.ask(t, "f")
+	decide := func(seen any, want int) {
+		t.Helper()
+		body := fmt.Sprintf(`{"outcome": "Approve", "data": {"reason": "fine"}, "revision": %.0f}`, seen)
+		if a := p.do(t, "POST", path+"/complete", body, p.anna); a.status != want {
+			t.Errorf("by revision %v: %d %s, want %d", seen, a.status, a.body, want)
+		}
+	}
+	before := p.get(t, path, p.anna).json(t)["revision"]
+	p.post(t, path+"/claim", "", 200, p.anna)
+	decide(before, 409)
+	p.post(t, path+"/release", "{}", 200, p.anna)
+	decide(before, 409)
+	decide(p.get(t, path, p.anna).json(t)["revision"], 200)
+}
+
 // Of two who complete a task at once, one does; the other is told who was faster, or that the task is gone, and there is one effect.
 func TestTwoPeopleDecideAtOnce(t *testing.T) {
 	t.Parallel()

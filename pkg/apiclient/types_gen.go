@@ -364,7 +364,7 @@ type Commit struct {
 type CompleteUserRequest struct {
 	Data     map[string]any `json:"data,omitempty"`     // The fields of the task's form, if it has one.
 	Outcome  string         `json:"outcome,omitempty"`  // The key of one of the task's outcomes.
-	Revision int64          `json:"revision,omitempty"` // Of the caller's claim: it counts only while that claim stands. Any, or none yet, if it is absent.
+	Revision int64          `json:"revision,omitempty"` // Of the task as it was shown, claimed or free: it counts only while that is so. Any, if it is absent.
 }
 
 // Count is a part of other answers.

@@ -71,7 +71,7 @@ type cancelUserBody struct {
 type completeUserBody struct {
 	Outcome  string         `json:"outcome" doc:"The key of one of the task's outcomes."`
 	Data     map[string]any `json:"data" doc:"The fields of the task's form, if it has one."`
-	Revision int64          `json:"revision" doc:"Of the caller's claim: it counts only while that claim stands. Any, or none yet, if it is absent."`
+	Revision int64          `json:"revision" doc:"Of the task as it was shown, claimed or free: it counts only while that is so. Any, if it is absent."`
 }
 
 // releasedView is a user task that was given back.

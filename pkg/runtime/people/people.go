@@ -59,7 +59,7 @@ const PersonLease = 7 * 24 * time.Hour
 
 // Decision is how a person completes a task.
 type Decision struct {
-	Revision int64 // of the person's claim; 0: any, or none yet
+	Revision int64 // of the task as it was shown, claimed or free; 0: any
 	Outcome  string
 	Data     map[string]any // of the form
 }
@@ -223,10 +223,10 @@ func taken(id string, claim *store.TaskClaim) error {
 	return workflow.Fail(workflow.CodeTaskClaimLost, fmt.Sprintf("%s has user task %s since %s: nothing was done", claim.Worker, id, claim.Since.UTC().Format(time.RFC3339)))
 }
 
-// mine is the error of a person whose task it is not, or not by the claim of that revision; 0: any.
+// mine is the error of a person whose task it is not, or that is not as it was shown with that revision; 0: any.
 func (u *UserTasks) mine(t *UserTask, who *Person, revision int64) error {
 	switch {
-	case t.Claim == nil && revision != 0:
+	case t.Claim == nil && revision != 0 && revision != t.Revision:
 		return workflow.Fail(workflow.CodeTaskClaimLost, fmt.Sprintf("you do not have user task %s any more: claim it again", t.ID))
 	case t.Claim != nil && (t.Claim.Worker != who.Claims() || revision != 0 && revision != t.Claim.Revision):
 		return taken(t.ID, t.Claim)

@@ -135,7 +135,7 @@ func TestAChildsEndThatFitsNowhereLeavesAnIncident(t *testing.T) {
 	} {
 		for _, mode := range both {
 			t.Run(name+"/"+mode, func(t *testing.T) {
-				if name != "the end is the larger" {
+				if name != "the end is the larger" || mode == cluster.ModeDistributed {
 					testsize.NotRaced(t, "megabytes")
 				}
 				t.Parallel()

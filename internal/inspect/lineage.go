@@ -41,9 +41,6 @@ func (i *Inspector) Lineage(ctx context.Context, id string, depth, most int) (*L
 // mostAskedFor is of how many instances the archive is asked whom they started, for one lineage.
 const mostAskedFor = 100
 
-// mostChildren is how many of those one has started are added.
-const mostChildren = 500
-
 // archivedChildren adds those to a lineage that left etcd, and whom they started, each behind who started it.
 func (i *Inspector) archivedChildren(ctx context.Context, l *Lineage, depth, most int) error {
 	if i.cfg.Archive == nil {
@@ -66,7 +63,7 @@ func (i *Inspector) archivedChildren(ctx context.Context, l *Lineage, depth, mos
 			l.Whole = false
 			return nil
 		}
-		f, p := find.Filter{Parent: r.Instance.ID}, Paging{Limit: min(most, mostChildren)}
+		f, p := find.Filter{Parent: r.Instance.ID}, Paging{Limit: most} // of one page
 		var page InstancePage
 		var err error
 		if r.Instance.Archived { // whom it started may be in etcd: nobody has looked

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/weft-run/weft/internal/inspect"
-	"github.com/weft-run/weft/internal/intake"
 	"github.com/weft-run/weft/pkg/runtime/front"
 	"github.com/weft-run/weft/pkg/workflow"
 	"github.com/weft-run/weft/pkg/workflow/usertask"
@@ -22,17 +21,8 @@ type Change struct {
 // Change does what a person asks for in one commit of the instance, with a line in its journal. Operators assign and cancel,
 // who has a task delegates it, and who may see it comments.
 func (u *UserTasks) Change(ctx context.Context, who *Person, id string, ask Change, key *front.Key) (front.SendResult, error) {
-	none := front.SendResult{}
-	if err := u.Intake.Accepts(intake.GoesOn); err != nil {
-		return none, err
-	}
-	if k := key.Command(); k != nil {
-		if a, err := u.Answers.Used(ctx, k); err != nil || a != nil {
-			if err != nil {
-				return none, err
-			}
-			return front.Answered(ctx, a, k, u.Answers.Effects)
-		}
+	if res, done, err := u.begins(ctx, key); err != nil || done {
+		return res, err
 	}
 	for look := 1; ; look++ {
 		res, err := u.change(ctx, who, id, &ask, key)

@@ -265,20 +265,29 @@ func (u *UserTasks) Release(ctx context.Context, who *Person, id string, revisio
 	return err
 }
 
+// begins is asked before anything is done: whether this node takes it up, and whether it was done with this key, which gives its answer.
+func (u *UserTasks) begins(ctx context.Context, key *front.Key) (res front.SendResult, done bool, err error) {
+	if err := u.Intake.Accepts(intake.GoesOn); err != nil {
+		return res, false, err
+	}
+	k := key.Command()
+	if k == nil {
+		return res, false, nil
+	}
+	a, err := u.Answers.Used(ctx, k)
+	if err != nil || a == nil {
+		return res, false, err
+	}
+	res, err = front.Answered(ctx, a, k, u.Answers.Effects)
+	return res, true, err
+}
+
 // Complete takes what a person decided. What does not fit the form is told, and changes nothing; a task that nobody has is
 // the person's from then on. The commit that takes it compares the claim, so of two people one is told that it is over.
 func (u *UserTasks) Complete(ctx context.Context, who *Person, id string, d Decision, key *front.Key) (front.SendResult, error) {
 	none := front.SendResult{}
-	if err := u.Intake.Accepts(intake.GoesOn); err != nil {
-		return none, err
-	}
-	if k := key.Command(); k != nil {
-		if a, err := u.Answers.Used(ctx, k); err != nil || a != nil {
-			if err != nil {
-				return none, err
-			}
-			return front.Answered(ctx, a, k, u.Answers.Effects)
-		}
+	if res, done, err := u.begins(ctx, key); err != nil || done {
+		return res, err
 	}
 	t, b, free, err := u.find(ctx, who, id)
 	if err != nil {

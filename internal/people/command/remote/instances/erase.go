@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -89,7 +88,7 @@ func (a commands) eraseCommand() *cobra.Command {
 			err = e.erase(ctx, c, wait)
 			if file != "" {
 				raw, _ := json.MarshalIndent(&e, "", "  ")
-				err = errors.Join(err, os.WriteFile(file, append(raw, '\n'), 0o600))
+				err = errors.Join(err, ask.WriteFile(file, append(raw, '\n')))
 			}
 			if err != nil {
 				return errors.Join(a.eraseShown(&e, "asked to erase "+e.counts()+", and did not see the end"), err)
